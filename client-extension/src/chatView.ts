@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
 import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type PassThroughMethod, type ToHost, type ToPanel } from "../webview/messages";
+import { currentLanguage } from "./l10n";
 import type { ParamsOf } from "./protocol";
 import type { PlanDocuments } from "./session/planDocuments";
 import type { ActiveSession } from "./session/activeSession";
@@ -211,9 +212,15 @@ function setFocused(focused: boolean): void {
   void vscode.commands.executeCommand("setContext", "ullage.chatFocused", focused);
 }
 
+/** JSON that ends no script element, whatever stands in it. */
+function inScript(value: object): string {
+  return JSON.stringify(value).replaceAll("<", "\\u003c");
+}
+
 function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, "dist", name)).toString();
+  // oxlint-disable ullage/untranslated -- the page and its policy are for the browser
   const policy = [
     "default-src 'none'",
     `style-src ${webview.cspSource}`,
@@ -222,7 +229,7 @@ function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
     `script-src 'nonce-${nonce}'`,
   ].join("; ");
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${currentLanguage()}">
   <head>
     <meta charset="UTF-8">
     <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -231,6 +238,7 @@ function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
     <title>Ullage</title>
   </head>
   <body>
+    <script type="application/json" id="l10n">${inScript(vscode.l10n.bundle ?? {})}</script>
     <script nonce="${nonce}" src="${uri("webview.js")}"></script>
   </body>
 </html>`;

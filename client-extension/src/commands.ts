@@ -5,6 +5,7 @@ import type { ChatView } from "./chatView";
 import type { ProposedChanges } from "./files/applyCode";
 import { addTerminalSelection, addToChat } from "./editor/adding";
 import { nameOfFile } from "./files/places";
+import { t } from "./l10n";
 import { type ApiKey, setUpKey, setUpModel } from "./model/connect";
 import { pickEffort, pickModel } from "./model/picker";
 import { tell, warn } from "./notify";
@@ -111,7 +112,10 @@ async function pinFiles(session: ActiveSession, clicked: unknown, chosen: unknow
   for (const path of names) {
     await session.request("ullage/session/pin", { path, pinned: true });
   }
-  vscode.window.setStatusBarMessage(`$(pinned) Pinned ${labelText(names.join(", "))}: no compaction touches it`, 5_000);
+  vscode.window.setStatusBarMessage(
+    `$(pinned) ${t("Pinned {files}: no compaction touches it", { files: labelText(names.join(", ")) })}`,
+    5_000,
+  );
 }
 
 /**
@@ -124,30 +128,34 @@ async function excludeFiles(session: ActiveSession, clicked: unknown, chosen: un
   for (const path of names) {
     await session.request("ullage/session/exclude", { path });
   }
-  vscode.window.setStatusBarMessage(`$(eye-closed) Excluded ${labelText(names.join(", "))}, except what the model wrote itself`, 5_000);
+  vscode.window.setStatusBarMessage(
+    `$(eye-closed) ${t("Excluded {files}, except what the model wrote itself", { files: labelText(names.join(", ")) })}`,
+    5_000,
+  );
 }
 
 function filesMeant(clicked: unknown, chosen: unknown, verb: "pin" | "exclude"): string[] {
   const uris = Array.isArray(chosen) && chosen.length > 0 ? chosen : [clicked ?? vscode.window.activeTextEditor?.document.uri];
   const files = uris.filter((uri): uri is vscode.Uri => uri instanceof vscode.Uri && uri.scheme === "file");
   if (files.length === 0) {
-    throw new Error(`Open a file of this workspace to ${verb} it`);
+    throw new Error(verb === "pin" ? t("Open a file of this workspace to pin it") : t("Open a file of this workspace to exclude it"));
   }
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   const names = files.map(({ fsPath }) => nameOfFile(fsPath, folders)).filter((name) => name !== undefined);
   if (names.length < files.length) {
-    throw new Error(`Only files of this workspace can be ${verb === "pin" ? "pinned" : "excluded"}`);
+    throw new Error(verb === "pin" ? t("Only files of this workspace can be pinned") : t("Only files of this workspace can be excluded"));
   }
   return names;
 }
 
-const TOUR = "Take the tour";
+/** What the demo knows the tour by, in every language. */
+const TOUR = "Take the tour"; // oxlint-disable-line ullage/untranslated -- the practice model reads it
 
 /** Shows the panel and begins the tour; where a real model answers, it says why there is none. */
 async function takeTour(session: ActiveSession, chat: ChatView): Promise<void> {
   await chat.focus();
   if (session.current?.model.practice === false) {
-    void tell("The tour is played by the demo, and a model is connected here. Ask it anything.");
+    void tell(t("The tour is played by the demo, and a model is connected here. Ask it anything."));
     return;
   }
   await session.request("ullage/session/prompt", { text: TOUR, attachments: [], delivery: "queue" });

@@ -1,10 +1,12 @@
 /** Wires the parts together, and shows the chat once after the extension was installed. What the parts do is in their own files. */
 
+import "./editorLanguage"; // before all others: they have texts
 import * as vscode from "vscode";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
 import { bindProblemActions } from "./editor/problemActions";
 import { ProposedChanges } from "./files/applyCode";
+import { t } from "./l10n";
 import { ApiKey } from "./model/connect";
 import { bindUnknownModel } from "./model/picker";
 import { warn } from "./notify";
@@ -87,14 +89,14 @@ async function openSession(server: ServerConnection, session: ActiveSession, log
     const passedOver = await session.reopen();
     if (passedOver !== undefined) {
       log.warn(`Session: ${passedOver}`);
-      void warn(`${sentence(passedOver)} A new session was started.`);
+      void warn(t("{why} A new session was started.", { why: sentence(passedOver) }));
     }
   } catch (error) {
     log.error(`Session: ${String(error)}`);
     if (error instanceof ServerGone) {
       return; // the session is opened when the server is back; one that runs by now must not be ended for it
     }
-    await server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
+    await server.fail(t("Ullage could not open a session: {error}", { error: error instanceof Error ? error.message : String(error) }));
   }
 }
 

@@ -1,5 +1,7 @@
 /** Numbers as people read them. No VS Code and no DOM: the gauge, the notifications and the panel share it. */
 
+import { t } from "./l10n";
+
 /** Tokens in at most four characters: `850`, `1.2k`, `97k`, `1.4M`. */
 export function formatTokens(tokens: number): string {
   const size = Math.abs(tokens);
@@ -61,5 +63,9 @@ export function durationInWords(seconds: number | null | undefined): string {
     return "";
   }
   const [minutes, rest] = [Math.floor(whole / 60), whole % 60];
-  return minutes === 0 ? `${rest} s` : rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
+  return minutes === 0
+    ? t("{rest} s", { rest })
+    : rest === 0
+      ? t("{minutes} min", { minutes })
+      : t("{minutes} min {rest} s", { minutes, rest });
 }

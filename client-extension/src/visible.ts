@@ -4,6 +4,8 @@
  * would make links or icons of them. Pure.
  */
 
+import { t } from "./l10n";
+
 /** What is not printed, and what counts as a letter, a mark or a symbol but is not seen: fillers, joiners, variation selectors. */
 const UNSEEN =
   /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}|\u034f|[\u115f\u1160\u2800\u3164\uffa0]|\u17b4|\u17b5|[\u180b-\u180f]|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu;
@@ -47,5 +49,5 @@ export function labelText(text: string): string {
 
 /** With one full stop at its end, whatever it ended with. */
 export function sentence(text: string): string {
-  return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`;
+  return /[.!?…。！？]$/.test(text.trim()) ? text.trim() : t("{sentence}.", { sentence: text.trim() });
 }

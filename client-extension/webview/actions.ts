@@ -1,5 +1,6 @@
 /** What the user can do from the panel, for the parts that draw it. Failures are shown above the prompt box. */
 
+import { t } from "../src/l10n";
 import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
 import { fitOffer } from "../src/server/answers";
 import { Refused, type Host } from "./host";
@@ -47,7 +48,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
   const ask: Actions["ask"] = async (method, params) => {
     const id = sessionId();
     if (id === undefined) {
-      throw new Error("The session is not open yet");
+      throw new Error(t("The session is not open yet"));
     }
     return host.request(method, { ...params, sessionId: id });
   };

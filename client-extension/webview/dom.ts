@@ -33,7 +33,10 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 
 /** An icon of the editor's icon font; hidden from screen readers. */
 export function icon(name: string, className = ""): HTMLElement {
-  return element("span", { className: `codicon codicon-${name} ${className}`.trim(), attributes: { "aria-hidden": "true" } });
+  return element("span", {
+    className: `codicon codicon-${name} ${className}`.trim(),
+    attributes: { "aria-hidden": "true" },
+  });
 }
 
 export interface ButtonOptions {

@@ -3,6 +3,7 @@
  * practice model answers.
  */
 
+import { t } from "../src/l10n";
 import type { ForkOrigin } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
 import type { Actions } from "./actions";
@@ -18,14 +19,14 @@ export class SessionHeader {
     "button",
     { type: "button", className: "session-origin" },
     icon("repo-forked"),
-    element("span", { textContent: "Forked from" }),
+    element("span", { textContent: t("Forked from") }),
     this.originTitle,
   );
   private readonly foreign = element(
     "div",
     { className: "session-origin", attributes: { role: "note" } },
     icon("lock"),
-    element("span", { textContent: "Imported, perhaps written by somebody else. Read only" }),
+    element("span", { textContent: t("Imported, perhaps written by somebody else. Read only") }),
   );
   readonly element: HTMLElement;
   private drawn: string | undefined;
@@ -47,15 +48,15 @@ export class SessionHeader {
       return;
     }
     this.drawn = drawn;
-    const title = session.title || "New session";
+    const title = session.title || t("New session");
     this.title.textContent = title;
-    this.button.title = `${title} – open another session`;
-    this.button.setAttribute("aria-label", `Session: ${title}. Open another`);
+    this.button.title = t("{title} – open another session", { title });
+    this.button.setAttribute("aria-label", t("Session: {title}. Open another", { title }));
     this.forkedFrom = session.forkedFrom ?? undefined;
     this.origin.hidden = this.forkedFrom === undefined;
     this.foreign.hidden = session.foreign !== true;
-    this.originTitle.textContent = this.forkedFrom?.title || "New session";
-    this.origin.title = `Forked from ${this.originTitle.textContent} – open it`;
+    this.originTitle.textContent = this.forkedFrom?.title || t("New session");
+    this.origin.title = t("Forked from {title} – open it", { title: this.originTitle.textContent });
   }
 }
 
@@ -99,9 +100,9 @@ export class Banners {
         "div",
         { className: "banner error", attributes: { role: "alert" } },
         icon("error"),
-        element("span", { className: "banner-text", textContent: server.message ?? "The Ullage server has stopped." }),
-        textButton({ label: "Restart", className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
-        textButton({ label: "Logs", className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
+        element("span", { className: "banner-text", textContent: server.message ?? t("The Ullage server has stopped.") }),
+        textButton({ label: t("Restart"), className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
+        textButton({ label: t("Logs"), className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
       );
     }
     return element(
@@ -116,7 +117,7 @@ export class Banners {
     const aboutSettings = /Ullage › |\bullage\.\w+\.\w+/.test(text);
     const aboutImport = text.includes("Import sessions");
     const close = iconButton({
-      label: "Close",
+      label: t("Close"),
       icon: "close",
       onClick: () => {
         this.closed.add(text);
@@ -129,9 +130,9 @@ export class Banners {
       icon("warning"),
       element("span", { className: "banner-text", textContent: text }),
       aboutSettings &&
-        textButton({ label: "Open settings", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+        textButton({ label: t("Open settings"), className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
       aboutImport &&
-        textButton({ label: "Import", className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
+        textButton({ label: t("Import"), className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
       close,
     );
     return banner;
@@ -145,8 +146,8 @@ export class Banners {
       element(
         "span",
         { className: "banner-text" },
-        "Demo: a script answers here, not an AI. ",
-        textButton({ label: "Connect a model", className: "link", onClick: () => this.actions.runCommand("ullage.setUpModel") }),
+        t("Demo: a script answers here, not an AI. "),
+        textButton({ label: t("Connect a model"), className: "link", onClick: () => this.actions.runCommand("ullage.setUpModel") }),
       ),
     );
   }
@@ -154,5 +155,5 @@ export class Banners {
 
 /** What one waits for until the session is there. */
 export function whatLasts(server: ServerStatus): string {
-  return server.state === "running" ? "Opening the session…" : "Starting the Ullage server…";
+  return server.state === "running" ? t("Opening the session…") : t("Starting the Ullage server…");
 }

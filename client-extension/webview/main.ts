@@ -1,5 +1,7 @@
 /** Entry of the panel: messages go through the reducer, and the page is drawn once a frame at most. */
 
+import { t } from "../src/l10n";
+import "./hostLanguage"; // before all others: they have texts
 import { createActions } from "./actions";
 import { Cards } from "./dock/cards";
 import { Frames } from "./frames";
@@ -126,7 +128,7 @@ async function showItem(itemId: string, words = ""): Promise<void> {
   }
   panel.update(state);
   if (sessionId() !== shown || !panel.reveal(itemId, words)) {
-    cards.showError("This message is not in the conversation.");
+    cards.showError(t("This message is not in the conversation."));
   }
 }
 

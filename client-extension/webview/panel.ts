@@ -229,7 +229,7 @@ export class Panel {
         if (command.to === "") {
           this.actions.runCommand("ullage.goBack");
         } else {
-          void this.actions.send("ullage/session/prompt", { text: `/rewind ${command.to}` });
+          void this.actions.send("ullage/session/prompt", { text: ["/rewind", command.to].join(" ") });
         }
         return;
       case "fork":

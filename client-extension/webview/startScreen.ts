@@ -1,13 +1,15 @@
 /** What is seen before there is a conversation: the server is starting or down, or the session is empty. */
 
+import { t } from "../src/l10n";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
 import { whatLasts } from "./header";
 import type { PanelState } from "./state";
 
-const TOUR = "Take the tour";
+/** What the demo knows its parts by, in every language. */
+const TOUR = "Take the tour"; // oxlint-disable-line ullage/untranslated -- the practice model reads it
 /** Works in any folder, with a question before the file is written. */
-const NOTE = "Write a note";
+const NOTE = "Write a note"; // oxlint-disable-line ullage/untranslated -- the practice model reads it
 
 export class StartScreen {
   readonly element = element("div", { className: "start" });
@@ -41,12 +43,12 @@ export class StartScreen {
   private stopped(message: string | undefined): HTMLElement[] {
     return [
       icon("error", "start-icon error"),
-      element("p", { textContent: message ?? "The Ullage server has stopped.", attributes: { role: "alert" } }),
+      element("p", { textContent: message ?? t("The Ullage server has stopped."), attributes: { role: "alert" } }),
       element(
         "div",
         { className: "button-row centred" },
-        textButton({ label: "Restart", className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
-        textButton({ label: "Show logs", className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
+        textButton({ label: t("Restart"), className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
+        textButton({ label: t("Show logs"), className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
       ),
     ];
   }
@@ -54,15 +56,18 @@ export class StartScreen {
   private empty(practice: boolean): HTMLElement[] {
     return [
       element("div", { className: "start-logo", attributes: { "aria-hidden": "true" } }, element("span", {})),
-      element("h2", { textContent: "What shall we work on?" }),
-      element("p", { className: "muted", textContent: "Ask about this workspace, or give it a task. It asks before it changes anything." }),
+      element("h2", { textContent: t("What shall we work on?") }),
+      element("p", {
+        className: "muted",
+        textContent: t("Ask about this workspace, or give it a task. It asks before it changes anything."),
+      }),
       ...(practice ? [this.practiceCard()] : []),
       element(
         "ul",
         { className: "tips" },
-        tip("@", "to attach a file or the problems"),
-        tip("/", "for commands, such as /compact"),
-        tip("%", "how full the context is; click it in the status bar to compact", "dashboard"),
+        tip("@", t("to attach a file or the problems")),
+        tip("/", t("for commands, such as /compact")),
+        tip("%", t("how full the context is; click it in the status bar to compact"), "dashboard"),
       ),
     ];
   }
@@ -71,19 +76,25 @@ export class StartScreen {
     return element(
       "div",
       { className: "practice-card", attributes: { role: "note" } },
-      element("p", {}, element("strong", { textContent: "This is the practice model." })),
+      element("p", {}, element("strong", { textContent: t("This is the practice model.") })),
       element("p", {
         className: "muted",
-        textContent:
+        textContent: t(
           "A scripted demo, not an AI. It plays a short tour, writes a file, or searches your files, all with the real tools. Connect a model whenever you like.",
+        ),
       }),
       element(
         "div",
         { className: "button-row" },
-        textButton({ label: TOUR, className: "primary", icon: "play", onClick: () => void this.actions.prompt(TOUR, [], "queue") }),
-        textButton({ label: NOTE, className: "secondary", onClick: () => void this.actions.prompt(NOTE, [], "queue") }),
         textButton({
-          label: "Connect a model",
+          label: t("Take the tour"),
+          className: "primary",
+          icon: "play",
+          onClick: () => void this.actions.prompt(TOUR, [], "queue"),
+        }),
+        textButton({ label: t("Write a note"), className: "secondary", onClick: () => void this.actions.prompt(NOTE, [], "queue") }),
+        textButton({
+          label: t("Connect a model"),
           className: "secondary",
           icon: "plug",
           onClick: () => this.actions.runCommand("ullage.setUpModel"),

@@ -6,6 +6,7 @@
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
 import { isAttachable, nameInUri } from "../files/fileFacts";
+import { t } from "../l10n";
 import type { AttachmentRef } from "../protocol";
 import { linesOf } from "./words";
 
@@ -34,13 +35,13 @@ export async function addTerminalSelection(chat: ChatView): Promise<void> {
     await vscode.env.clipboard.writeText(before);
   }
   if (selected.trim() === "") {
-    throw new Error("Select something in the terminal first");
+    throw new Error(t("Select something in the terminal first"));
   }
   await chat.show({ kind: "prompt", prompt: { text: "", attachments: [textOf("terminal", selected)] } });
 }
 
 function textOf(name: string, text: string): AttachmentRef {
-  return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text };
+  return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text }; // oxlint-disable-line ullage/untranslated -- the model reads it
 }
 
 /** The message of a test that failed, and the file that it is in. */
@@ -56,7 +57,7 @@ function textsIn([given]: readonly unknown[]): AttachmentRef[] | undefined {
   const expected =
     message.expectedOutput === undefined ? "" : `\nExpected:\n${message.expectedOutput}\nActual:\n${message.actualOutput ?? ""}`;
   const file: AttachmentRef[] = test.uri === undefined ? [] : [{ kind: "file", uri: test.uri.toString() }];
-  return [textOf(`test ${test.label}`, `${test.label}\n${said}${expected}`), ...file];
+  return [textOf(t("test {label}", { label: test.label }), `${test.label}\n${said}${expected}`), ...file];
 }
 
 /** Files and folders of the explorer (the one that was clicked, or all that are chosen), of a tab, or of the source control. */
@@ -85,11 +86,11 @@ function selectionIn(uris: readonly vscode.Uri[]): AttachmentRef[] | undefined {
 function fromEditor(): AttachmentRef[] {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) {
-    throw new Error("No editor is active: open the file or the new document that is to be added");
+    throw new Error(t("No editor is active: open the file or the new document that is to be added"));
   }
   const uri = editor.document.uri.toString();
   if (!isAttachable(uri)) {
-    throw new Error(`${nameInUri(uri)} is no file, so it cannot be added`);
+    throw new Error(t("{uri} is no file, so it cannot be added", { uri: nameInUri(uri) }));
   }
   const lines = linesOf(editor.selection.start, editor.selection.end);
   if (lines !== undefined && editor.document.isUntitled) {

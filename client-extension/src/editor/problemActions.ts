@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
+import { t } from "../l10n";
 import type { ActiveSession } from "../session/activeSession";
 import { askAbout, type ReportedProblem, type Wish } from "./words";
 
@@ -24,7 +25,7 @@ export function bindProblemActions(session: ActiveSession, chat: ChatView): vsco
 }
 
 function action(wish: Wish, uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction {
-  const title = wish === "fix" ? "Fix with Ullage" : "Explain with Ullage";
+  const title = wish === "fix" ? t("Fix with Ullage") : t("Explain with Ullage");
   const made = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   made.diagnostics = [...diagnostics];
   made.command = { command: ASK, title, arguments: [wish, diagnostics.map((each) => reported(uri, each))] };

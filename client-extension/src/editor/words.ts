@@ -1,5 +1,6 @@
 /** What is asked and attached from places of the editor, in words. No VS Code in here. */
 
+import { plural, t } from "../l10n";
 import type { AttachmentRef, LineRange } from "../protocol";
 
 /** A problem of a file, as a language server reports it. */
@@ -27,11 +28,11 @@ export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { te
   if (first === undefined) {
     return { text: "", attachments: [] };
   }
-  const what = problems.length === 1 ? "problem" : "problems";
+  const { length } = problems;
   const text =
     wish === "fix"
-      ? `Fix the attached ${what}.`
-      : `Explain the attached ${what}, and how to solve ${problems.length === 1 ? "it" : "them"}.`;
+      ? plural(length, t("Fix the attached problem."), t("Fix the attached problems."))
+      : plural(length, t("Explain the attached problem, and how to solve it."), t("Explain the attached problems, and how to solve them."));
   const told = problems.map(
     ({ path, lines, message, source }) => `${path}:${lines.first}: ${message}${source === "" ? "" : ` [${source}]`}`,
   );
@@ -43,7 +44,7 @@ export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { te
     text,
     attachments: [
       { kind: "file", uri: first.uri, lines: around },
-      { kind: "text", name: what, text: told.join("\n") },
+      { kind: "text", name: plural(length, t("problem"), t("problems")), text: told.join("\n") },
     ],
   };
 }

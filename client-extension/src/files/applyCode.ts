@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import { resolve } from "node:path";
+import { t } from "../l10n";
 import { tell, warn } from "../notify";
 import { placeCode } from "./placeCode";
 import { isInside, isReallyInside } from "./places";
@@ -14,7 +15,7 @@ import { inWorkspace, locate } from "./workspaceFiles";
 export async function insertText(text: string): Promise<void> {
   const editor = lastEditor();
   if (editor === undefined) {
-    void warn("Open the file that the code belongs in, and put the cursor where it should go.");
+    void warn(t("Open the file that the code belongs in, and put the cursor where it should go."));
     return;
   }
   await editor.edit((edit) => edit.replace(editor.selection, text));
@@ -25,7 +26,7 @@ export async function insertText(text: string): Promise<void> {
 export async function applyCode(proposed: ProposedChanges, text: string, path: string | undefined): Promise<void> {
   const uri = path === undefined ? lastEditor()?.document.uri : await locate(path, inWorkspace());
   if (uri === undefined) {
-    await (path === undefined ? warn("Open the file that the code belongs in, then apply it.") : offerNewFile(proposed, text, path));
+    await (path === undefined ? warn(t("Open the file that the code belongs in, then apply it.")) : offerNewFile(proposed, text, path));
     return;
   }
   if (path !== undefined && !(await isReallyInside(uri.fsPath, inWorkspace()))) {
@@ -37,9 +38,9 @@ export async function applyCode(proposed: ProposedChanges, text: string, path: s
   const change = changeOf(document, text);
   if (change === undefined) {
     await vscode.window.showTextDocument(document, { preview: true });
-    void warn(`It is not clear where this code belongs in ${name}. Select the lines that it replaces, and apply it again.`);
+    void warn(t("It is not clear where this code belongs in {name}. Select the lines that it replaces, and apply it again.", { name }));
   } else if (withChange(document, change) === document.getText()) {
-    void tell(`${name} has this code already.`);
+    void tell(t("{name} has this code already.", { name }));
   } else {
     await proposed.show({ uri, path, version: document.version, made: withChange(document, change), ...change });
   }
@@ -88,7 +89,7 @@ function lastEditor(): vscode.TextEditor | undefined {
 }
 
 function liesOutside(path: string): string {
-  return `${path} does not lie in this workspace, so nothing was changed.`;
+  return t("{path} does not lie in this workspace, so nothing was changed.", { path });
 }
 
 export interface Proposal {
@@ -105,7 +106,7 @@ export interface Proposal {
 
 const SCHEME = "ullage-proposed";
 const EMPTY = vscode.Uri.from({ scheme: SCHEME, path: "/empty" });
-const APPLY = "Apply";
+const APPLY = t("Apply");
 
 /** Changes that are only proposed: each is a diff beside its file until the user applies it, discards it, or closes the diff. */
 export class ProposedChanges implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -127,12 +128,15 @@ export class ProposedChanges implements vscode.TextDocumentContentProvider, vsco
     this.proposals.set(shown.toString(), proposal);
     const name = vscode.workspace.asRelativePath(proposal.uri);
     const before = proposal.version === undefined ? EMPTY : proposal.uri;
-    await vscode.commands.executeCommand("vscode.diff", before, shown, `${name}: proposed change`, { preview: true });
-    void this.ask(proposal.version === undefined ? `Make the new file ${name}?` : `Change ${name} as shown?`, shown);
+    await vscode.commands.executeCommand("vscode.diff", before, shown, t("{name}: proposed change", { name }), { preview: true });
+    void this.ask(
+      proposal.version === undefined ? t("Make the new file {name}?", { name }) : t("Change {name} as shown?", { name }),
+      shown,
+    );
   }
 
   private async ask(question: string, shown: vscode.Uri): Promise<void> {
-    const answer = await tell(question, APPLY, "Discard");
+    const answer = await tell(question, APPLY, t("Discard"));
     if (answer !== undefined) {
       await (answer === APPLY ? this.apply(shown) : this.discard(shown));
     }
@@ -155,11 +159,11 @@ export class ProposedChanges implements vscode.TextDocumentContentProvider, vsco
     } else if ((await vscode.workspace.openTextDocument(uri)).version === version) {
       edit.replace(uri, range, text);
     } else {
-      void warn(`${vscode.workspace.asRelativePath(uri)} has changed since, so nothing was applied. Apply the code again.`);
+      void warn(t("{uri} has changed since, so nothing was applied. Apply the code again.", { uri: vscode.workspace.asRelativePath(uri) }));
       return;
     }
     if (!(await vscode.workspace.applyEdit(edit))) {
-      void warn(`${vscode.workspace.asRelativePath(uri)} could not be changed.`);
+      void warn(t("{uri} could not be changed.", { uri: vscode.workspace.asRelativePath(uri) }));
       return;
     }
     await this.discard(shown);

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FileSuggestion, ImageFile } from "../../webview/messages";
 import { linesOf } from "../editor/words";
+import { t } from "../l10n";
 import { warn } from "../notify";
 import { imageType, lineWith, nameInUri, rankFiles, UNTITLED } from "./fileFacts";
 import { isInside, isReallyInside, type Place } from "./places";
@@ -113,7 +114,7 @@ const KEPT = ["tool-results", "media", "transcripts", "plans"];
 export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = ""): Promise<void> {
   const uri = await locate(path, placesOf(storeFolder));
   if (uri === undefined) {
-    void warn(`File not found: ${path}`);
+    void warn(t("File not found: {path}", { path }));
     return;
   }
   if (IMAGE_OR_PDF.test(path)) {
@@ -135,16 +136,16 @@ export async function readImage(path: string, storeFolder: string | undefined): 
   const places = placesOf(storeFolder);
   const uri = await locate(path, places);
   if (uri === undefined || !(await isReallyInside(uri.fsPath, places))) {
-    throw new Error(`No image file: ${path}`);
+    throw new Error(t("No image file: {path}", { path }));
   }
   const { size } = await vscode.workspace.fs.stat(uri);
   if (size > LARGEST_IMAGE) {
-    throw new Error(`Too large to show: ${path} has ${size} bytes`);
+    throw new Error(t("Too large to show: {path} has {size} bytes", { path, size }));
   }
   const bytes = new Uint8Array(await vscode.workspace.fs.readFile(uri));
   const mediaType = imageType(bytes);
   if (mediaType === undefined) {
-    throw new Error(`No image that can be shown: ${path}`);
+    throw new Error(t("No image that can be shown: {path}", { path }));
   }
   return { bytes, mediaType };
 }

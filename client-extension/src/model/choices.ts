@@ -4,6 +4,7 @@
  */
 
 import { formatTokens } from "../format";
+import { t } from "../l10n";
 import type { Effort, ModelInfo, OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 
@@ -25,13 +26,13 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
 export function addressProblem(typed: string): string | undefined {
   const address = typed.trim();
   if (address === "") {
-    return "An address is needed, such as http://127.0.0.1:8080";
+    return t("An address is needed, such as http://127.0.0.1:8080");
   }
   try {
     const { protocol, hostname } = new URL(address);
-    return (protocol === "http:" || protocol === "https:") && hostname !== "" ? undefined : "It begins with http:// or https://";
+    return (protocol === "http:" || protocol === "https:") && hostname !== "" ? undefined : t("It begins with http:// or https://");
   } catch {
-    return "This is no web address. It looks like http://127.0.0.1:8080";
+    return t("This is no web address. It looks like http://127.0.0.1:8080");
   }
 }
 
@@ -39,9 +40,9 @@ export function addressProblem(typed: string): string | undefined {
 export function keyProblem(typed: string): string | undefined {
   const key = typed.trim();
   if (/\s/.test(key)) {
-    return "A key has no spaces in it";
+    return t("A key has no spaces in it");
   }
-  return key.startsWith("sk-ant-") || key === "" ? undefined : "A key of Anthropic begins with sk-ant-";
+  return key.startsWith("sk-ant-") || key === "" ? undefined : t("A key of Anthropic begins with sk-ant-");
 }
 
 /** Why a key was refused, without how one is set: that is what the dialogue is for in which it is said. */
@@ -86,20 +87,20 @@ export async function changeEndpoint(endpoint: Endpoint, address: string | undef
 /** `1M window · $4 in, $20 out per million tokens`: what is known of it. */
 export function offerInWords({ window, prices }: OfferedModel): string {
   return [
-    window == null ? "" : `${formatTokens(window)} window`,
-    prices == null ? "" : `$${prices.input} in, $${prices.output} out per million tokens`,
+    window == null ? "" : t("{window} window", { window: formatTokens(window) }),
+    prices == null ? "" : t("${input} in, ${output} out per million tokens", { input: prices.input, output: prices.output }),
   ]
     .filter(Boolean)
     .join(" · ");
 }
 
 const IN_WORDS: Record<Effort | "default", readonly [label: string, detail: string]> = {
-  default: ["Default", "As much as the model takes by itself"],
-  low: ["Low", "Quickest and cheapest, for simple tasks"],
-  medium: ["Medium", "Less time and cost than high, for everyday tasks"],
-  high: ["High", "Thorough, for difficult tasks"],
-  xhigh: ["Extra high", "More than high, for long tasks of many steps"],
-  max: ["Maximum", "All that the model can do, whatever it costs"],
+  default: [t("Default"), t("As much as the model takes by itself")],
+  low: [t("Low"), t("Quickest and cheapest, for simple tasks")],
+  medium: [t("Medium"), t("Less time and cost than high, for everyday tasks")],
+  high: [t("High"), t("Thorough, for difficult tasks")],
+  xhigh: [t("Extra high"), t("More than high, for long tasks of many steps")],
+  max: [t("Maximum"), t("All that the model can do, whatever it costs")],
 };
 
 export interface EffortChoice {
@@ -155,7 +156,7 @@ export async function findModels(asking: Asking): Promise<Found | undefined> {
 }
 
 async function tryByName({ name, attempt }: Asking, noList: string): Promise<Found | undefined> {
-  let why = `${noList} Type the name of a model that it runs. It is tried with one short message.`;
+  let why = `${noList} ${t("Type the name of a model that it runs. It is tried with one short message.")}`;
   let refused: Error | undefined;
   for (let typed = ""; ;) {
     const model = (await name(why, typed))?.trim();

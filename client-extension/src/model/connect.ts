@@ -4,6 +4,7 @@
  */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import { addressProblem, changeEndpoint, findModels, type Found, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tell } from "../notify";
@@ -14,7 +15,7 @@ import type { ActiveSession } from "../session/activeSession";
 import { labelText } from "../visible";
 
 const SECRET = "ullage.apiKey";
-const PROMPT = "Kept in the system's secret storage and handed to the server alone";
+const PROMPT = t("Kept in the system's secret storage and handed to the server alone");
 
 /** The API key, in the editor's secret storage. */
 export class ApiKey {
@@ -45,9 +46,9 @@ export class ApiKey {
    */
   async input(problemOf: (typed: string) => string | undefined, problem?: string, prompt = PROMPT): Promise<string | undefined> {
     const key = await askFor({
-      title: "Ullage: API key",
+      title: t("Ullage: API key"),
       prompt: problem ?? prompt,
-      placeHolder: "sk-ant-…",
+      placeHolder: "sk-ant-…", // oxlint-disable-line ullage/untranslated -- how a key begins
       password: true,
       ignoreFocusOut: true,
       validateInput: (value) => problemOf(value) ?? (value === "" ? problem : undefined),
@@ -64,16 +65,17 @@ export class ApiKey {
   async clear(): Promise<void> {
     await this.secrets.delete(SECRET);
     if (process.env.ANTHROPIC_API_KEY) {
-      void tell("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.");
+      void tell(t("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on."));
     }
   }
 }
 
-const TITLE = "Ullage: connect a model";
+const TITLE = t("Ullage: connect a model");
 
-const FORGOTTEN =
-  "That server has answered without one. The stored key is forgotten, so that it is not sent there. Enter it again to go back.";
-const INHERITED = "That server has answered without a key. The one in the environment goes to every address that is set.";
+const FORGOTTEN = t(
+  "That server has answered without one. The stored key is forgotten, so that it is not sent there. Enter it again to go back.",
+);
+const INHERITED = t("That server has answered without a key. The one in the environment goes to every address that is set.");
 
 /** Milliseconds that the server may take to start again with another key. */
 const RESTART_LIMIT = 30_000;
@@ -93,16 +95,24 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
   const over = Promise.withResolvers<Way | undefined>();
   const pick = vscode.window.createQuickPick<Way>();
   const own: Way[] = [
-    { label: "$(key) Anthropic, with an API key", go: () => setUpKey(parts, "") },
-    { label: "$(server) A server, by its address", detail: "Any that speaks the Anthropic Messages API", go: () => setUpAddress(parts) },
+    { label: `$(key) ${t("Anthropic, with an API key")}`, go: () => setUpKey(parts, "") },
+    {
+      label: `$(server) ${t("A server, by its address")}`,
+      detail: t("Any that speaks the Anthropic Messages API"),
+      go: () => setUpAddress(parts),
+    },
   ];
   const found: Way[] = [];
   const draw = () => {
-    const heading = pick.busy ? "On this machine: looking…" : found.length === 0 ? "On this machine: no server found" : "On this machine";
+    const heading = pick.busy
+      ? t("On this machine: looking…")
+      : found.length === 0
+        ? t("On this machine: no server found")
+        : t("On this machine");
     pick.items = [...own, { label: heading, kind: vscode.QuickPickItemKind.Separator }, ...found];
   };
   pick.title = TITLE;
-  pick.placeholder = "Where should answers come from?";
+  pick.placeholder = t("Where should answers come from?");
   pick.busy = true;
   pick.onDidAccept(() => {
     over.resolve(pick.selectedItems[0]);
@@ -139,7 +149,7 @@ export async function setUpKey(parts: SetUpParts, address?: string): Promise<voi
   const restore = () => changed(parts, before.address, before.key);
   const problemOf = (address ?? before.address) === "" ? keyProblem : () => undefined;
   for (let problem: string | undefined; ;) {
-    const key = await parts.apiKey.input(problemOf, problem, address ? `${address} asks for a key` : undefined);
+    const key = await parts.apiKey.input(problemOf, problem, address ? t("{address} asks for a key", { address }) : undefined);
     if (key === undefined) {
       if (problem !== undefined) {
         await restore();
@@ -171,7 +181,7 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
     const failed = typed;
     const answer = await askFor({
       title: TITLE,
-      prompt: problem ?? "Address of the server, without /v1/messages",
+      prompt: problem ?? t("Address of the server, without /v1/messages"),
       placeHolder: "http://127.0.0.1:8080",
       value: typed,
       ignoreFocusOut: true,
@@ -197,10 +207,13 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
 async function use(parts: SetUpParts, address: string, found: Found): Promise<void> {
   if (address !== addressInForce()) {
     const key = await parts.apiKey.read();
-    if (key !== undefined && !(await confirm(`The stored API key is not for ${address}`, FORGOTTEN, "Forget the Key"))) {
+    if (key !== undefined && !(await confirm(t("The stored API key is not for {address}", { address }), FORGOTTEN, t("Forget the Key")))) {
       return;
     }
-    if (process.env.ANTHROPIC_API_KEY && !(await confirm(`ANTHROPIC_API_KEY will be sent to ${address}`, INHERITED, "Send It There"))) {
+    if (
+      process.env.ANTHROPIC_API_KEY &&
+      !(await confirm(t("ANTHROPIC_API_KEY will be sent to {address}", { address }), INHERITED, t("Send It There")))
+    ) {
       return;
     }
     if (key !== undefined) {
@@ -229,7 +242,7 @@ async function setEndpoint(address: string): Promise<void> {
     await settings.update("provider", undefined, Global);
   }
   if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
-    throw new Error('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.');
+    throw new Error(t('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.'));
   }
   if (settings.get<string>("baseUrl", "") !== address) {
     await settings.update("baseUrl", address === "" ? undefined : address, Global);
@@ -249,12 +262,12 @@ function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | 
       askFor({
         title: TITLE,
         prompt: why,
-        placeHolder: "The model's name, as its server knows it",
+        placeHolder: t("The model's name, as its server knows it"),
         value: typed,
         ignoreFocusOut: true,
       }),
     attempt: async (model) => {
-      const progress = { location: vscode.ProgressLocation.Notification, title: `Ullage: trying ${labelText(model)}` };
+      const progress = { location: vscode.ProgressLocation.Notification, title: t("Ullage: trying {model}", { model: labelText(model) }) };
       await vscode.window.withProgress(progress, async () => connection.request("ullage/model/try", { ...at, model }));
     },
   });
@@ -282,7 +295,7 @@ async function changed(parts: SetUpParts, address: string | undefined, key: stri
 /** Does what makes the server start again, and waits until it runs. */
 async function restarted({ connection }: SetUpParts, change: () => Promise<void>): Promise<void> {
   const running = untilRestarted(connection);
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Ullage: trying the key" }, async () => {
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t("Ullage: trying the key") }, async () => {
     await change();
     await running;
   });
@@ -293,7 +306,7 @@ function untilRestarted(connection: ServerConnection): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let begun = false;
   const timer = setTimeout(
-    () => reject(new Error('The Ullage server did not start again in time. Use the command "Ullage: Restart server".')),
+    () => reject(new Error(t('The Ullage server did not start again in time. Use the command "Ullage: Restart server".'))),
     RESTART_LIMIT,
   );
   const subscription = connection.onDidChangeStatus(({ state, message }) => {
@@ -301,7 +314,7 @@ function untilRestarted(connection: ServerConnection): Promise<void> {
     if (begun && state === "running") {
       resolve();
     } else if (begun && state === "stopped") {
-      reject(new Error(message ?? 'The Ullage server did not start again. Use the command "Ullage: Restart server".'));
+      reject(new Error(message ?? t('The Ullage server did not start again. Use the command "Ullage: Restart server".')));
     }
   });
   return promise.finally(() => {

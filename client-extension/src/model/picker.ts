@@ -1,6 +1,7 @@
 /** Choosing the model of a session: what its endpoint offers, with window and price; any other name can be typed. */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import { effortChoices, effortLabel, offerInWords } from "./choices";
 import { askFor, tell, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -8,7 +9,7 @@ import type { ServerConnection } from "../server/connection";
 import type { ActiveSession } from "../session/activeSession";
 import { labelText } from "../visible";
 
-const TITLE = "Ullage: model of this session";
+const TITLE = t("Ullage: model of this session");
 
 /** Offered where the endpoint cannot be asked. Models of October 2026. */
 const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
@@ -49,7 +50,7 @@ export async function chooseModel(session: ActiveSession, offer: Offer | Promise
   const picks = Promise.resolve(offer).then((known) => picksOf(session, known));
   const chosen = await vscode.window.showQuickPick(picks, {
     title: TITLE,
-    placeHolder: "Which model answers from now on",
+    placeHolder: t("Which model answers from now on"),
     matchOnDescription: true,
   });
   if (chosen === undefined) {
@@ -59,7 +60,7 @@ export async function chooseModel(session: ActiveSession, offer: Offer | Promise
     await vscode.commands.executeCommand(chosen.command);
     return;
   }
-  const model = chosen.name ?? (await askFor({ title: TITLE, prompt: "The model's name, as its server knows it" }));
+  const model = chosen.name ?? (await askFor({ title: TITLE, prompt: t("The model's name, as its server knows it") }));
   if (model?.trim()) {
     await session.request("ullage/session/setModel", { model: model.trim() });
   }
@@ -72,7 +73,7 @@ function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[
   const inOrder = [...models.toSorted((a, b) => Number(b.name === current) - Number(a.name === current)), ...known];
   const picks: ModelPick[] = inOrder.map((model) => ({
     label: labelText(model.displayName),
-    description: [model.name === current ? "current" : "", model.displayName === model.name ? "" : labelText(model.name)]
+    description: [model.name === current ? t("current") : "", model.displayName === model.name ? "" : labelText(model.name)]
       .filter(Boolean)
       .join(" · "),
     detail: offerInWords(model),
@@ -81,9 +82,9 @@ function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[
   const effort = session.current === undefined ? "" : effortLabel(session.current.model);
   const others: ModelPick[] = [
     { label: "", kind: vscode.QuickPickItemKind.Separator },
-    ...(effort === "" ? [] : [{ label: "$(dashboard) Effort…", description: effort, command: "ullage.selectEffort" }]),
-    { label: "$(edit) Another model by its name…" },
-    { label: "$(plug) Connect another server or key…", command: "ullage.setUpModel" },
+    ...(effort === "" ? [] : [{ label: `$(dashboard) ${t("Effort…")}`, description: effort, command: "ullage.selectEffort" }]),
+    { label: `$(edit) ${t("Another model by its name…")}` },
+    { label: `$(plug) ${t("Connect another server or key…")}`, command: "ullage.setUpModel" },
   ];
   // A heading, so that it is read before one of the usual names is taken for one that is offered.
   const why: ModelPick[] = problem === undefined ? [] : [{ label: labelText(problem), kind: vscode.QuickPickItemKind.Separator }];
@@ -95,18 +96,22 @@ export async function pickEffort(session: ActiveSession): Promise<void> {
   const model = session.current?.model;
   const choices = model === undefined ? [] : effortChoices(model);
   if (choices.length === 0) {
-    void tell(`${model === undefined ? "The model" : labelText(model.displayName)} has no choice of effort`);
+    void tell(
+      model === undefined
+        ? t("The model has no choice of effort")
+        : t("{model} has no choice of effort", { model: labelText(model.displayName) }),
+    );
     return;
   }
   const picks = choices.map(({ effort, label, detail, isCurrent }) => ({
     label,
-    description: isCurrent ? "current" : "",
+    description: isCurrent ? t("current") : "",
     detail,
     effort,
   }));
   const chosen = await vscode.window.showQuickPick(picks, {
-    title: "Ullage: effort of this session",
-    placeHolder: "After a change the next request is not read from the cache, which costs more once",
+    title: t("Ullage: effort of this session"),
+    placeHolder: t("After a change the next request is not read from the cache, which costs more once"),
   });
   if (chosen !== undefined) {
     await session.request("ullage/session/setEffort", { effort: chosen.effort });

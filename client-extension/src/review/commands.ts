@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
+import { plural, t } from "../l10n";
 import { confirm } from "../notify";
 import type { ActiveSession } from "../session/activeSession";
 import { ReviewComments } from "./comments";
@@ -9,7 +10,6 @@ import { Diffs } from "./diffs";
 import { goBackTo } from "./goingBack";
 import { Marks } from "./marks";
 import { OpenReview } from "./openReview";
-import { filesInWords } from "./reviewText";
 
 type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
@@ -28,7 +28,7 @@ export function startReview(session: ActiveSession, chat: ChatView): ReviewParts
     const active = vscode.window.activeTextEditor?.document.uri;
     const file = typeof given === "string" ? { path: given } : review.fileAt(given instanceof vscode.Uri ? given : active);
     if (file === undefined) {
-      throw new Error("This file has no open changes of the agent");
+      throw new Error(t("This file has no open changes of the agent"));
     }
     return file.path;
   };
@@ -53,9 +53,9 @@ export function startReview(session: ActiveSession, chat: ChatView): ReviewParts
 /** More than a click should be asked for before many files change at once. */
 async function undoAll(review: OpenReview): Promise<void> {
   const { count } = review.current;
-  const question = `Undo the agent's changes in ${filesInWords(count)}?`;
-  const detail = "What you changed yourself stays. New files of the agent are deleted.";
-  if (count > 0 && (await confirm(question, detail, "Undo All"))) {
+  const question = plural(count, t("Undo the agent's changes in {count} file?"), t("Undo the agent's changes in {count} files?"));
+  const detail = t("What you changed yourself stays. New files of the agent are deleted.");
+  if (count > 0 && (await confirm(question, detail, t("Undo All")))) {
     await review.decide("undo", {});
   }
 }

@@ -1,6 +1,7 @@
 /** Comments on lines of a file with open changes: each goes to the agent as the next prompt, with the file and the lines. */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import type { ActiveSession } from "../session/activeSession";
 import type { OpenReview } from "./openReview";
 import { commentPrompt } from "./reviewText";
@@ -14,7 +15,7 @@ export class ReviewComments implements vscode.Disposable {
     private readonly session: ActiveSession,
     private readonly review: OpenReview,
   ) {
-    this.controller.options = { prompt: "Comment for the agent", placeHolder: "What should be different here?" };
+    this.controller.options = { prompt: t("Comment for the agent"), placeHolder: t("What should be different here?") };
     this.controller.commentingRangeProvider = {
       provideCommentingRanges: (document) =>
         this.review.fileAt(document.uri) === undefined ? [] : [new vscode.Range(0, 0, Math.max(0, document.lineCount - 1), 0)],
@@ -44,7 +45,7 @@ export class ReviewComments implements vscode.Disposable {
       ...thread.comments,
       { author: { name: "You" }, body: new vscode.MarkdownString().appendText(text), mode: vscode.CommentMode.Preview },
     ];
-    thread.label = "Sent to the agent";
+    thread.label = t("Sent to the agent");
     thread.canReply = false;
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Collapsed;
     this.threads.push(thread);

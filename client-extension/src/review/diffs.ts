@@ -1,6 +1,7 @@
 /** The agent's changes in VS Code's own diff editors: what was before on the left, the file as it is on the right. */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import { tell } from "../notify";
 import type { ChangedFile } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
@@ -54,7 +55,9 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     const active = vscode.window.activeTextEditor?.document.uri;
     const file = path === undefined ? this.review.fileAt(active) : this.review.current.files.find((each) => each.path === path);
     if (file === undefined) {
-      throw new Error(path === undefined ? "This file has no open changes of the agent" : `${path} has no open changes of the agent`);
+      throw new Error(
+        path === undefined ? t("This file has no open changes of the agent") : t("{path} has no open changes of the agent", { path }),
+      );
     }
     const [, left, right] = this.sides(file);
     await vscode.commands.executeCommand("vscode.diff", left, right, `${nameOf(file)} (before ↔ now)`, { preview: true });
@@ -64,10 +67,10 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
   async openAll(): Promise<void> {
     const { files, count } = this.review.current;
     if (count === 0) {
-      void tell("The agent has changed nothing that is still open.");
+      void tell(t("The agent has changed nothing that is still open."));
       return;
     }
-    await this.openTogether("Changes of the agent", files);
+    await this.openTogether(t("Changes of the agent"), files);
   }
 
   /** Opens all files that a turn changed: before it, and now. */

@@ -2,12 +2,13 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
+import { dateLanguage, plural, t } from "../l10n";
 import { tell, warn } from "../notify";
 import type { Checkpoint, FileBack } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
 import { labelText } from "../visible";
 import { placeOf } from "./openReview";
-import { ACTIONS, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
+import { ACTIONS, changedInWords, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
 
 type What = "files" | "conversation" | "both";
 
@@ -16,7 +17,7 @@ interface WhatItem extends vscode.QuickPickItem {
   file?: FileBack;
 }
 
-const FORWARD = "Go Forward Again";
+const FORWARD = t("Go Forward Again");
 
 /** Asks what shall go back to a checkpoint, with all that would happen in sight, and does it. @throws Error with a message for the user. */
 export async function goBack(session: ActiveSession, chat: ChatView, checkpoint: Checkpoint): Promise<void> {
@@ -38,7 +39,11 @@ export async function goBack(session: ActiveSession, chat: ChatView, checkpoint:
     void warn(left);
   }
   const written = done.filter(({ outcome }) => outcome === "done").length;
-  if (written > 0 && prompt === undefined && (await tell(`${filesInWords(written)} as before.`, FORWARD)) === FORWARD) {
+  if (
+    written > 0 &&
+    prompt === undefined &&
+    (await tell(plural(written, t("{count} file as before."), t("{count} files as before.")), FORWARD)) === FORWARD
+  ) {
     const { checkpoints } = await session.request("ullage/session/checkpoints", {});
     const forward = checkpoints.findLast((each) => each.forward === true);
     await (forward && goBack(session, chat, forward));
@@ -49,7 +54,7 @@ export async function goBack(session: ActiveSession, chat: ChatView, checkpoint:
 export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: unknown): Promise<void> {
   const { checkpoints } = await session.request("ullage/session/checkpoints", {});
   if (checkpoints.length === 0) {
-    void tell("The agent has changed no files in this session, so there is nothing to go back to.");
+    void tell(t("The agent has changed no files in this session, so there is nothing to go back to."));
     return;
   }
   const named = checkpoints.find((each) => each.turnId === turnId);
@@ -57,18 +62,22 @@ export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: u
   if (chosen !== undefined) {
     await goBack(session, chat, chosen);
   } else if (typeof turnId === "string") {
-    void tell("This turn changed no files. To take up the conversation there, fork the session.");
+    void tell(t("This turn changed no files. To take up the conversation there, fork the session."));
   }
 }
 
 async function pickCheckpoint(checkpoints: readonly Checkpoint[]): Promise<Checkpoint | undefined> {
   const items = checkpoints.toReversed().map((checkpoint) => ({
     label: `$(${checkpoint.forward === true ? "redo" : "history"}) ${labelText(checkpointInWords(checkpoint))}`,
-    description: new Date(checkpoint.at * 1000).toLocaleString(),
-    detail: `${filesInWords(checkpoint.files)} changed`,
+    description: new Date(checkpoint.at * 1000).toLocaleString(dateLanguage()),
+    detail: changedInWords({ count: checkpoint.files }),
     checkpoint,
   }));
-  const options = { title: "Go back to a checkpoint", placeHolder: "What would happen is shown before it happens", matchOnDetail: true };
+  const options = {
+    title: t("Go back to a checkpoint"),
+    placeHolder: t("What would happen is shown before it happens"),
+    matchOnDetail: true,
+  };
   return (await vscode.window.showQuickPick(items, options))?.checkpoint;
 }
 
@@ -80,11 +89,11 @@ async function askWhat(
 ): Promise<What | undefined> {
   const choices: WhatItem[] =
     checkpoint.forward === true
-      ? [{ label: "$(redo) Files", description: filesInWords(files.length), what: "files" }]
+      ? [{ label: `$(redo) ${t("Files")}`, description: filesInWords(files.length), what: "files" }]
       : [
-          { label: "$(history) Files and conversation", description: "in a fork; this session stays as it is", what: "both" },
-          { label: "$(files) Files", description: "the conversation goes on here", what: "files" },
-          { label: "$(comment-discussion) Conversation", description: "in a fork; no file changes", what: "conversation" },
+          { label: `$(history) ${t("Files and conversation")}`, description: t("in a fork; this session stays as it is"), what: "both" },
+          { label: `$(files) ${t("Files")}`, description: t("the conversation goes on here"), what: "files" },
+          { label: `$(comment-discussion) ${t("Conversation")}`, description: t("in a fork; no file changes"), what: "conversation" },
         ];
   const rows: WhatItem[] = files.map((file) => ({
     label: `$(${file.conflict == null ? ACTIONS[file.action].icon : "warning"}) ${labelText(file.path)}`,
@@ -99,12 +108,12 @@ async function askWhat(
     items.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...items];
   const picker = vscode.window.createQuickPick<WhatItem>();
   picker.title = checkpointInWords(checkpoint);
-  picker.placeholder = files.length === 0 ? "All files are as they were then" : "What should go back?";
+  picker.placeholder = files.length === 0 ? t("All files are as they were then") : t("What should go back?");
   picker.ignoreFocusOut = true;
   picker.items = [
     ...choices,
-    ...separated(`What happens to ${filesInWords(files.length)}`, rows),
-    ...separated("Not covered, so it stays as it is", missed),
+    ...separated(plural(files.length, t("What happens to {count} file"), t("What happens to {count} files")), rows),
+    ...separated(t("Not covered, so it stays as it is"), missed),
   ];
   const decided = Promise.withResolvers<What | undefined>();
   picker.onDidAccept(() => {
@@ -132,8 +141,8 @@ async function askOverwrite(files: readonly FileBack[]): Promise<string[] | unde
   const picked = await vscode.window.showQuickPick(
     conflicts.map(({ path, conflict }) => ({ label: labelText(path), description: labelText(firstSentence(conflict ?? "")), path })),
     {
-      title: `${filesInWords(conflicts.length)} changed since`,
-      placeHolder: "Pick those to overwrite; the others stay as they are",
+      title: plural(conflicts.length, t("{count} file changed since"), t("{count} files changed since")),
+      placeHolder: t("Pick those to overwrite; the others stay as they are"),
       canPickMany: true,
       ignoreFocusOut: true,
     },

@@ -1,6 +1,7 @@
 /** The open changes in the open file: marked lines, what was there before on hover, Keep and Undo above each, and the way from one to the next. */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import type { Hunk } from "../protocol";
 import type { OpenFile, OpenReview } from "./openReview";
 import { hunkAt, hunkFrom, lineOf, linesInWords, linesSpoken } from "./reviewText";
@@ -58,11 +59,11 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
       const lens = (title: string, command: string, tooltip: string) =>
         new vscode.CodeLens(range, { title, tooltip, command, arguments: [document.uri, hunk.id] });
       const counts = linesInWords({ added: hunk.newLines, removed: hunk.oldLines });
-      const said = hunk.edited === true ? `${counts}, edited by you` : counts;
+      const said = hunk.edited === true ? t("{counts}, edited by you", { counts }) : counts;
       return [
-        lens("$(check) Keep", "ullage.keepChange", "Accept this change of the agent"),
-        ...(hunk.edited === true ? [] : [lens("$(discard) Undo", "ullage.undoChange", "Take this change of the agent back")]),
-        lens(said, "ullage.reviewFile", "Show the changes of this file beside what was before"),
+        lens(`$(check) ${t("Keep")}`, "ullage.keepChange", t("Accept this change of the agent")),
+        ...(hunk.edited === true ? [] : [lens(`$(discard) ${t("Undo")}`, "ullage.undoChange", t("Take this change of the agent back"))]),
+        lens(said, "ullage.reviewFile", t("Show the changes of this file beside what was before")),
       ];
     });
   }
@@ -73,12 +74,12 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
     const open = editor && this.review.of(editor.document);
     const hunk = editor && open && hunkFrom(open.hunks, editor.selection.active.line, editor.document.lineCount, direction);
     if (editor === undefined || open === undefined || hunk === undefined) {
-      throw new Error("This file has no open changes of the agent");
+      throw new Error(t("This file has no open changes of the agent"));
     }
     const at = new vscode.Position(lineOf(hunk, editor.document.lineCount), 0);
     editor.selection = new vscode.Selection(at, at);
     editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
-    const place = `Change ${open.hunks.indexOf(hunk) + 1} of ${open.hunks.length}`;
+    const place = t("Change {number} of {count}", { number: open.hunks.indexOf(hunk) + 1, count: open.hunks.length });
     vscode.window.setStatusBarMessage(`${place}: ${linesSpoken({ added: hunk.newLines, removed: hunk.oldLines })}`, 5_000);
   }
 
@@ -92,7 +93,7 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
     const open = editor && this.review.of(editor.document);
     const hunk = editor && open && hunkAt(open.hunks, editor.selection.active.line, editor.document.lineCount);
     if (file === undefined || hunk === undefined) {
-      throw new Error("Put the cursor into a change of the agent first");
+      throw new Error(t("Put the cursor into a change of the agent first"));
     }
     return { path: file.path, hunkId: hunk.id };
   }
@@ -125,10 +126,10 @@ function markOf(document: vscode.TextDocument, hunk: Hunk, open: OpenFile | unde
   const before = (open?.left ?? []).slice(hunk.oldStart - 1, hunk.oldStart - 1 + hunk.oldLines).join("\n");
   const hover = new vscode.MarkdownString();
   if (hunk.oldLines > 0) {
-    hover.appendText("Before the agent changed it:");
+    hover.appendText(t("Before the agent changed it:"));
     hover.appendCodeblock(before, document.languageId);
   } else {
-    hover.appendText("The agent added this");
+    hover.appendText(t("The agent added this"));
   }
   return { range: new vscode.Range(first, 0, Math.min(last, document.lineCount - 1), 0), hoverMessage: hover };
 }

@@ -1,5 +1,7 @@
 /** The agent's open changes in words, and where their lines are. Pure: the panel, the editor's marks and the tests share it. */
 
+import { plural, t } from "../l10n";
+import { sentence } from "../visible";
 import type { ChangedFile, Checkpoint, DecidedFile, FileBack, Hunk, OpenChanges, TurnChanges } from "../protocol";
 
 export const NOTHING_OPEN: OpenChanges = { files: [], count: 0, added: 0, removed: 0 };
@@ -9,12 +11,12 @@ export const CHANGE_KEYS = { next: "Alt+F5", previous: "Shift+Alt+F5", keep: "Ct
 
 /** `1 file`, `3 files`. */
 export function filesInWords(count: number): string {
-  return `${count} ${count === 1 ? "file" : "files"}`;
+  return plural(count, t("{count} file"), t("{count} files"));
 }
 
 /** `1 file changed`. */
 export function changedInWords({ count }: Pick<OpenChanges, "count">): string {
-  return `${filesInWords(count)} changed`;
+  return plural(count, t("{count} file changed"), t("{count} files changed"));
 }
 
 /** `+24 −7`; what is not there is left out. */
@@ -24,14 +26,14 @@ export function linesInWords({ added, removed }: { added: number; removed: numbe
 
 /** For those who do not see the signs: `24 lines added, 7 removed`. */
 export function linesSpoken({ added, removed }: { added: number; removed: number }): string {
-  return `${added} ${added === 1 ? "line" : "lines"} added, ${removed} removed`;
+  return plural(added, t("{count} line added, {removed} removed"), t("{count} lines added, {removed} removed"), { removed });
 }
 
 /** What happened to a file, in one letter as in the editor's own lists, and in a word. */
 export const STATUS: Record<ChangedFile["status"], { letter: string; word: string }> = {
-  created: { letter: "A", word: "new" },
-  modified: { letter: "M", word: "changed" },
-  deleted: { letter: "D", word: "deleted" },
+  created: { letter: "A", word: t("new") },
+  modified: { letter: "M", word: t("changed") },
+  deleted: { letter: "D", word: t("deleted") },
 };
 
 /** Which line of the editor an open change begins at, from 0, in a text of so many lines. */
@@ -66,34 +68,37 @@ export function leftInWords(files: readonly DecidedFile[]): string | undefined {
   if (left.length === 0) {
     return undefined;
   }
-  const shown = left.slice(0, 5).map(({ path, why }) => `${path}: ${why ?? ""}.`);
-  return [...shown, ...(left.length > 5 ? [`And ${left.length - 5} more.`] : [])].join(" ");
+  const shown = left.slice(0, 5).map(({ path, why }) => sentence(`${path}: ${why ?? ""}`));
+  return [...shown, ...(left.length > 5 ? [t("And {count} more.", { count: left.length - 5 })] : [])].join(" ");
 }
 
 /** What a comment on some lines says to the agent. Lines count from 1. */
 export function commentPrompt(path: string, first: number, last: number, code: string, comment: string): string {
-  const where = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  const where =
+    first === last ? t("In {path}, line {first}:", { path, first }) : t("In {path}, lines {first} to {last}:", { path, first, last });
   const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map(([run]) => run.length + 1)));
-  return `In ${path}, ${where}:\n\n${fence}\n${code}\n${fence}\n\n${comment}`;
+  return `${where}\n\n${fence}\n${code}\n${fence}\n\n${comment}`;
 }
 
 /** What going back does to a file. */
 export const ACTIONS: Record<FileBack["action"], { icon: string; word: string }> = {
-  write: { icon: "edit", word: "gets its earlier text" },
-  create: { icon: "new-file", word: "is made again" },
-  delete: { icon: "trash", word: "is deleted" },
+  write: { icon: "edit", word: t("gets its earlier text") },
+  create: { icon: "new-file", word: t("is made again") },
+  delete: { icon: "trash", word: t("is deleted") },
 };
 
 const LONGEST_TITLE = 60;
 
 /** What a turn is called where its changes stand together. */
 export function turnInWords({ title }: Pick<TurnChanges, "title">): string {
-  return `Changes since “${shortened(title)}”`;
+  return t("Changes since “{title}”", { title: shortened(title) });
 }
 
 /** Where a checkpoint leads. */
 export function checkpointInWords({ title, forward }: Pick<Checkpoint, "title" | "forward">): string {
-  return forward === true ? `Forward again: ${shortened(title)}` : `Back to before “${shortened(title)}”`;
+  return forward === true
+    ? t("Forward again: {title}", { title: shortened(title) })
+    : t("Back to before “{title}”", { title: shortened(title) });
 }
 
 function shortened(title: string): string {

@@ -1,5 +1,6 @@
 /** What is known of the server and what comes back from it: its status, a refusal, or nothing because it is gone. The panel uses it too. */
 
+import { t } from "../l10n";
 import { USER_ERROR_CODE } from "../protocol";
 
 export interface ServerStatus {
@@ -15,15 +16,20 @@ export function reasonOf(error: unknown): string | undefined {
   return typeof reason === "string" ? reason : undefined;
 }
 
-const MADE_TO_FIT = new Map([
-  ["does_not_fit", "clear old results"],
-  ["fits_only_cut", "cut old messages"],
-]);
+const MADE_TO_FIT = {
+  undo: new Map([
+    ["does_not_fit", t("Undo, and clear old results")],
+    ["fits_only_cut", t("Undo, and cut old messages")],
+  ]),
+  redo: new Map([
+    ["does_not_fit", t("Redo, and clear old results")],
+    ["fits_only_cut", t("Redo, and cut old messages")],
+  ]),
+};
 
 /** The way out where an undo, or a redo, was refused for that reason: it would be larger than the window. Undefined where there is none. */
 export function fitOffer(verb: "undo" | "redo", reason: string | undefined): string | undefined {
-  const way = MADE_TO_FIT.get(reason ?? "");
-  return way === undefined ? undefined : `${verb === "undo" ? "Undo" : "Redo"}, and ${way}`;
+  return MADE_TO_FIT[verb].get(reason ?? "");
 }
 
 /** What the JSON-RPC library rejects with when the connection ends under a request: `PendingResponseRejected`, `ConnectionInactive`. */
@@ -32,7 +38,7 @@ const CONNECTION_ENDED = new Set([-32097, -32096]);
 /** The server ended before it answered. Whether it comes back is not known here. */
 export class ServerGone extends Error {
   constructor() {
-    super("The Ullage server ended before it answered");
+    super(t("The Ullage server ended before it answered"));
   }
 }
 

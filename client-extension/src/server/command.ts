@@ -65,7 +65,7 @@ async function managed(inputs: ServerCommandInputs): Promise<ServerCommand> {
 }
 
 async function canImportUllage(inputs: ServerCommandInputs): Promise<boolean> {
-  const result = await inputs.run(inputs.interpreter, ["-P", "-c", "import ullage"], { timeout: 30_000 });
+  const result = await inputs.run(inputs.interpreter, ["-P", "-c", "import ullage"], { timeout: 30_000 }); // oxlint-disable-line ullage/untranslated -- a program
   if (result.code !== 0) {
     inputs.log(result.output.trimEnd());
   }

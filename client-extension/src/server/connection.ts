@@ -7,6 +7,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { t } from "../l10n";
 import type { Remembered } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import { tellError, warn } from "../notify";
@@ -96,7 +97,7 @@ export class ServerConnection implements vscode.Disposable {
   /** @throws Error with a message for the user where the server is not running or refuses; ServerGone where it ended meanwhile. */
   async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
     if (this.client === undefined) {
-      throw new Error("The Ullage server is not running");
+      throw new Error(t("The Ullage server is not running"));
     }
     const asked = this.client;
     return answered(asked.sendRequest<ResultOf<M>>(method, params), () => this.client === asked);
@@ -147,7 +148,7 @@ export class ServerConnection implements vscode.Disposable {
       this.stopped(
         error instanceof EnvironmentError
           ? error.message
-          : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`,
+          : t("The Ullage server could not be started: {error}. The log says more.", { error: messageOf(error) }),
       );
     }
   }
@@ -160,15 +161,15 @@ export class ServerConnection implements vscode.Disposable {
     const given = Promise.withResolvers<never>();
     given.promise.catch(() => undefined); // given up before anybody waits
     const giveUp = (why: string) => given.reject(new Error(why));
-    const timer = setTimeout(() => giveUp(`it did not answer within ${START_LIMIT / 1000} seconds`), START_LIMIT);
-    signal.addEventListener("abort", () => giveUp("it is no longer wanted"));
+    const timer = setTimeout(() => giveUp(t("it did not answer within {seconds} seconds", { seconds: START_LIMIT / 1000 })), START_LIMIT);
+    signal.addEventListener("abort", () => giveUp(t("it is no longer wanted")));
     try {
       const { createLanguageClient } = await import("./languageClient");
       const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
         updated: (params) => this.updated.fire(params),
         told: (message) => this.warnings.add(message),
         closed: () => {
-          giveUp("it ended while it was starting");
+          giveUp(t("it ended while it was starting"));
           this.endedUnexpectedly(client);
         },
       });
@@ -196,11 +197,11 @@ export class ServerConnection implements vscode.Disposable {
     }
     this.client = undefined;
     if (!this.restarts.allowsRestart(Date.now())) {
-      this.stopped("The Ullage server keeps ending. What was said is kept.");
+      this.stopped(t("The Ullage server keeps ending. What was said is kept."));
       return;
     }
     this.log.warn("Server: ended unexpectedly, starting it again");
-    const message = "The Ullage server ended unexpectedly and is started again. What was said is kept.";
+    const message = t("The Ullage server ended unexpectedly and is started again. What was said is kept.");
     void warn(message);
     const signal = this.supersede();
     void this.enqueue(() => this.startNow({ state: "restarting", message }, signal));
@@ -216,11 +217,12 @@ export class ServerConnection implements vscode.Disposable {
 
   private async offerRestart(message: string): Promise<void> {
     this.offering = true;
-    const choice = await tellError(message, "Restart", "Show logs");
+    const [restart, showLogs] = [t("Restart"), t("Show logs")];
+    const choice = await tellError(message, restart, showLogs);
     this.offering = false;
-    if (choice === "Restart") {
+    if (choice === restart) {
       await this.restart();
-    } else if (choice === "Show logs") {
+    } else if (choice === showLogs) {
       this.log.show();
     }
   }
@@ -244,7 +246,7 @@ function messageOf(error: unknown): string {
 }
 
 /** How the server begins what it says of a setting (`configuration.py`). */
-const ABOUT_A_SETTING = "The setting ";
+const ABOUT_A_SETTING = "The setting "; // oxlint-disable-line ullage/untranslated -- how the server begins such a message
 
 /** The warnings that hold, oldest first. The panel shows them; where nobody sees the panel, a notification does. */
 class ServerWarnings implements vscode.Disposable {

@@ -61,7 +61,7 @@ export function createLanguageClient(
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
         closed();
-        return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true };
+        return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true }; // oxlint-disable-line ullage/untranslated -- for the log
       },
     },
     stdioOptions: { stdout: () => undefined, stderr: (stream) => logLines(stream, log) },

@@ -1,6 +1,7 @@
 /** Brings together what starting the server needs: settings, trust, the managed environment, the user's Python, the key. */
 
 import * as vscode from "vscode";
+import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
 import type { ApiKey } from "../model/connect";
 import { ensureEnvironment, type WithProgress } from "./managedEnvironment";
@@ -91,12 +92,12 @@ export class Launch implements ServerLaunch {
 
 /** Shows progress in a notification, and passes it on to where else the user may look. */
 function withNotification(report: (message: string) => void): WithProgress {
-  const options = { location: vscode.ProgressLocation.Notification, title: "Ullage: setting up" };
+  const options = { location: vscode.ProgressLocation.Notification, title: t("Ullage: setting up") };
   return async (task) => {
     await vscode.window.withProgress(options, (progress) =>
       task((message) => {
         progress.report({ message });
-        report(`Setting up. ${message}`);
+        report(t("Setting up. {message}", { message }));
       }),
     );
   };

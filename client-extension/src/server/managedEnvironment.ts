@@ -8,6 +8,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { t } from "../l10n";
 import type { RunProgram } from "./process";
 import { OLDEST_PYTHON, type Python } from "./python";
 
@@ -50,7 +51,10 @@ export async function ensureEnvironment(maker: EnvironmentMaker, withProgress: W
   if (python === undefined) {
     const version = OLDEST_PYTHON.join(".");
     throw new EnvironmentError(
-      `Python ${version} or newer was not found. Install it, or enter its path in the setting "Ullage › Server: Interpreter". Then restart.`,
+      t(
+        'Python {version} or newer was not found. Install it, or enter its path in the setting "Ullage › Server: Interpreter". Then restart.',
+        { version },
+      ),
     );
   }
   maker.log(`Environment: making ${folder} with ${python.path}`);
@@ -73,7 +77,7 @@ async function readParts(maker: EnvironmentMaker): Promise<Parts> {
   const wheelName = names.find((name) => /^ullage-.*\.whl$/.test(name));
   if (wheelName === undefined || !names.includes("requirements.lock")) {
     throw new EnvironmentError(
-      'This build of the extension brings no server. Enter a Python that has one in the setting "Ullage › Server: Interpreter".',
+      t('This build of the extension brings no server. Enter a Python that has one in the setting "Ullage › Server: Interpreter".'),
     );
   }
   const wheel = join(maker.packageFolder, wheelName);
@@ -95,19 +99,19 @@ async function makeEnvironment(
   await removeLeftovers(maker, folder);
   const building = join(maker.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID()}`);
   try {
-    report("Making a Python environment…");
+    report(t("Making a Python environment…"));
     await step(maker, python.path, ["-I", "-m", "venv", building], explainVenvFailure);
     const pip = ["-I", "-u", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"];
     const interpreter = interpreterIn(building, maker.platform);
     const onLine = (line: string) => {
       const name = /^(?:Collecting|Downloading) ([\w.-]+)/.exec(line)?.[1];
       if (name !== undefined) {
-        report(`Installing ${name}…`);
+        report(t("Installing {name}…", { name }));
       }
     };
-    report("Installing the server's packages…");
+    report(t("Installing the server's packages…"));
     await step(maker, interpreter, [...pip, "--require-hashes", "-r", parts.lock], explainPipFailure, onLine);
-    report("Installing the server…");
+    report(t("Installing the server…"));
     await step(maker, interpreter, [...pip, "--no-deps", parts.wheel], explainPipFailure);
     await moveIntoPlace(building, folder);
   } finally {
@@ -133,9 +137,11 @@ async function step(
 
 function explainVenvFailure(output: string): string {
   if (/ensurepip/.test(output)) {
-    return "Python cannot make environments here: its venv module is incomplete. Install it (on Debian and Ubuntu the package python3-venv), then restart the server.";
+    return t(
+      "Python cannot make environments here: its venv module is incomplete. Install it (on Debian and Ubuntu the package python3-venv), then restart the server.",
+    );
   }
-  return "Python could not make an environment for the server. The log has its output.";
+  return t("Python could not make an environment for the server. The log has its output.");
 }
 
 function explainPipFailure(output: string): string {
@@ -144,9 +150,11 @@ function explainPipFailure(output: string): string {
       output,
     )
   ) {
-    return "The server's packages could not be downloaded. Check the network, or pip's proxy and index settings, then restart the server. The log has pip's output.";
+    return t(
+      "The server's packages could not be downloaded. Check the network, or pip's proxy and index settings, then restart the server. The log has pip's output.",
+    );
   }
-  return "The server's packages could not be installed. The log has pip's output.";
+  return t("The server's packages could not be installed. The log has pip's output.");
 }
 
 /** Another window may have been faster: its environment is as good as ours. */
@@ -174,7 +182,7 @@ async function removeLeftovers(maker: EnvironmentMaker, keep: string): Promise<v
 }
 
 function interpreterIn(folder: string, platform: NodeJS.Platform): string {
-  return platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
+  return platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python"); // oxlint-disable-line ullage/untranslated -- a folder
 }
 
 function isRunning(pid: number): boolean {

@@ -3,6 +3,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { liesIn } from "../files/places";
+import { t } from "../l10n";
 import type { RunProgram } from "./process";
 
 export const OLDEST_PYTHON = [3, 11] as const;
@@ -46,7 +47,7 @@ export function candidatesOutside(
     const command = findOnPath(name, env, platform, folders);
     return command === undefined ? [] : [{ command, args, origin }];
   };
-  const launcher = platform === "win32" ? named("py", ["-3"], "the Python launcher") : [];
+  const launcher = platform === "win32" ? named("py", ["-3"], t("the Python launcher")) : [];
   return [...outside, ...launcher, ...NAMES.flatMap((name) => named(name, [], "PATH"))];
 }
 
@@ -74,7 +75,7 @@ function canRun(path: string, windows: boolean): boolean {
   }
 }
 
-const PROBE = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])";
+const PROBE = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])"; // oxlint-disable-line ullage/untranslated -- a program
 const PROBE_TIMEOUT = 15_000;
 
 /**

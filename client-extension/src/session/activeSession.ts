@@ -6,6 +6,7 @@
 
 import * as vscode from "vscode";
 import { setTimeout as delay } from "node:timers/promises";
+import { t } from "../l10n";
 import { approvalsAfter, approvalsIn } from "./approvals";
 import { Opening, reopen } from "./opening";
 import type {
@@ -100,7 +101,7 @@ export class ActiveSession implements vscode.Disposable {
     await this.opening.settled();
     const original = sessionId ?? this.head?.sessionId;
     if (original === undefined) {
-      throw new Error("No session is open");
+      throw new Error(t("No session is open"));
     }
     const { snapshot, prompt } = await this.connection.request("ullage/session/fork", { sessionId: original, itemId });
     this.replace(snapshot);
@@ -137,7 +138,7 @@ export class ActiveSession implements vscode.Disposable {
   async request<M extends SessionMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>> {
     await this.opening.settled();
     if (this.head === undefined) {
-      throw new Error("No session is open");
+      throw new Error(t("No session is open"));
     }
     return this.connection.request(method, { ...params, sessionId: this.head.sessionId });
   }

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
+import { t } from "../l10n";
 import { confirm, tell, tellError, warn } from "../notify";
 import type { Allowed, ToolCallItem } from "../protocol";
 import type { ServerConnection } from "../server/connection";
@@ -12,9 +13,9 @@ import { labelText } from "../visible";
 import type { ActiveSession } from "./activeSession";
 import { groupsOf, questionOf, Reminders } from "./approvals";
 
-const ALLOW = "Allow Once";
-const REFUSE = "Refuse";
-const SHOW = "Show";
+const ALLOW = t("Allow Once");
+const REFUSE = t("Refuse");
+const SHOW = t("Show");
 
 /** Asks about each question once, as soon as it waits and the panel is out of sight; and counts them on the panel's badge. */
 export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Disposable {
@@ -42,7 +43,7 @@ async function ask(approval: ToolCallItem, session: ActiveSession, chat: ChatVie
     return;
   }
   if (!session.current?.approvals.some(({ permissionId }) => permissionId === approval.permissionId)) {
-    void tell("This was answered already.");
+    void tell(t("This was answered already."));
     return;
   }
   const kind = choice === ALLOW ? "allow_once" : "reject_once";
@@ -52,8 +53,8 @@ async function ask(approval: ToolCallItem, session: ActiveSession, chat: ChatVie
     .catch((error: Error) => tellError(error.message));
 }
 
-const FORGET: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Ask again" };
-const FORGET_ALL: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("clear-all"), tooltip: "Ask about everything again" };
+const FORGET: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: t("Ask again") };
+const FORGET_ALL: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("clear-all"), tooltip: t("Ask about everything again") };
 
 interface AllowedPick extends vscode.QuickPickItem {
   allowed?: Allowed;
@@ -62,11 +63,12 @@ interface AllowedPick extends vscode.QuickPickItem {
 /** Shows the list; a row's button takes that one back, the button above takes back all. */
 export async function showAllowed(connection: ServerConnection): Promise<void> {
   const pick = vscode.window.createQuickPick<AllowedPick>();
-  pick.title = "Ullage: always allowed in this workspace";
+  pick.title = t("Ullage: always allowed in this workspace");
   pick.busy = true;
   const refresh = async () => {
     const { allowed } = await connection.request("ullage/permission/list", {});
-    pick.placeholder = allowed.length === 0 ? "Nothing is always allowed. Ullage asks each time." : "Choose one to be asked about it again";
+    pick.placeholder =
+      allowed.length === 0 ? t("Nothing is always allowed. Ullage asks each time.") : t("Choose one to be asked about it again");
     pick.items = groupsOf(allowed).flatMap(({ title, members }) => [
       { label: title, kind: vscode.QuickPickItemKind.Separator },
       ...members.map((each): AllowedPick => ({ label: labelText(each.name.replaceAll("`", "")), buttons: [FORGET], allowed: each })),
@@ -98,7 +100,9 @@ export async function showAllowed(connection: ServerConnection): Promise<void> {
 }
 
 async function forgetAll(connection: ServerConnection): Promise<void> {
-  if (await confirm("Ask about everything again?", "Nothing is allowed in this workspace any more without a question.", "Ask again")) {
+  if (
+    await confirm(t("Ask about everything again?"), t("Nothing is allowed in this workspace any more without a question."), t("Ask again"))
+  ) {
     await connection.request("ullage/permission/forget", {});
   }
   await showAllowed(connection);

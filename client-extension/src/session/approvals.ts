@@ -1,5 +1,6 @@
 /** The questions of a session that wait for an answer, as far as the host has to know of them, and what is always allowed. No VS Code in here. */
 
+import { plural, t } from "../l10n";
 import type { Allowed, Item, ToolCallItem, Update } from "../protocol";
 
 /** Characters of a question that a notification shows whole. What is longer is looked at in the panel before it is allowed. */
@@ -46,12 +47,12 @@ export interface ApprovalQuestion {
 export function questionOf({ permissionReason, title, toolKind }: ToolCallItem): ApprovalQuestion {
   const asked = (permissionReason || title).trim();
   const short = asked.length > SHOWN_WHOLE ? `${asked.slice(0, SHOWN_WHOLE)}…` : asked;
-  return { text: `Ullage waits for your approval: ${short}`, whole: short === asked && toolKind !== "edit" };
+  return { text: t("Ullage waits for your approval: {short}", { short }), whole: short === asked && toolKind !== "edit" };
 }
 
 /** `1 approval waits`. */
 export function approvalsInWords(count: number): string {
-  return count === 1 ? "1 approval waits for you" : `${count} approvals wait for you`;
+  return plural(count, t("{count} approval waits for you"), t("{count} approvals wait for you"));
 }
 
 /** What shows a hidden panel's user that something waits. */
@@ -89,7 +90,7 @@ export interface AllowedGroup {
   members: Allowed[];
 }
 
-const TITLES: Record<string, string> = { command: "Commands", edit: "Edits", host: "Hosts" };
+const TITLES: Record<string, string> = { command: t("Commands"), edit: t("Edits"), host: t("Hosts") };
 
 /** By kind of action, in the order in which they come. A kind that is not known is named as it is. */
 export function groupsOf(allowed: readonly Allowed[]): AllowedGroup[] {

@@ -4,6 +4,7 @@
  * No VS Code and no DOM in here: `indicators.ts` puts what `render` gives into a status bar item.
  */
 
+import { t } from "../l10n";
 import { APPROVAL_KEYS, approvalsInWords } from "./approvals";
 import { formatDollars, formatPart, formatShare, formatTokens, formatTokensExactly, keyInWords } from "../format";
 import type { EarlySaving, Gauge, Postpone, SessionState } from "../protocol";
@@ -50,22 +51,27 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
   if (approvals > 0) {
     const words = approvalsInWords(approvals);
     return {
-      text: `$(bell-dot) ${percent} · approve`,
-      tooltip: `**${words}** · ${link("Show", "ullage.nextApproval")}\n\n${renderKeys(isMac)}\n\n${renderTooltip(gauge, compacting)}`,
+      text: `$(bell-dot) ${percent} · ${t("approve")}`,
+      tooltip: `**${words}** · ${link(t("Show"), "ullage.nextApproval")}\n\n${renderKeys(isMac)}\n\n${renderTooltip(gauge, compacting)}`,
       background: "warning",
-      ariaLabel: `Ullage: ${words}, context ${percent} full. Activate to show`,
+      ariaLabel: t("Ullage: {words}, context {percent} full. Activate to show", { words, percent }),
       command: "ullage.nextApproval",
     };
   }
   return {
-    text: compacting ? `$(sync~spin) ${percent} · compacting` : `$(dashboard) ${percent} · ${left} left`,
+    text: compacting ? `$(sync~spin) ${percent} · ${t("compacting")}` : `$(dashboard) ${percent} · ${t("{left} left", { left })}`,
     tooltip: renderTooltip(gauge, compacting),
     background: gauge.level === "normal" ? undefined : gauge.level,
-    ariaLabel: compacting
-      ? `Ullage: compacting the conversation, context ${percent} full`
-      : `Ullage: context ${gauge.estimated ? "about " : ""}${formatShare(shareOf(gauge))} full, ${left} tokens left. Activate to compact`,
+    ariaLabel: compacting ? t("Ullage: compacting the conversation, context {percent} full", { percent }) : spokenFullness(gauge, left),
     command: compacting ? "ullage.focus" : "ullage.compact",
   };
+}
+
+function spokenFullness(gauge: Gauge, left: string): string {
+  const values = { percent: formatShare(shareOf(gauge)), left };
+  return gauge.estimated
+    ? t("Ullage: context about {percent} full, {left} tokens left. Activate to compact", values)
+    : t("Ullage: context {percent} full, {left} tokens left. Activate to compact", values);
 }
 
 /** Used over line; 0 where there is no line. */
@@ -76,26 +82,26 @@ export function shareOf(gauge: Gauge): number {
 function renderKeys(isMac: boolean): string {
   const { allow, refuse, next } = APPROVAL_KEYS.anywhere;
   const key = (each: string) => `\`${keyInWords(each, isMac)}\``;
-  return `${key(allow)} allows once, ${key(refuse)} refuses, ${key(next)} shows the next`;
+  return t("{allow} allows once, {refuse} refuses, {next} shows the next", { allow: key(allow), refuse: key(refuse), next: key(next) });
 }
 
 function renderStopped(server: ServerStatus): GaugeView {
-  const message = server.message ?? "The Ullage server is not running";
+  const message = server.message ?? t("The Ullage server is not running");
   return {
-    text: "$(error) Ullage stopped",
-    tooltip: `**Ullage is stopped**\n\n${escapeMarkdown(message)}\n\n${link("Restart", "ullage.restartServer")} · ${link("Show logs", "ullage.showLogs")}`,
+    text: `$(error) ${t("Ullage stopped")}`,
+    tooltip: `**${t("Ullage is stopped")}**\n\n${escapeMarkdown(message)}\n\n${link(t("Restart"), "ullage.restartServer")} · ${link(t("Show logs"), "ullage.showLogs")}`,
     background: "error",
-    ariaLabel: `Ullage: ${message}. Activate to restart`,
+    ariaLabel: t("Ullage: {message}. Activate to restart", { message }),
     command: "ullage.restartServer",
   };
 }
 
 function renderStarting(server: ServerStatus): GaugeView {
-  const message = server.message ?? (server.state === "restarting" ? "Restarting" : "Starting");
+  const message = server.message ?? (server.state === "restarting" ? t("Restarting") : t("Starting"));
   return {
     text: "$(loading~spin) Ullage",
-    tooltip: `**Ullage context gauge**\n\n${escapeMarkdown(message)}`,
-    ariaLabel: `Ullage: ${message}`,
+    tooltip: `**${t("Ullage context gauge")}**\n\n${escapeMarkdown(message)}`,
+    ariaLabel: t("Ullage: {message}", { message }),
     command: "ullage.focus",
   };
 }
@@ -103,9 +109,13 @@ function renderStarting(server: ServerStatus): GaugeView {
 function renderTooltip(gauge: Gauge, compacting: boolean): string {
   const about = gauge.estimated ? "~" : "";
   const lines = [
-    `**Context ${about}${formatShare(shareOf(gauge))} full**`,
+    `**${t("Context {percent} full", { percent: `${about}${formatShare(shareOf(gauge))}` })}**`,
     "",
-    `${about}${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
+    t("{used} of {line} tokens. The model's window is {size}.", {
+      used: `${about}${formatTokensExactly(gauge.used)}`,
+      line: formatTokensExactly(gauge.line),
+      size: formatTokensExactly(gauge.size),
+    }),
     "",
     ...renderPolicy(gauge),
     ...renderCategories(gauge),
@@ -113,16 +123,16 @@ function renderTooltip(gauge: Gauge, compacting: boolean): string {
     "---",
     "",
     compacting
-      ? "$(sync~spin) Compacting…"
-      : `${link("Compact now", "ullage.compact")} · ${link("Preview", "ullage.previewCompaction")} · ${link("Timeline", "ullage.showTimeline")} · ${link("Open chat", "ullage.focus")} · ${link("Settings", "ullage.openSettings")}`,
+      ? `$(sync~spin) ${t("Compacting…")}`
+      : `${link(t("Compact now"), "ullage.compact")} · ${link(t("Preview"), "ullage.previewCompaction")} · ${link(t("Timeline"), "ullage.showTimeline")} · ${link(t("Open chat"), "ullage.focus")} · ${link(t("Settings"), "ullage.openSettings")}`,
   ];
   return lines.join("\n");
 }
 
 const MEASURES: Record<Gauge["measure"], string> = {
-  usage: "what the model reported",
-  messages: "an estimate of the messages alone",
-  "characters / 4": "a quarter of the messages' characters",
+  usage: t("what the model reported"),
+  messages: t("an estimate of the messages alone"),
+  "characters / 4": t("a quarter of the messages' characters"),
 };
 
 /** Which policy counts, and how; nothing for Ullage's own. */
@@ -130,7 +140,13 @@ function renderPolicy(gauge: Gauge): string[] {
   if (gauge.policy === "ullage") {
     return [];
   }
-  return [`By the policy ${escapeMarkdown(gauge.policy)}, which counts ${escapeMarkdown(MEASURES[gauge.measure])}`, ""];
+  return [
+    t("By the policy {policy}, which counts {measure}", {
+      policy: escapeMarkdown(gauge.policy),
+      measure: escapeMarkdown(MEASURES[gauge.measure]),
+    }),
+    "",
+  ];
 }
 
 function renderCategories(gauge: Gauge): string[] {
@@ -141,26 +157,34 @@ function renderCategories(gauge: Gauge): string[] {
   const rows = parts.map(
     ({ what, tokens, share }) => `| ${escapeMarkdown(what)} | ${formatTokensExactly(tokens)} | ${escapeMarkdown(share)} |`,
   );
-  const sum = `| **in all** | **${formatTokensExactly(sumOf(parts))}** | |`;
-  return ["| Part | Tokens | Share |", "|:--|--:|--:|", ...rows, sum, ""];
+  const sum = `| **${t("in all")}** | **${formatTokensExactly(sumOf(parts))}** | |`;
+  return [`| ${t("Part")} | ${t("Tokens")} | ${t("Share")} |`, "|:--|--:|--:|", ...rows, sum, ""];
 }
 
 function renderFacts(gauge: Gauge): string[] {
   const facts: string[] = [];
   if (gauge.estimated && gauge.estimatedTokens != null) {
-    facts.push(`Of these, ${formatTokensExactly(gauge.estimatedTokens)} are estimated until the server has counted them`);
+    facts.push(
+      t("Of these, {tokens} are estimated until the server has counted them", {
+        tokens: formatTokensExactly(gauge.estimatedTokens),
+      }),
+    );
   }
   if (gauge.cacheHitRate != null) {
-    facts.push(`Read from cache: ${formatShare(gauge.cacheHitRate)}`);
+    facts.push(t("Read from cache: {share}", { share: formatShare(gauge.cacheHitRate) }));
   }
   if (gauge.cost != null) {
-    facts.push(`Cost so far: ${formatDollars(gauge.cost)}`);
+    facts.push(t("Cost so far: {cost}", { cost: formatDollars(gauge.cost) }));
   }
   if (gauge.frees > 0) {
-    const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
-    facts.push(`Compacting now would free about ${formatTokens(gauge.frees)}${price}`);
+    const frees = formatTokens(gauge.frees);
+    facts.push(
+      gauge.freesCost
+        ? t("Compacting now would free about {frees} for about {price}", { frees, price: formatDollars(gauge.freesCost) })
+        : t("Compacting now would free about {frees}", { frees }),
+    );
   } else {
-    facts.push("Almost nothing to free");
+    facts.push(t("Almost nothing to free"));
   }
   const saving = savingAhead(gauge);
   if (saving !== undefined) {
@@ -173,8 +197,8 @@ function renderFacts(gauge: Gauge): string[] {
 /** Ways to put off a compaction that is to save, or to allow it again. */
 function renderPutOff({ next }: Gauge): string {
   return next.saving?.postponed == null
-    ? `${putOff("Not now", "turn")} · ${putOff("Not in this session", "session")}`
-    : putOff("Allow it", "none");
+    ? `${putOff(t("Not now"), "turn")} · ${putOff(t("Not in this session"), "session")}`
+    : putOff(t("Allow it"), "none");
 }
 
 function putOff(title: string, until: Postpone): string {
@@ -192,24 +216,26 @@ function escapeMarkdown(text: string): string {
 /** One sentence that is true in every state: what decides, and at which size. */
 export function whenByItself({ next, line, used }: Gauge): string {
   if (next.why === "off" || next.at == null) {
-    return "Does not compact by itself, unless the model refuses a prompt as too long";
+    return t("Does not compact by itself, unless the model refuses a prompt as too long");
   }
   const at = formatShare(line > 0 ? next.at / line : 0);
   switch (next.why) {
     case "undone":
-      return `You undid the last compaction: none is made by itself before ${formatTokens(Math.max(0, next.at - used))} more tokens have come`;
+      return t("You undid the last compaction: none is made by itself before {tokens} more tokens have come", {
+        tokens: formatTokens(Math.max(0, next.at - used)),
+      });
     case "grown":
-      return `The last compaction left much: compacts by itself at ${at}`;
+      return t("The last compaction left much: compacts by itself at {at}", { at });
     case "unanswered":
-      return `Compacts by itself at ${at}, once the model has answered`;
+      return t("Compacts by itself at {at}, once the model has answered", { at });
     case "failed":
-      return "Compacting failed several times: it is tried again in a few minutes";
+      return t("Compacting failed several times: it is tried again in a few minutes");
     case "window":
-      return `Compacts by itself at ${at}, when the window is nearly full`;
+      return t("Compacts by itself at {at}, when the window is nearly full", { at });
     case "line":
       return next.whileEditing
-        ? `Compacts when you pause while editing, since the next turn may fill it, or at ${at}`
-        : `Compacts by itself at ${at}`;
+        ? t("Compacts when you pause while editing, since the next turn may fill it, or at {at}", { at })
+        : t("Compacts by itself at {at}", { at });
   }
 }
 
@@ -219,16 +245,16 @@ export function savingAhead({ next }: Gauge): string | undefined {
 }
 
 function announced({ when, dollars, postponed }: EarlySaving): string {
-  const saves = `compact to save about ${formatDollars(dollars)}`;
+  const saved = { dollars: formatDollars(dollars) };
   if (postponed === "turn") {
-    return `Would ${saves}: not before your next turn has ended`;
+    return t("Would compact to save about {dollars}: not before your next turn has ended", saved);
   }
   if (postponed === "session") {
-    return `Would ${saves}: not in this session`;
+    return t("Would compact to save about {dollars}: not in this session", saved);
   }
   return when === "prompt"
-    ? `Will ${saves} with your next prompt`
-    : `Will ${saves} when you pause for 4 minutes, or with the prompt after that`;
+    ? t("Will compact to save about {dollars} with your next prompt", saved)
+    : t("Will compact to save about {dollars} when you pause for 4 minutes, or with the prompt after that", saved);
 }
 
 export interface ContextPart {
@@ -240,13 +266,13 @@ export interface ContextPart {
 
 /** The server's names in a user's words; names of tools stay as they are. */
 const WORDS: Record<string, string> = {
-  system: "system prompt",
-  rules: "rules of the workspace",
-  tools: "tool definitions",
-  summary: "summary so far",
-  files: "files read again",
-  user: "your messages",
-  assistant: "the model's replies",
+  system: t("system prompt"),
+  rules: t("rules of the workspace"),
+  tools: t("tool definitions"),
+  summary: t("summary so far"),
+  files: t("files read again"),
+  user: t("your messages"),
+  assistant: t("the model's replies"),
 };
 
 /** The parts that are there, in the server's order. */

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import { formatChange, formatTokens } from "../format";
+import { t } from "../l10n";
 import { tell, tellError, warn } from "../notify";
 import type { CompactionItem } from "../protocol";
 import { fitOffer, reasonOf } from "../server/answers";
@@ -104,16 +105,16 @@ export class CompactionNotice {
 
   private async tell(item: CompactionItem): Promise<void> {
     if (item.status === "failed") {
-      await tellError(`Compaction failed: ${item.error || "nothing was changed"}`);
+      await tellError(t("Compaction failed: {error}", { error: item.error || t("nothing was changed") }));
       return;
     }
     if (item.status === "cancelled") {
-      await (item.error === "" ? undefined : tell(`Not compacted: ${item.error}`));
+      await (item.error === "" ? undefined : tell(t("Not compacted: {error}", { error: item.error })));
       return;
     }
     const sizes = item.tokensAfter == null ? formatTokens(item.tokensBefore) : formatChange(item.tokensBefore, item.tokensAfter);
-    const choice = await tell(`Compacted: ${sizes} tokens`, "Undo");
-    if (choice === "Undo") {
+    const undo = t("Undo");
+    if ((await tell(t("Compacted: {sizes} tokens", { sizes }), undo)) === undo) {
       await undoOrRedo(this.session, "undo", item.id).catch((error: Error) => tellError(error.message));
     }
   }

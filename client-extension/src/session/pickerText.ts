@@ -1,21 +1,22 @@
 /** What the quick picks of sessions say and ask: sessions, hits of a search, what can be imported. No VS Code in here. */
 
+import { dateLanguage, plural, t } from "../l10n";
 import type { BroughtSession, ParamsOf, ResultOf, SearchHit, SessionSummary } from "../protocol";
 import { labelText } from "../visible";
 
-const STATES = { idle: "", running: "$(sync~spin) running", compacting: "$(sync~spin) compacting" };
+const STATES = { idle: "", running: `$(sync~spin) ${t("running")}`, compacting: `$(sync~spin) ${t("compacting")}` };
 
 /** Its title, or what stands for one before the first prompt. */
 export function titleOf(summary: SessionSummary): string {
-  return summary.title || "New session";
+  return summary.title || t("New session");
 }
 
 /** What stands beside the title. `now` is in Unix seconds. */
 export function descriptionOf(summary: SessionSummary, isActive: boolean, now: number): string {
   return [
-    isActive ? "open" : "",
-    summary.openElsewhere ? "open in another window" : "",
-    summary.foreign ? "imported, read only" : "",
+    isActive ? t("open") : "",
+    summary.openElsewhere ? t("open in another window") : "",
+    summary.foreign ? t("imported, read only") : "",
     STATES[summary.state],
     ageOf(summary.updatedAt, now),
   ]
@@ -26,12 +27,14 @@ export function descriptionOf(summary: SessionSummary, isActive: boolean, now: n
 function ageOf(seconds: number, now: number): string {
   const minutes = Math.max(0, now - seconds) / 60;
   if (minutes < 1) {
-    return "just now";
+    return t("just now");
   }
   if (minutes < 60) {
-    return `${Math.floor(minutes)} min ago`;
+    return t("{minutes} min ago", { minutes: Math.floor(minutes) });
   }
-  return minutes < 24 * 60 ? `${Math.floor(minutes / 60)} h ago` : new Date(seconds * 1000).toLocaleDateString();
+  return minutes < 24 * 60
+    ? t("{hours} h ago", { hours: Math.floor(minutes / 60) })
+    : new Date(seconds * 1000).toLocaleDateString(dateLanguage());
 }
 
 /** Characters shown before the first word that was searched for: a row is cut at its end, and the word has to be in it. */
@@ -46,17 +49,17 @@ export interface HitTexts {
 
 /** For a quick pick: what was said, from the words that were searched for on; below it by whom, when and where. */
 export function hitTexts({ sessionTitle, what, excerpt, at }: SearchHit, query: string): HitTexts {
-  const when = new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const when = new Date(at * 1000).toLocaleString(dateLanguage(), { dateStyle: "medium", timeStyle: "short" });
   const { icon, word } = SPEAKERS[what] ?? { icon: "tools", word: what };
   return {
     label: plain(fromFirstWord(excerpt.replace(/\s+/g, " "), query)),
-    detail: plain(`${word} · ${when} · ${sessionTitle || "New session"}`),
+    detail: plain(`${word} · ${when} · ${sessionTitle || t("New session")}`),
     icon,
   };
 }
 
 const SPEAKERS: Record<string, { icon: string; word: string }> = {
-  user: { icon: "account", word: "you" },
+  user: { icon: "account", word: t("you") },
   assistant: { icon: "sparkle", word: "Ullage" },
 };
 
@@ -135,14 +138,18 @@ const MOST_SHOWN = 20;
 
 /** What there is to choose. */
 export function choicesOf({ brought, gone }: Importable): Choice[] {
-  const here = counted(brought.length, "session", "sessions");
+  const here = sessionsInWords(brought.length);
   const ofThisFolder: Choice[] = [
-    { label: "Read the sessions of this folder", description: `${here} in .ullage, as somebody else's`, chosen: {} },
-    { label: "The sessions of this folder are mine…", description: `${here} in .ullage, to be gone on with`, chosen: { mine: true } },
+    { label: t("Read the sessions of this folder"), description: t("{here} in .ullage, as somebody else's", { here }), chosen: {} },
+    {
+      label: t("The sessions of this folder are mine…"),
+      description: t("{here} in .ullage, to be gone on with", { here }),
+      chosen: { mine: true },
+    },
   ];
   const moved = gone.map(({ folder, sessions, updatedAt }) => ({
     label: labelText(folder),
-    description: `${counted(sessions, "session", "sessions")} of a folder that is gone, last used ${day(updatedAt)}`,
+    description: t("{sessions} of a folder that is gone, last used {day}", { sessions: sessionsInWords(sessions), day: day(updatedAt) }),
     chosen: { fromGone: folder },
   }));
   return [...(brought.length > 0 ? ofThisFolder : []), ...moved];
@@ -152,21 +159,27 @@ export function choicesOf({ brought, gone }: Importable): Choice[] {
 export function importQuestion(brought: readonly BroughtSession[], tracked: boolean): string {
   const shown = [...brought].toSorted((one, other) => other.updatedAt - one.updatedAt).slice(0, MOST_SHOWN);
   const lines = shown.map(({ title, updatedAt, entries, waiting }) => {
-    const more = waiting > 0 ? `, ${counted(waiting, "prompt", "prompts")} not sent yet` : "";
-    return `${day(updatedAt)}  ${title === "" ? "(no title)" : title} (${counted(entries, "entry", "entries")}${more})`;
+    const more = waiting > 0 ? counted(waiting, t("{count} prompt not sent yet"), t("{count} prompts not sent yet")) : "";
+    const size = [counted(entries, t("{count} entry"), t("{count} entries")), more].filter(Boolean).join(", ");
+    return `${day(updatedAt)}  ${title === "" ? t("(no title)") : title} (${size})`;
   });
   const rest = brought.length - shown.length;
   return [
     ...lines,
-    ...(rest > 0 ? [`and ${counted(rest, "other", "others")}`] : []),
-    ...(tracked ? ["Git tracks .ullage: these sessions came with the repository. Whoever wrote it may have written them."] : []),
-    "Once they are yours, what stands in them is sent to the model as your own words.",
+    ...(rest > 0 ? [counted(rest, t("and {count} other"), t("and {count} others"))] : []),
+    ...(tracked ? [t("Git tracks .ullage: these sessions came with the repository. Whoever wrote it may have written them.")] : []),
+    t("Once they are yours, what stands in them is sent to the model as your own words."),
   ].join("\n");
 }
 
 /** `2 sessions`. */
-export function counted(number: number, one: string, several: string): string {
-  return `${number.toLocaleString("en")} ${number === 1 ? one : several}`;
+function sessionsInWords(count: number): string {
+  return counted(count, t("{count} session"), t("{count} sessions"));
+}
+
+/** As `plural`, with separators of thousands. */
+export function counted(count: number, one: string, other: string): string {
+  return plural(count, one, other, { count: count.toLocaleString("en") });
 }
 
 function day(at: number): string {

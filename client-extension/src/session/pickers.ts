@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
+import { plural, t } from "../l10n";
 import {
   choicesOf,
   type Chosen,
@@ -20,9 +21,9 @@ import type { ServerConnection } from "../server/connection";
 import { labelText, sentence } from "../visible";
 import type { ActiveSession } from "./activeSession";
 
-const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
-const FORK: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("repo-forked"), tooltip: "Fork" };
-const SEARCH: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("search"), tooltip: "Search in all sessions" };
+const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: t("Rename") };
+const FORK: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("repo-forked"), tooltip: t("Fork") };
+const SEARCH: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("search"), tooltip: t("Search in all sessions") };
 const DELETE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Delete" };
 
 interface SessionPick extends vscode.QuickPickItem {
@@ -37,8 +38,8 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
     pick.items = sessions.map((summary) => toPick(summary, summary.sessionId === session.current?.sessionId));
     pick.busy = false;
   };
-  pick.title = "Ullage: sessions";
-  pick.placeholder = "Open a session";
+  pick.title = t("Ullage: sessions");
+  pick.placeholder = t("Open a session");
   pick.matchOnDescription = true;
   pick.busy = true;
   pick.buttons = [SEARCH];
@@ -77,9 +78,9 @@ function showError(error: Error): void {
 
 async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
   const title = await askFor({
-    title: "Rename session",
+    title: t("Rename session"),
     value: summary.title,
-    validateInput: (value) => (value.trim() ? undefined : "A title is needed"),
+    validateInput: (value) => (value.trim() ? undefined : t("A title is needed")),
   });
   if (title !== undefined) {
     await connection.request("ullage/session/rename", { sessionId: summary.sessionId, title: title.trim() });
@@ -87,7 +88,9 @@ async function rename(connection: ServerConnection, summary: SessionSummary): Pr
 }
 
 async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
-  if (!(await confirm(`Delete "${titleOf(summary)}"?`, "The conversation cannot be brought back.", "Delete"))) {
+  if (
+    !(await confirm(t('Delete "{summary}"?', { summary: titleOf(summary) }), t("The conversation cannot be brought back."), t("Delete")))
+  ) {
     return;
   }
   await connection.request("ullage/session/delete", { sessionId: summary.sessionId });
@@ -131,8 +134,8 @@ export function searchSessions(connection: ServerConnection, session: ActiveSess
       pick.items = error === undefined ? toPicks(found) : [{ label: `$(warning) ${labelText(messageOf(error))}`, alwaysShow: true }];
     },
   );
-  pick.title = "Ullage: search all sessions";
-  pick.placeholder = "Words that were said or returned, in any session of this workspace";
+  pick.title = t("Ullage: search all sessions");
+  pick.placeholder = t("Words that were said or returned, in any session of this workspace");
   pick.onDidChangeValue((value) => {
     pick.busy = true;
     search.put(value.trim());
@@ -165,7 +168,11 @@ async function open({ sessionId, itemId }: SearchHit, words: string, session: Ac
 function toPicks(found: { query: string; hits: readonly SearchHit[] } | undefined): HitPick[] {
   if (found?.hits.length === 0) {
     return [
-      { label: "Nothing was found", detail: "None of these words was said or returned in any session of this workspace", alwaysShow: true },
+      {
+        label: t("Nothing was found"),
+        detail: t("None of these words was said or returned in any session of this workspace"),
+        alwaysShow: true,
+      },
     ];
   }
   return (found?.hits ?? []).map((hit) => {
@@ -188,17 +195,20 @@ export async function importSessions(connection: ServerConnection, session: Acti
   const importable = await connection.request("ullage/workspace/importable", {});
   const choices = choicesOf(importable);
   if (choices.length === 0) {
-    void tell("There is nothing to import: .ullage of this folder has no sessions, and none are kept of folders that are gone.");
+    void tell(t("There is nothing to import: .ullage of this folder has no sessions, and none are kept of folders that are gone."));
     return;
   }
-  const choice = await vscode.window.showQuickPick(choices, { title: "Ullage: import sessions", matchOnDescription: true });
+  const choice = await vscode.window.showQuickPick(choices, { title: t("Ullage: import sessions"), matchOnDescription: true });
   if (choice === undefined || !(await isSure(choice.chosen, importable))) {
     return;
   }
   const { sessions, unreadable, failures } = await connection.request("ullage/workspace/import", choice.chosen);
-  const left = [...failures, ...(unreadable > 0 ? [`${unreadable} entries could not be read`] : [])];
+  const left = [
+    ...failures,
+    ...(unreadable > 0 ? [plural(unreadable, t("{count} entry could not be read"), t("{count} entries could not be read"))] : []),
+  ];
   const told = left.map((each) => ` ${sentence(each)}`).join("");
-  void tell(`${counted(sessions, "new session was", "new sessions were")} imported.${told}`);
+  void tell(`${counted(sessions, t("{count} new session was imported."), t("{count} new sessions were imported."))}${told}`);
   await pickSession(connection, session, chat);
 }
 
@@ -208,27 +218,31 @@ async function isSure({ mine, fromGone }: Chosen, { brought, tracked }: Importab
     return true;
   }
   if (mine !== true) {
-    const detail =
-      "Whoever wrote the folder may have written them. You can read and search them. They cannot be continued, and nothing of them is sent to a model.";
-    return confirm("Import the sessions in .ullage of this folder?", detail, "Import");
+    const detail = t(
+      "Whoever wrote the folder may have written them. You can read and search them. They cannot be continued, and nothing of them is sent to a model.",
+    );
+    return confirm(t("Import the sessions in .ullage of this folder?"), detail, t("Import"));
   }
-  return confirm("Are all of these sessions yours, and yours alone?", importQuestion(brought, tracked), "They are mine");
+  return confirm(t("Are all of these sessions yours, and yours alone?"), importQuestion(brought, tracked), t("They are mine"));
 }
 
 /** Lets the user choose what the agent may do in this session. */
 export async function pickMode(session: ActiveSession): Promise<void> {
   const modes = session.current?.modes;
   if (modes === undefined) {
-    void tell("This session can only be read");
+    void tell(t("This session can only be read"));
     return;
   }
   const picks = modes.availableModes.map(({ id, name, description }) => ({
     label: labelText(name),
-    description: id === modes.currentModeId ? "current" : "",
+    description: id === modes.currentModeId ? t("current") : "",
     detail: labelText(description),
     id,
   }));
-  const chosen = await vscode.window.showQuickPick(picks, { title: "Ullage: mode of this session", placeHolder: "What the agent may do" });
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: t("Ullage: mode of this session"),
+    placeHolder: t("What the agent may do"),
+  });
   if (chosen !== undefined) {
     await session.request("ullage/session/setMode", { modeId: chosen.id });
   }
@@ -239,7 +253,7 @@ export async function exportSession(session: ActiveSession): Promise<void> {
   const title = fileNameOf(session.current?.title ?? "");
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const target = await vscode.window.showSaveDialog({
-    title: "Export session",
+    title: t("Export session"),
     filters: { Markdown: ["md"], "JSON Lines": ["jsonl"] },
     ...(folder === undefined ? {} : { defaultUri: vscode.Uri.joinPath(folder, `${title}.md`) }),
   });

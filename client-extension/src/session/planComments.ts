@@ -1,5 +1,7 @@
 /** The comments on a plan as words for the agent. No VS Code in here. */
 
+import { t } from "../l10n";
+
 /** What was said about one line of a plan; `line` counts from 1. */
 export interface PlanComment {
   line: number;
@@ -16,7 +18,10 @@ export function withComments(typed: string, comments: readonly PlanComment[]): s
     .toSorted((one, other) => one.line - other.line)
     .map(({ line, quote, words }) => {
       const beginning = quote.trim().length > QUOTED ? `${quote.trim().slice(0, QUOTED)}…` : quote.trim();
-      return `Line ${line}${beginning === "" ? "" : ` (“${beginning}”)`}: ${words.join(" / ")}`;
+      const comment = words.join(" / ");
+      return beginning === ""
+        ? t("Line {line}: {comment}", { line, comment })
+        : t("Line {line} (“{beginning}”): {comment}", { line, beginning, comment });
     });
   return [typed.trim(), ...said].filter((part) => part !== "").join("\n");
 }

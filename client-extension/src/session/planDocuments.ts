@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import { isReallyInside } from "../files/places";
+import { t } from "../l10n";
 import type { ParamsOf, ToolCallItem } from "../protocol";
 import { withComments } from "./planComments";
 import type { ActiveSession } from "./activeSession";
@@ -13,14 +14,14 @@ type Answer = ParamsOf<"ullage/permission/respond">;
 
 /** Opens each plan once, and keeps the comments on it until it is answered. */
 export class PlanDocuments implements vscode.Disposable {
-  private readonly comments = vscode.comments.createCommentController("ullage.plan", "Ullage plan");
+  private readonly comments = vscode.comments.createCommentController("ullage.plan", t("Ullage plan"));
   private readonly threads = new Map<string, vscode.CommentThread[]>();
   /** The documents by the calls that wait for an answer. */
   private readonly open = new Map<string, vscode.Uri>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly session: ActiveSession) {
-    this.comments.options = { prompt: "Comment for the agent", placeHolder: "What should be different here?" };
+    this.comments.options = { prompt: t("Comment for the agent"), placeHolder: t("What should be different here?") };
     this.comments.commentingRangeProvider = {
       provideCommentingRanges: (document) =>
         this.callOf(document.uri) === undefined ? [] : [new vscode.Range(0, 0, Math.max(0, document.lineCount - 1), 0)],

@@ -3,6 +3,7 @@
  * finished answers, questions, compactions. Not every chunk of a stream.
  */
 
+import { t } from "../../src/l10n";
 import type { Item, RetryInfo, SessionState } from "../../src/protocol";
 import { element, icon, setChildren } from "../dom";
 import { compactionSizes, compactionTitle } from "../history/compactionText";
@@ -28,17 +29,22 @@ export class Activity {
       this.drawRetry(retry);
       this.countdown = setInterval(() => this.drawRetry(retry), 1000);
     } else {
-      this.draw(session.state === "compacting" ? "Compacting" : "Working");
+      this.draw(session.state === "compacting" ? t("Compacting") : t("Working"));
     }
   }
 
   private drawRetry(retry: RetryInfo): void {
     const seconds = Math.max(0, Math.ceil(retry.at - Date.now() / 1000));
-    const when = seconds === 0 ? "now" : `in ${seconds} s`;
+    const { reason, attempt } = retry;
     setChildren(
       this.element,
       icon("history"),
-      element("span", { textContent: `${retry.reason}. Trying again ${when} (attempt ${retry.attempt})` }),
+      element("span", {
+        textContent:
+          seconds === 0
+            ? t("{reason}. Trying again now (attempt {attempt})", { reason, attempt })
+            : t("{reason}. Trying again in {seconds} s (attempt {attempt})", { reason, seconds, attempt }),
+      }),
     );
   }
 
@@ -83,7 +89,7 @@ export class Announcer {
       item.status === "awaiting_permission" &&
       !(before?.kind === "toolCall" && before.status === item.status)
     ) {
-      this.say(this.assertive, `Approval needed: ${item.title}. ${item.permissionReason ?? ""}`);
+      this.say(this.assertive, `${t("Approval needed: {title}.", { title: item.title })} ${item.permissionReason ?? ""}`);
     } else if (item.kind === "compaction" && item.status !== "in_progress") {
       this.say(this.polite, `${compactionTitle(item)} ${compactionSizes(item)}`);
     } else if (item.kind === "notice") {

@@ -6,6 +6,7 @@
  * stays where it is while rows above it come and go is the browser's doing (scroll anchoring).
  */
 
+import { t } from "../../src/l10n";
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element } from "../dom";
@@ -33,10 +34,10 @@ export class Timeline {
   readonly element = element("div", {
     className: "timeline",
     tabIndex: 0,
-    attributes: { role: "log", "aria-label": "Conversation", "aria-live": "off" },
+    attributes: { role: "log", "aria-label": t("Conversation"), "aria-live": "off" },
   });
   /** Leads to the end; stands below the conversation and covers none of it. Hidden while the user is there. */
-  readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
+  readonly jump = element("button", { type: "button", className: "jump", title: t("Go to the end"), textContent: t("↓ Newest") });
   private rows: Rows;
   private session: SessionView | undefined;
   /** Those of the session that stand in the conversation. */

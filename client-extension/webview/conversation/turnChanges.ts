@@ -1,7 +1,7 @@
 /** What a turn changed in files: one line below its last item. */
 
+import { plural, t } from "../../src/l10n";
 import type { TurnChanges } from "../../src/protocol";
-import { filesInWords } from "../../src/review/reviewText";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { drawLines } from "../dock/changes";
@@ -27,9 +27,9 @@ export class TurnLine {
     const [added, removed] = [sumOf(files.map((file) => file.added)), sumOf(files.map((file) => file.removed))];
     drawLines(lines, { added, removed });
     const review = textButton({
-      label: `Changed ${filesInWords(files.length)}`,
+      label: plural(files.length, t("Changed {count} file"), t("Changed {count} files")),
       className: "link",
-      title: "Show what this turn changed: before it, and now",
+      title: t("Show what this turn changed: before it, and now"),
       onClick: () => this.actions.runCommand("ullage.reviewTurn", turnId),
     });
     const missed = uncovered.map(({ path, why }) => `${path}: ${why}`);
@@ -37,7 +37,13 @@ export class TurnLine {
       icon("diff-multiple"),
       ...(files.length > 0 ? [review, lines] : []),
       ...(missed.length > 0
-        ? [element("span", { className: "muted", textContent: `${missed.length} not covered`, title: missed.slice(0, 20).join("\n") })]
+        ? [
+            element("span", {
+              className: "muted",
+              textContent: t("{count} not covered", { count: missed.length }),
+              title: missed.slice(0, 20).join("\n"),
+            }),
+          ]
         : []),
     ];
   }

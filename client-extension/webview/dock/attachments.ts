@@ -1,6 +1,7 @@
 /** What is attached to the prompt that is being written, as chips; and what of a paste or a drop can be attached. */
 
 import { isAttachable, nameInUri, withLines } from "../../src/files/fileFacts";
+import { t } from "../../src/l10n";
 import type { AttachmentRef } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import { element, icon, iconButton, setChildren } from "../dom";
@@ -14,7 +15,7 @@ export interface Attachment {
 
 /** What is attached, as chips that can be taken away. */
 export class Attachments {
-  readonly element = element("div", { className: "chips", attributes: { "aria-label": "Attached" } });
+  readonly element = element("div", { className: "chips", attributes: { "aria-label": t("Attached") } });
   private attached: readonly Attachment[] = [];
 
   /** @param refuse says what could not be attached. */
@@ -61,7 +62,9 @@ export class Attachments {
     event.preventDefault();
     uris.forEach((uri) => this.add(nameInUri(uri), { kind: "file", uri }));
     if (uris.length === 0 && others.length > 0) {
-      this.refuse(`${others.join(", ")} cannot be attached this way. Images can; attach files of the workspace with @.`);
+      this.refuse(
+        t("{names} cannot be attached this way. Images can; attach files of the workspace with @.", { names: others.join(", ") }),
+      );
     }
     for (const data of uris.length > 0 ? [] : await Promise.all(images.map(base64Of))) {
       this.add(PASTED, { kind: "pasted", data });
@@ -85,7 +88,7 @@ export class Attachments {
 
   private drawChip(attachment: Attachment): HTMLElement {
     const remove = iconButton({
-      label: `Detach ${visibleLine(attachment.name)}`,
+      label: t("Detach {name}", { name: visibleLine(attachment.name) }),
       icon: "close",
       onClick: () => this.set(this.attached.filter((known) => known !== attachment)),
     });
@@ -100,7 +103,7 @@ export class Attachments {
 }
 
 /** What an image is called that was pasted. */
-const PASTED = "pasted image";
+const PASTED = t("pasted image");
 
 function nameOf(ref: AttachmentRef): string {
   switch (ref.kind) {
@@ -111,7 +114,7 @@ function nameOf(ref: AttachmentRef): string {
     case "pasted":
       return PASTED;
     case "problems":
-      return "problems";
+      return t("problems");
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../../src/format";
+import { t } from "../../src/l10n";
 import type { Gauge } from "../../src/protocol";
 import { CHANGE_KEYS } from "../../src/review/reviewText";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
@@ -13,22 +14,22 @@ import { element, icon, iconButton, keyHere, setChildren, textButton } from "../
 import { SLASH_COMMANDS } from "./slashCommands";
 
 const KEYS = [
-  ["Enter", "Send; while it works: queue"],
-  ["Shift+Enter", "New line"],
-  ["Ctrl+Enter", "While it works: add the prompt to the running turn"],
-  ["Shift+Tab", "In the prompt box: the next mode"],
-  ["Ctrl+↑", "From the prompt box to the conversation"],
-  ["↑", "Earlier prompts"],
-  ["@", "Attach a file or the problems"],
-  ["Esc", "Close what is open; else stop"],
-  [APPROVAL_KEYS.inPanel.allow, "Allow once"],
-  [APPROVAL_KEYS.inPanel.refuse, "Refuse"],
-  [APPROVAL_KEYS.anywhere.allow, "From anywhere: allow once"],
-  [APPROVAL_KEYS.anywhere.refuse, "From anywhere: refuse"],
-  [APPROVAL_KEYS.anywhere.next, "From anywhere: show the next approval"],
-  [`${CHANGE_KEYS.next} / ${CHANGE_KEYS.previous}`, "In a file: next or previous change of the agent"],
-  [`${CHANGE_KEYS.keep} / ${CHANGE_KEYS.undo}`, "In a file: keep or undo that change"],
-  ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
+  ["Enter", t("Send; while it works: queue")],
+  ["Shift+Enter", t("New line")],
+  ["Ctrl+Enter", t("While it works: add the prompt to the running turn")],
+  ["Shift+Tab", t("In the prompt box: the next mode")],
+  ["Ctrl+↑", t("From the prompt box to the conversation")],
+  ["↑", t("Earlier prompts")],
+  ["@", t("Attach a file or the problems")],
+  ["Esc", t("Close what is open; else stop")],
+  [APPROVAL_KEYS.inPanel.allow, t("Allow once")],
+  [APPROVAL_KEYS.inPanel.refuse, t("Refuse")],
+  [APPROVAL_KEYS.anywhere.allow, t("From anywhere: allow once")],
+  [APPROVAL_KEYS.anywhere.refuse, t("From anywhere: refuse")],
+  [APPROVAL_KEYS.anywhere.next, t("From anywhere: show the next approval")],
+  [`${CHANGE_KEYS.next} / ${CHANGE_KEYS.previous}`, t("In a file: next or previous change of the agent")],
+  [`${CHANGE_KEYS.keep} / ${CHANGE_KEYS.undo}`, t("In a file: keep or undo that change")],
+  ["Ctrl+Alt+U", t("From anywhere: to the prompt box")],
 ] as const;
 
 /** The card above the prompt box. */
@@ -44,7 +45,7 @@ export class Cards {
       wayOut?.run();
     };
     this.show(
-      "It did not work",
+      t("It did not work"),
       element(
         "div",
         { className: "card-error", attributes: { role: "alert" } },
@@ -60,14 +61,14 @@ export class Cards {
       drawRow(`/${name}${argument === undefined ? "" : ` ${argument}`}`, summary),
     );
     this.show(
-      "Commands and keys",
+      t("Commands and keys"),
       element("table", { className: "help" }, element("tbody", {}, ...commands, ...KEYS.map(([key, what]) => drawRow(keyHere(key), what)))),
     );
   }
 
   showContext(gauge: Gauge): void {
     const compact = textButton({
-      label: "Compact now",
+      label: t("Compact now"),
       className: "primary",
       onClick: () => {
         this.hide();
@@ -76,9 +77,9 @@ export class Cards {
     });
     const commands = (["ullage.previewCompaction", "ullage.showTimeline"] as const).map((command) =>
       textButton({
-        label: command === "ullage.previewCompaction" ? "Preview" : "Timeline",
+        label: command === "ullage.previewCompaction" ? t("Preview") : t("Timeline"),
         className: "secondary",
-        title: command === "ullage.previewCompaction" ? "See what compacting would do" : "See all compactions of this session",
+        title: command === "ullage.previewCompaction" ? t("See what compacting would do") : t("See all compactions of this session"),
         onClick: () => {
           this.hide();
           this.actions.runCommand(command);
@@ -86,10 +87,14 @@ export class Cards {
       }),
     );
     this.show(
-      `Context ${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))} full`,
+      t("Context {percent} full", { percent: `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}` }),
       element("p", {
         className: "muted",
-        textContent: `${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
+        textContent: t("{used} of {line} tokens. The model's window is {size}.", {
+          used: formatTokensExactly(gauge.used),
+          line: formatTokensExactly(gauge.line),
+          size: formatTokensExactly(gauge.size),
+        }),
       }),
       drawCategories(gauge),
       element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
@@ -105,7 +110,7 @@ export class Cards {
   }
 
   private show(title: string, ...content: (HTMLElement | undefined)[]): void {
-    const close = iconButton({ label: "Close", icon: "close", onClick: () => void this.hide() });
+    const close = iconButton({ label: t("Close"), icon: "close", onClick: () => void this.hide() });
     const head = element("div", { className: "card-head" }, element("strong", { textContent: title }), close);
     const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
     setChildren(this.element, card);
@@ -134,30 +139,36 @@ function drawCategories(gauge: Gauge): HTMLElement {
   const sum = element(
     "tr",
     {},
-    element("th", { scope: "row", textContent: "in all" }),
+    element("th", { scope: "row", textContent: t("in all") }),
     element("td", { className: "category-bar" }),
     element("td", { className: "number", textContent: formatTokensExactly(whole) }),
     element("td", {}),
   );
   return element(
     "table",
-    { className: "categories", attributes: { "aria-label": "What the context is made of" } },
+    { className: "categories", attributes: { "aria-label": t("What the context is made of") } },
     element("tbody", {}, ...rows),
     parts.length > 0 && element("tfoot", {}, sum),
   );
 }
 
 function factsOf(gauge: Gauge): string[] {
-  const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
   const guess = gauge.estimated ? gauge.estimatedTokens : undefined;
   return [
-    guess == null ? "" : `${formatTokensExactly(guess)} of these are estimated until the server has counted them`,
-    gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
-    gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
-    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Almost nothing to free",
+    guess == null ? "" : t("{tokens} of these are estimated until the server has counted them", { tokens: formatTokensExactly(guess) }),
+    gauge.cacheHitRate == null ? "" : t("{share} read from cache", { share: formatShare(gauge.cacheHitRate) }),
+    gauge.cost == null ? "" : t("{cost} so far", { cost: formatDollars(gauge.cost) }),
+    gauge.frees > 0 ? freesInWords(gauge) : t("Almost nothing to free"),
     savingAhead(gauge) ?? "",
     whenByItself(gauge),
   ].filter((fact) => fact !== "");
+}
+
+function freesInWords({ frees, freesCost }: Gauge): string {
+  const tokens = formatTokens(frees);
+  return freesCost
+    ? t("Compacting would free about {tokens} for about {price}", { tokens, price: formatDollars(freesCost) })
+    : t("Compacting would free about {tokens}", { tokens });
 }
 
 function drawRow(key: string, what: string): HTMLElement {
@@ -189,7 +200,7 @@ export class ContextMeter {
     const percent = `${gauge.estimated ? "~" : ""}${formatShare(share)}`;
     const left = formatTokens(Math.max(0, gauge.line - gauge.used));
     this.element.className = `meter ${gauge.level}`;
-    this.element.title = `Context ${percent} full, ${left} tokens left. Show what it is made of`;
+    this.element.title = t("Context {percent} full, {left} tokens left. Show what it is made of", { percent, left });
     this.element.setAttribute("aria-label", this.element.title);
     this.text.textContent = percent;
     this.fill.style.width = `${Math.min(100, share * 100)}%`;

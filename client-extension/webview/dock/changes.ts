@@ -1,5 +1,6 @@
 /** What the agent changed and the user has neither kept nor undone: one line above the prompt box, which unfolds to the files. */
 
+import { t } from "../../src/l10n";
 import type { ChangedFile, DecidedFile, OpenChanges } from "../../src/protocol";
 import { changedInWords, leftInWords, linesSpoken, STATUS } from "../../src/review/reviewText";
 import { visibleLine } from "../../src/visible";
@@ -16,7 +17,7 @@ export class ChangesView {
     this.words,
     this.lines,
   );
-  private readonly list = element("ul", { className: "changed-files", attributes: { "aria-label": "Changed files" } });
+  private readonly list = element("ul", { className: "changed-files", attributes: { "aria-label": t("Changed files") } });
   readonly element: HTMLElement;
   private drawn: OpenChanges | undefined;
   private isOpen = false;
@@ -29,15 +30,15 @@ export class ChangesView {
     const buttons = element(
       "div",
       { className: "changes-buttons" },
-      linkButton("Review", "Show all changes beside what was before", () => actions.runCommand("ullage.reviewChanges")),
-      linkButton("Keep all", "Accept all changes of the agent", () => void this.decide("keep", undefined)),
-      linkButton("Undo all", "Take all changes of the agent back. What you changed yourself stays", () =>
+      linkButton(t("Review"), t("Show all changes beside what was before"), () => actions.runCommand("ullage.reviewChanges")),
+      linkButton(t("Keep all"), t("Accept all changes of the agent"), () => void this.decide("keep", undefined)),
+      linkButton(t("Undo all"), t("Take all changes of the agent back. What you changed yourself stays"), () =>
         actions.runCommand("ullage.undoAllChanges"),
       ),
     );
     this.element = element(
       "section",
-      { className: "changes", hidden: true, attributes: { "aria-label": "Changes of the agent" } },
+      { className: "changes", hidden: true, attributes: { "aria-label": t("Changes of the agent") } },
       element("div", { className: "changes-head" }, this.toggle, buttons),
       this.list,
     );
@@ -82,7 +83,7 @@ export class ChangesView {
     setChildren(
       this.list,
       ...files.map((file) => this.drawFile(file)),
-      more > 0 && element("li", { className: "muted", textContent: `and ${more} more` }),
+      more > 0 && element("li", { className: "muted", textContent: t("and {more} more", { more }) }),
     );
     if (focused != null) {
       const again = this.list.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`) ?? this.toggle;
@@ -99,8 +100,10 @@ export class ChangesView {
       {
         type: "button",
         className: "changed-file",
-        title: `${shown} (${word}): show it beside what was before`,
-        attributes: { "aria-label": `${shown}, ${word}, ${linesSpoken(file)}: show it beside what was before` },
+        title: t("{shown} ({word}): show it beside what was before", { shown, word }),
+        attributes: {
+          "aria-label": t("{shown}, {word}, {file}: show it beside what was before", { shown, word, file: linesSpoken(file) }),
+        },
         on: { click: () => this.actions.runCommand("ullage.reviewFile", file.path) },
       },
       element("span", { className: `changed-status ${file.status}`, textContent: letter, attributes: { "aria-hidden": "true" } }),
@@ -111,8 +114,8 @@ export class ChangesView {
     if (file.binary !== true) {
       drawLines(lines, file);
     }
-    const keep = iconButton({ label: `Keep ${shown}`, icon: "check", onClick: () => void this.decide("keep", file.path) });
-    const undo = iconButton({ label: `Undo ${shown}`, icon: "discard", onClick: () => void this.decide("undo", file.path) });
+    const keep = iconButton({ label: t("Keep {shown}", { shown }), icon: "check", onClick: () => void this.decide("keep", file.path) });
+    const undo = iconButton({ label: t("Undo {shown}", { shown }), icon: "discard", onClick: () => void this.decide("undo", file.path) });
     const note =
       file.note == null || file.note === "" ? undefined : element("div", { className: "changed-note muted" }, icon("info"), file.note);
     return element("li", {}, element("div", { className: "changed-row" }, open, lines, keep, undo), note);

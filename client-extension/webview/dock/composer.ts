@@ -1,5 +1,6 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
+import { t } from "../../src/l10n";
 import { effortLabel } from "../../src/model/choices";
 import { withLines } from "../../src/files/fileFacts";
 import type { AttachmentRef, ForkPrompt, ModeId, SessionModes } from "../../src/protocol";
@@ -37,7 +38,7 @@ export class Composer {
     className: "prompt",
     rows: 1,
     dir: "auto",
-    attributes: { "aria-label": "Prompt", "aria-haspopup": "listbox" },
+    attributes: { "aria-label": t("Prompt"), "aria-haspopup": "listbox" },
   });
   private readonly attachments: Attachments;
   private readonly menu = new CompletionMenu(this.box);
@@ -70,14 +71,14 @@ export class Composer {
     this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
     this.effort.addEventListener("click", () => actions.runCommand("ullage.selectEffort"));
     this.stop = iconButton({
-      label: "Stop",
-      title: "Stop (Esc)",
+      label: t("Stop"),
+      title: t("Stop (Esc)"),
       icon: "debug-stop",
       className: "stop",
       onClick: () => void actions.send("ullage/session/cancel", {}),
     });
-    this.send = iconButton({ label: "Send", icon: "arrow-up", className: "send", onClick: () => void this.submit("queue") });
-    const attach = iconButton({ label: "Attach a file or the problems", icon: "mention", onClick: () => this.insert("@") });
+    this.send = iconButton({ label: t("Send"), icon: "arrow-up", className: "send", onClick: () => void this.submit("queue") });
+    const attach = iconButton({ label: t("Attach a file or the problems"), icon: "mention", onClick: () => this.insert("@") });
     const bar = element(
       "div",
       { className: "composer-bar" },
@@ -131,7 +132,7 @@ export class Composer {
   private drawModel(name: string): void {
     if (this.model.textContent !== name) {
       this.model.replaceChildren(name, icon("chevron-down"));
-      this.model.title = `${name} – choose the model of this session`;
+      this.model.title = t("{name} – choose the model of this session", { name });
     }
   }
 
@@ -141,8 +142,11 @@ export class Composer {
     if (current !== undefined && this.mode.textContent !== current.name) {
       this.mode.replaceChildren(icon(MODE_ICONS[current.id]), current.name, icon("chevron-down"));
       this.mode.dataset.mode = current.id;
-      this.mode.title = `${current.name} mode. ${current.description} Shift+Tab in the prompt box chooses the next one.`;
-      this.mode.setAttribute("aria-label", `Mode: ${current.name}`);
+      this.mode.title = t("{name} mode. {description} Shift+Tab in the prompt box chooses the next one.", {
+        name: current.name,
+        description: current.description,
+      });
+      this.mode.setAttribute("aria-label", t("Mode: {name}", { name: current.name }));
     }
   }
 
@@ -155,11 +159,11 @@ export class Composer {
 
   /** Where it is left to the model, only that it can be chosen. */
   private drawEffort(label: string): void {
-    const shown = label === "Default" ? "Effort" : label;
+    const shown = label === t("Default") ? t("Effort") : label;
     if (this.effort.textContent !== shown) {
       this.effort.replaceChildren(shown, ...(shown === "" ? [] : [icon("chevron-down")]));
-      this.effort.title = `Effort: ${label} – choose how much work goes into answers`;
-      this.effort.setAttribute("aria-label", `Effort: ${label}`);
+      this.effort.title = t("Effort: {label} – choose how much work goes into answers", { label });
+      this.effort.setAttribute("aria-label", t("Effort: {label}", { label }));
     }
   }
 
@@ -196,7 +200,7 @@ export class Composer {
   }
 
   private drawButtons(): void {
-    const label = this.busy ? "Queue" : "Send";
+    const label = this.busy ? t("Queue") : t("Send");
     const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === ""]);
     if (drawn === this.drawnButtons) {
       return;
@@ -204,9 +208,9 @@ export class Composer {
     this.drawnButtons = drawn;
     this.stop.hidden = !this.busy;
     this.send.disabled = !this.online || this.box.value.trim() === "";
-    this.send.title = `${label} (Enter)`;
+    this.send.title = t("{label} (Enter)", { label });
     this.send.setAttribute("aria-label", label);
-    this.box.placeholder = this.busy ? "Add to what it is doing…" : "Ask, or give it a task…";
+    this.box.placeholder = this.busy ? t("Add to what it is doing…") : t("Ask, or give it a task…");
   }
 
   private async submit(delivery: "queue" | "steer"): Promise<void> {
@@ -318,10 +322,10 @@ export class Composer {
   private async mentionCompletions(typed: string): Promise<Completion[]> {
     const files = await this.host.actions.findFiles(typed).catch(() => []);
     const problems: Completion = {
-      label: "problems",
-      detail: "What the editor reports",
+      label: t("problems"),
+      detail: t("What the editor reports"),
       icon: "warning",
-      accept: () => this.acceptMention("problems", () => this.attachments.add("problems", { kind: "problems" })),
+      accept: () => this.acceptMention(t("problems"), () => this.attachments.addAgain({ kind: "problems" })),
     };
     const found = files.map((file): Completion => {
       const { path, uri, open, kind, lines } = file;
@@ -330,10 +334,10 @@ export class Composer {
       const name = file.name ?? last;
       const ref: AttachmentRef = { kind: "file", uri, ...(lines === undefined ? {} : { lines }) };
       const accept = () => this.acceptMention(file.name ?? path, () => this.attachments.add(withLines(last, lines), ref));
-      const detail = file.name === undefined ? [folder, open ? "open" : ""].filter(Boolean).join(" · ") : withLines(path, lines);
+      const detail = file.name === undefined ? [folder, open ? t("open") : ""].filter(Boolean).join(" · ") : withLines(path, lines);
       return { label: name, detail, icon: MENTION_ICONS[kind ?? "file"], accept };
     });
-    return "problems".startsWith(typed.toLowerCase()) ? [problems, ...found] : found;
+    return ["problems", t("problems")].some((name) => name.startsWith(typed.toLowerCase())) ? [problems, ...found] : found;
   }
 
   private acceptMention(name: string, attach: () => void): void {

@@ -1,5 +1,7 @@
 /** The commands that can be typed into the prompt box. Pure: what they do is in `composer.ts` and `main.ts`. */
 
+import { t } from "../../src/l10n";
+
 export type SlashCommand =
   | { name: "compact"; focus: string }
   | { name: "preview"; focus: string }
@@ -24,19 +26,19 @@ export interface SlashCommandHelp {
 
 /** For the menu and the help, in their order. */
 export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
-  { name: "compact", argument: "[focus]", summary: "Compact the conversation; name what matters most" },
-  { name: "preview", argument: "[focus]", summary: "See what compacting would do" },
-  { name: "undo", summary: "Undo the last compaction" },
-  { name: "redo", summary: "Redo the compaction that was undone" },
-  { name: "timeline", summary: "Show all compactions of this session" },
-  { name: "search", argument: "[words]", summary: "Search all sessions of this workspace" },
-  { name: "context", summary: "Show what the context is made of" },
-  { name: "model", argument: "[name]", summary: "Choose the model of this session" },
-  { name: "mode", argument: "[mode]", summary: "Choose what the agent may do: ask, plan or act" },
-  { name: "rewind", argument: "[number] [files]", summary: "Go back to before a turn that changed files" },
-  { name: "fork", summary: "Continue in a copy of this session" },
-  { name: "new", summary: "Start a new session" },
-  { name: "help", summary: "Show commands and keys" },
+  { name: "compact", argument: "[focus]", summary: t("Compact the conversation; name what matters most") },
+  { name: "preview", argument: "[focus]", summary: t("See what compacting would do") },
+  { name: "undo", summary: t("Undo the last compaction") },
+  { name: "redo", summary: t("Redo the compaction that was undone") },
+  { name: "timeline", summary: t("Show all compactions of this session") },
+  { name: "search", argument: "[words]", summary: t("Search all sessions of this workspace") },
+  { name: "context", summary: t("Show what the context is made of") },
+  { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
+  { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
+  { name: "rewind", argument: "[number] [files]", summary: t("Go back to before a turn that changed files") },
+  { name: "fork", summary: t("Continue in a copy of this session") },
+  { name: "new", summary: t("Start a new session") },
+  { name: "help", summary: t("Show commands and keys") },
 ];
 
 const ALIASES: Record<string, string> = { clear: "new" };

@@ -1,14 +1,15 @@
 /** What lies above the prompt box while there is some of it: the agent's task list, prompts that wait for their turn, pinned files. */
 
+import { t } from "../../src/l10n";
 import type { ForkPrompt, Pins, PlanEntry, UserItem } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren, textButton } from "../dom";
 import type { SessionView } from "../state";
 
 const ICONS: Record<PlanEntry["status"], { icon: string; label: string }> = {
-  pending: { icon: "circle-large", label: "to do" },
-  in_progress: { icon: "circle-large-filled", label: "in progress" },
-  completed: { icon: "pass-filled", label: "done" },
+  pending: { icon: "circle-large", label: t("to do") },
+  in_progress: { icon: "circle-large-filled", label: t("in progress") },
+  completed: { icon: "pass-filled", label: t("done") },
 };
 
 /** The agent's task list; folded to one line until the user wants all of it. */
@@ -29,8 +30,8 @@ export class PlanView {
     setChildren(
       this.summary,
       icon("chevron-right", "fold-mark"),
-      element("span", { className: "plan-current", textContent: current?.content ?? "All tasks done" }),
-      element("span", { className: "muted", textContent: `${done} of ${plan.length}` }),
+      element("span", { className: "plan-current", textContent: current?.content ?? t("All tasks done") }),
+      element("span", { className: "muted", textContent: t("{done} of {count}", { done, count: plan.length }) }),
     );
     setChildren(this.list, ...plan.map(drawEntry));
   }
@@ -47,7 +48,7 @@ function drawEntry(entry: PlanEntry): HTMLElement {
 
 /** Prompts that wait for their turn: take one back, or let it join the running turn. */
 export class QueueView {
-  readonly element = element("ul", { className: "queue", attributes: { "aria-label": "Queued prompts" } });
+  readonly element = element("ul", { className: "queue", attributes: { "aria-label": t("Queued prompts") } });
   private drawn: string | undefined;
 
   /** @param edit puts a prompt that was taken back into the prompt box. */
@@ -72,23 +73,27 @@ export class QueueView {
 
   private drawQueued(item: UserItem, running: boolean): HTMLElement {
     const steer = textButton({
-      label: "Steer now",
+      label: t("Steer now"),
       className: "link",
-      title: "Add it to the running turn at its next step",
+      title: t("Add it to the running turn at its next step"),
       onClick: () => void this.actions.steer(item.id, item.text),
     });
     const remove = iconButton({
-      label: "Remove from the queue",
+      label: t("Remove from the queue"),
       icon: "close",
       onClick: () => void this.actions.send("ullage/session/unqueue", { promptId: item.id }),
     });
-    const change = iconButton({ label: "Edit: take it back into the prompt box", icon: "edit", onClick: () => void this.takeBack(item) });
+    const change = iconButton({
+      label: t("Edit: take it back into the prompt box"),
+      icon: "edit",
+      onClick: () => void this.takeBack(item),
+    });
     return element(
       "li",
       {},
       icon("clock"),
       element("span", { className: "queue-text", textContent: item.text, title: item.text }),
-      running && (item.steering === true ? element("span", { className: "muted", textContent: "joins next" }) : steer),
+      running && (item.steering === true ? element("span", { className: "muted", textContent: t("joins next") }) : steer),
       change,
       remove,
     );
@@ -109,7 +114,7 @@ function asSent(one: UserItem, other: UserItem): number {
 
 /** The files that no compaction touches: open one, or unpin it. Pinned messages show it themselves. */
 export class PinsView {
-  readonly element = element("ul", { className: "pins", attributes: { "aria-label": "Pinned files" } });
+  readonly element = element("ul", { className: "pins", attributes: { "aria-label": t("Pinned files") } });
   private drawn: Pins | undefined;
 
   constructor(private readonly actions: Actions) {}
@@ -128,12 +133,12 @@ export class PinsView {
     const open = element("button", {
       type: "button",
       className: "link-button",
-      title: `${path}: no compaction touches it. Open it`,
+      title: t("{path}: no compaction touches it. Open it", { path }),
       textContent: path.slice(path.lastIndexOf("/") + 1),
     });
     open.addEventListener("click", () => this.actions.openFile(path));
     const unpin = iconButton({
-      label: `Unpin ${path}`,
+      label: t("Unpin {path}", { path }),
       icon: "close",
       onClick: () => void this.actions.send("ullage/session/pin", { path, pinned: false }),
     });

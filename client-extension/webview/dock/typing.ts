@@ -1,5 +1,6 @@
 /** What helps with typing a prompt: the menu above the box for `/` and `@`, and earlier prompts by the arrow keys. */
 
+import { t } from "../../src/l10n";
 import { element, icon, setChildren } from "../dom";
 
 export interface Completion {
@@ -16,7 +17,7 @@ export class CompletionMenu {
     className: "menu",
     id: "completions",
     tabIndex: 0,
-    attributes: { role: "listbox", "aria-label": "Suggestions" },
+    attributes: { role: "listbox", "aria-label": t("Suggestions") },
   });
   private completions: readonly Completion[] = [];
   private selected = 0;

@@ -4,6 +4,7 @@
  */
 
 import { formatChange, formatDollars, formatTokens } from "../../src/format";
+import { plural, t } from "../../src/l10n";
 import type {
   Checked,
   CompactionItem,
@@ -18,37 +19,37 @@ import { BY_HAND } from "./fates";
 
 /** Why it was done, in words. */
 export const TRIGGERS: Record<CompactionTrigger, string> = {
-  manual: "You asked for it",
-  threshold: "Context full: compacted automatically",
-  idle: "Prepared while you were editing",
-  reactive: "The model said that the prompt was too long",
-  tool: "The agent asked for it",
-  economy: "Compacted early to save money",
-  upkeep: "The policy does this before every call",
+  manual: t("You asked for it"),
+  threshold: t("Context full: compacted automatically"),
+  idle: t("Prepared while you were editing"),
+  reactive: t("The model said that the prompt was too long"),
+  tool: t("The agent asked for it"),
+  economy: t("Compacted early to save money"),
+  upkeep: t("The policy does this before every call"),
 };
 
 /** How it was done, in words. */
 export const RUNGS: Record<CompactionRung, string> = {
-  moves: "Older results set aside, no summary needed",
-  api: "Summary written by the provider",
-  model: "Summary written by the model",
-  digest: "Summary written from the log, without a model",
-  tail: "Only the newest messages kept",
+  moves: t("Older results set aside, no summary needed"),
+  api: t("Summary written by the provider"),
+  model: t("Summary written by the model"),
+  digest: t("Summary written from the log, without a model"),
+  tail: t("Only the newest messages kept"),
 };
 
 /** The card's first line. */
 export function compactionTitle(item: CompactionItem): string {
   switch (item.status) {
     case "in_progress":
-      return "Compacting…";
+      return t("Compacting…");
     case "failed":
-      return "Compaction failed";
+      return t("Compaction failed");
     case "cancelled":
-      return item.error === "" ? "Compaction stopped" : "Not compacted";
+      return item.error === "" ? t("Compaction stopped") : t("Not compacted");
     case "undone":
-      return item.policy === BY_HAND ? "Included again" : "Compaction undone";
+      return item.policy === BY_HAND ? t("Included again") : t("Compaction undone");
     case "completed":
-      return item.policy === BY_HAND ? "Excluded" : "Compacted";
+      return item.policy === BY_HAND ? t("Excluded") : t("Compacted");
   }
 }
 
@@ -56,7 +57,7 @@ export function compactionTitle(item: CompactionItem): string {
 export function compactionSizes(item: CompactionItem): string {
   return item.tokensAfter == null || item.status === "failed" || item.status === "cancelled"
     ? ""
-    : `${formatChange(item.tokensBefore, item.tokensAfter)} tokens`;
+    : t("{sizes} tokens", { sizes: formatChange(item.tokensBefore, item.tokensAfter) });
 }
 
 /** Why, and how, in one line. */
@@ -64,13 +65,14 @@ export function compactionReason(item: CompactionItem): string {
   const files = (item.excludedFiles ?? []).join(", ");
   if (files !== "") {
     return item.status === "undone"
-      ? `${files} is no longer excluded`
-      : `The model no longer sees the text of ${files}, except what it wrote itself`;
+      ? t("{files} is no longer excluded", { files })
+      : t("The model no longer sees the text of {files}, except what it wrote itself", { files });
   }
   if (item.policy === BY_HAND) {
-    return item.status === "undone" ? "It is no longer excluded" : "The model no longer sees what you excluded";
+    return item.status === "undone" ? t("It is no longer excluded") : t("The model no longer sees what you excluded");
   }
-  const why = item.saves == null ? TRIGGERS[item.trigger] : `Compacted early to save about ${formatDollars(item.saves)}`;
+  const why =
+    item.saves == null ? TRIGGERS[item.trigger] : t("Compacted early to save about {dollars}", { dollars: formatDollars(item.saves) });
   return [why, item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
 }
 
@@ -81,8 +83,8 @@ export function compactionFacts(item: CompactionItem): string[] {
   }
   const facts = [
     ...countsInWords(item),
-    item.focus === "" ? "" : `Focus: ${item.focus}`,
-    item.cost == null ? "" : `Cost: ${formatDollars(item.cost)}`,
+    item.focus === "" ? "" : t("Focus: {focus}", { focus: item.focus }),
+    item.cost == null ? "" : t("Cost: {cost}", { cost: formatDollars(item.cost) }),
   ];
   return facts.filter((fact) => fact !== "");
 }
@@ -97,9 +99,9 @@ export interface MessageCounts {
 /** `12 messages summarised`, `1 tool result set aside`: what there is of each. */
 export function countsInWords({ summarised, cleared, snipped }: MessageCounts): string[] {
   return [
-    counted(summarised, "message summarised", "messages summarised"),
-    counted(cleared, "tool result set aside", "tool results set aside"),
-    counted(snipped, "message cut from the middle", "messages cut from the middle"),
+    counted(summarised, t("{count} message summarised"), t("{count} messages summarised")),
+    counted(cleared, t("{count} tool result set aside"), t("{count} tool results set aside")),
+    counted(snipped, t("{count} message cut from the middle"), t("{count} messages cut from the middle")),
   ].filter((words) => words !== "");
 }
 
@@ -108,8 +110,9 @@ export function isMessage({ role }: Pick<PreviewLine, "role">): boolean {
   return role !== "notice" && role !== "record";
 }
 
-export function counted(count: number, one: string, many: string): string {
-  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+/** As `plural`; empty of nothing. */
+export function counted(count: number, one: string, other: string): string {
+  return count === 0 ? "" : plural(count, one, other);
 }
 
 export interface Restored {
@@ -125,46 +128,54 @@ export function sortRestored(files: readonly RestoredFile[]): Restored {
 }
 
 /** Notes on files of which the model has all. */
-const ALL_OF_IT = new Set(["whole", "without what is in view already"]);
+const ALL_OF_IT = new Set(["whole", "without what is in view already"]); // oxlint-disable-line ullage/untranslated -- the server's own words, which it is compared with
 
 /** `4 files read again`, `4 files read again, 1 of them in part`; empty where none was. */
 export function readAgainInWords(files: readonly RestoredFile[]): string {
   const { again } = sortRestored(files);
   const inPart = again.filter(({ note }) => !ALL_OF_IT.has(note)).length;
   if (inPart === 0) {
-    return counted(again.length, "file read again", "files read again");
+    return counted(again.length, t("{count} file read again"), t("{count} files read again"));
   }
   if (inPart === again.length) {
-    return counted(inPart, "file read again in part", "files read again in part");
+    return counted(inPart, t("{count} file read again in part"), t("{count} files read again in part"));
   }
-  return `${again.length} files read again, ${inPart} of them in part`;
+  return plural(again.length, t("{count} file read again"), t("{count} files read again, {inPart} of them in part"), { inPart });
 }
 
 /** `3 files, 4.1k tokens, $0.02`: what the agent asked its tools for again although it had seen it before. */
 export function fetchedAgainInWords({ files, tokens, cost }: FetchedAgain): string {
   const dollars = cost == null ? "" : formatDollars(cost);
-  return [counted(files.length, "file", "files"), `${formatTokens(tokens)} tokens`, dollars].filter((words) => words !== "").join(", ");
+  return [counted(files.length, t("{count} file"), t("{count} files")), t("{tokens} tokens", { tokens: formatTokens(tokens) }), dollars]
+    .filter((words) => words !== "")
+    .join(", ");
 }
 
 /** `Checked against the 14 messages since it was planned: 9 of 9 paths and 23 of 23 names in view, 2 of them added`; empty of nothing. */
 export function checkedInWords({ messages, ahead, paths, names, hashes, added }: Checked): string {
-  const held = [share(paths, "path", "paths"), share(names, "name", "names"), share(hashes, "hash", "hashes")].filter(
-    (words) => words !== "",
-  );
+  const held = [
+    share(paths, t("{inView} of {count} path"), t("{inView} of {count} paths")),
+    share(names, t("{inView} of {count} name"), t("{inView} of {count} names")),
+    share(hashes, t("{inView} of {count} hash"), t("{inView} of {count} hashes")),
+  ].filter((words) => words !== "");
   if (held.length === 0) {
     return "";
   }
-  const which = counted(messages, "message", "messages") + (ahead ? " since it was planned" : " that it keeps");
-  const more = added === 0 ? "" : `, ${added} of them added`;
-  return `Checked against the ${which}: ${listed(held)} in view${more}`;
+  const against = ahead
+    ? plural(
+        messages,
+        t("Checked against the {count} message since it was planned"),
+        t("Checked against the {count} messages since it was planned"),
+      )
+    : plural(messages, t("Checked against the {count} message that it keeps"), t("Checked against the {count} messages that it keeps"));
+  const all = held.length < 2 ? held.join("") : t("{words} and {last}", { words: held.slice(0, -1).join(", "), last: held.at(-1) ?? "" });
+  return added === 0
+    ? t("{against}: {held} in view", { against, held: all })
+    : t("{against}: {held} in view, {added} of them added", { against, held: all, added });
 }
 
-function share({ inView, used }: Held, one: string, many: string): string {
-  return used === 0 ? "" : `${inView} of ${used} ${used === 1 ? one : many}`;
-}
-
-function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+function share({ inView, used }: Held, one: string, other: string): string {
+  return used === 0 ? "" : plural(used, one, other, { inView });
 }
 
 /**

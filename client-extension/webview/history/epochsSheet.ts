@@ -3,6 +3,7 @@
  * unfolded: what was done to which and, folded, what stayed.
  */
 
+import { t } from "../../src/l10n";
 import type { Epoch, EpochFates, FateGroup, ItemFate, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
@@ -33,7 +34,7 @@ export class EpochsSheet {
     this.unfolded = { open: new Set(), read: new Map() };
     setChildren(this.body, waiting());
     this.sheet.open({
-      title: "Timeline",
+      title: t("Timeline"),
       body: this.body,
       closed: () => {
         this.isOpen = false;
@@ -68,11 +69,11 @@ export class EpochsSheet {
     const byHand = new Set(
       epochs.flatMap(({ policy, compactionId }) => (policy === BY_HAND && compactionId != null ? [compactionId] : [])),
     );
-    const list = longList("epoch-list", "Epochs, newest first", newest, (epoch) => this.drawEpoch(epoch, byHand));
+    const list = longList("epoch-list", t("Epochs, newest first"), newest, (epoch) => this.drawEpoch(epoch, byHand));
     const about =
       epochs.length === 1
-        ? "Nothing was compacted yet: the model sees everything."
-        : "An epoch lasts from one compaction to the next. Nothing is lost: each can be undone and done again.";
+        ? t("Nothing was compacted yet: the model sees everything.")
+        : t("An epoch lasts from one compaction to the next. Nothing is lost: each can be undone and done again.");
     setChildren(this.body, element("p", { className: "muted", textContent: about }), list);
     this.body.scrollTop = scrollTop;
     if (focused && !this.body.contains(document.activeElement)) {
@@ -95,7 +96,7 @@ export class EpochsSheet {
       element(
         "div",
         { className: "epoch-head" },
-        element("strong", { textContent: `Epoch ${epoch.number}` }),
+        element("strong", { textContent: t("Epoch {number}", { number: epoch.number }) }),
         state !== "" && element("span", { className: "epoch-state", textContent: state }),
         this.wayBack(epoch),
       ),
@@ -110,18 +111,21 @@ export class EpochsSheet {
     }
     const verb = status === "undone" ? "redo" : "undo";
     const button = textButton({
-      label: verb === "undo" ? "Undo" : "Redo",
+      label: verb === "undo" ? t("Undo") : t("Redo"),
       className: "quiet",
-      title: verb === "undo" ? "Give the model back what it saw before" : "Compact again as it was",
+      title: verb === "undo" ? t("Give the model back what it saw before") : t("Compact again as it was"),
       onClick: () => void this.actions.send(`ullage/session/${verb}Compaction`, { compactionId }),
     });
-    button.setAttribute("aria-label", `${verb === "undo" ? "Undo" : "Redo"} compaction ${number}`);
+    button.setAttribute(
+      "aria-label",
+      verb === "undo" ? t("Undo compaction {number}", { number }) : t("Redo compaction {number}", { number }),
+    );
     return button;
   }
 
   private drawFiles({ restored }: Epoch): (HTMLElement | undefined)[] {
     const { again, named } = sortRestored(restored ?? []);
-    return [this.drawRestored("Read again", again), this.drawRestored("Not read again", named)];
+    return [this.drawRestored(t("Read again"), again), this.drawRestored(t("Not read again"), named)];
   }
 
   private drawRestored(name: string, files: readonly RestoredFile[]): HTMLElement | undefined {
@@ -131,7 +135,11 @@ export class EpochsSheet {
     const links = files.map(({ path, note }) => {
       const link = element(
         "button",
-        { type: "button", className: "link-button", title: `Open ${path}${note === "" ? "" : ` (${note})`}` },
+        {
+          type: "button",
+          className: "link-button",
+          title: note === "" ? t("Open {path}", { path }) : t("Open {path} ({note})", { path, note }),
+        },
         path,
       );
       link.addEventListener("click", () => this.actions.openFile(path));
@@ -151,7 +159,7 @@ function waiting(): HTMLElement {
     "p",
     { className: "sheet-message", attributes: { role: "status" } },
     icon("loading", "codicon-modifier-spin"),
-    element("span", { textContent: "Reading the log…" }),
+    element("span", { textContent: t("Reading the log…") }),
   );
 }
 
@@ -211,7 +219,7 @@ class EpochFatesView {
       }
       asked = true;
       const known = this.unfolded.read.get(key);
-      setChildren(body, ...(known === undefined ? [message("Reading the log…")] : draw(known)));
+      setChildren(body, ...(known === undefined ? [message(t("Reading the log…"))] : draw(known)));
       try {
         const fates = await this.ask(group, 0);
         this.unfolded.read.set(key, fates);
@@ -242,7 +250,7 @@ class EpochFatesView {
   private list(group: FateGroup, page: EpochFates): HTMLElement {
     return pagedList({
       className: "fate-list",
-      label: `What became of each message: ${groupInWords(group, page[group])}`,
+      label: t("What became of each message: {group}", { group: groupInWords(group, page[group]) }),
       total: page[group],
       first: page.fates,
       more: async (offset) => (await this.ask(group, offset)).fates,
@@ -252,12 +260,17 @@ class EpochFatesView {
 
   private row(fate: ItemFate): HTMLElement {
     const { icon: symbol, word, meaning } = wordsOf(fate, this.byHand);
-    const again = fate.restored == null ? "" : `; ${fate.restored} was read again`;
+    const again = fate.restored != null;
     return element(
       "li",
       { className: `fate-row ${fate.fate}` },
       titleOf({ itemId: fate.itemId, role: fate.role ?? "user", title: fate.title ?? "" }, this.actions),
-      element("span", { className: "fate", title: `${meaning}${again}` }, icon(symbol), again === "" ? word : `${word}, read again`),
+      element(
+        "span",
+        { className: "fate", title: again ? t("{meaning}; {file} was read again", { meaning, file: fate.restored ?? "" }) : meaning },
+        icon(symbol),
+        !again ? word : t("{word}, read again", { word }),
+      ),
     );
   }
 }

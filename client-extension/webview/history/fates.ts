@@ -1,5 +1,6 @@
 /** What became of messages, in words and icons, and the row that stands for a message in the preview and the timeline. */
 
+import { plural, t } from "../../src/l10n";
 import type { Fate, Pins, PreviewLine } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon } from "../dom";
@@ -14,32 +15,42 @@ export interface FateWords {
 }
 
 export const FATES: Record<Fate, FateWords> = {
-  kept: { icon: "check", word: "stays", meaning: "The model sees it as it is" },
+  kept: { icon: "check", word: t("stays"), meaning: t("The model sees it as it is") },
   clipped: {
     icon: "diff",
-    word: "shortened",
-    meaning: "It was too long: the model sees its beginning, its end, and where to find the rest",
+    word: t("shortened"),
+    meaning: t("It was too long: the model sees its beginning, its end, and where to find the rest"),
   },
-  cleared: { icon: "archive", word: "set aside", meaning: "The model sees a short note that names the call, and can get the result back" },
-  snipped: { icon: "remove", word: "cut out", meaning: "The model sees a placeholder instead, and can get it back" },
-  summarised: { icon: "fold", word: "summarised", meaning: "The model sees the summary instead, and can get it back" },
-  pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned or belongs to what is" },
+  cleared: {
+    icon: "archive",
+    word: t("set aside"),
+    meaning: t("The model sees a short note that names the call, and can get the result back"),
+  },
+  snipped: { icon: "remove", word: t("cut out"), meaning: t("The model sees a placeholder instead, and can get it back") },
+  summarised: { icon: "fold", word: t("summarised"), meaning: t("The model sees the summary instead, and can get it back") },
+  pinned: { icon: "pinned", word: t("stays, pinned"), meaning: t("The model sees it as it is, since it is pinned or belongs to what is") },
 };
 
-export const EXCLUDED: FateWords = { icon: "eye-closed", word: "excluded", meaning: "You excluded it: the model does not see it" };
+export const EXCLUDED: FateWords = { icon: "eye-closed", word: t("excluded"), meaning: t("You excluded it: the model does not see it") };
 
 const ROLES: Record<PreviewLine["role"], { icon: string; word: string }> = {
-  user: { icon: "account", word: "You" },
+  user: { icon: "account", word: t("You") },
   assistant: { icon: "sparkle", word: "Ullage" },
-  tool: { icon: "tools", word: "Tool" },
-  notice: { icon: "info", word: "Notice" },
-  record: { icon: "notebook", word: "Summary" },
+  tool: { icon: "tools", word: t("Tool") },
+  notice: { icon: "info", word: t("Notice") },
+  record: { icon: "notebook", word: t("Summary") },
 };
 
 /** `50 stay`, `1 stays`. */
 export function countedFate(fate: Fate, count: number): string {
-  const { word } = FATES[fate];
-  return `${count} ${count === 1 ? word : word.replace(/^stays/, "stay")}`;
+  switch (fate) {
+    case "kept":
+      return plural(count, t("{count} stays"), t("{count} stay"));
+    case "pinned":
+      return plural(count, t("{count} stays, pinned"), t("{count} stay, pinned"));
+    default:
+      return t("{count} {word}", { count, word: FATES[fate].word });
+  }
 }
 
 /** What stands at an item of the conversation beside what it says. */
@@ -83,11 +94,17 @@ export function titleOf({ itemId, role, title }: Pick<PreviewLine, "itemId" | "r
   const said = (role === "assistant" ? withoutMarkdown(title) : title) || word;
   const mark = icon(symbol);
   const text = element("span", { className: "row-text", textContent: said });
-  const label = element("span", { className: "screen-reader-only", textContent: `${word}: ` });
+  const label = element("span", { className: "screen-reader-only", textContent: t("{word}: ", { word }) });
   if (itemId == null) {
     return element("span", { className: "row-title", title: said }, mark, label, text);
   }
-  const link = element("button", { type: "button", className: "row-title row-link", title: `Go to: ${said}` }, mark, label, text);
+  const link = element(
+    "button",
+    { type: "button", className: "row-title row-link", title: t("Go to: {said}", { said }) },
+    mark,
+    label,
+    text,
+  );
   link.addEventListener("click", () => actions.showItem(itemId));
   return link;
 }

@@ -1,5 +1,6 @@
 /** What a compaction would do now, before it is done: with a focus that can be changed, and then applied or left. */
 
+import { t } from "../../src/l10n";
 import type { Preview, PreviewCost, PreviewLine, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
@@ -15,7 +16,7 @@ export class PreviewSheet {
     className: "focus-field",
     id: "focus-field",
     type: "text",
-    placeholder: "what to keep",
+    placeholder: t("what to keep"),
   });
   private readonly result = element("div", { className: "preview-result" });
   private readonly stale = element("p", { className: "preview-stale", attributes: { role: "status" } });
@@ -34,18 +35,18 @@ export class PreviewSheet {
     private readonly actions: Actions,
     private readonly sheet: Sheet,
   ) {
-    this.again = textButton({ label: "Preview again", className: "secondary", onClick: () => void this.load() });
+    this.again = textButton({ label: t("Preview again"), className: "secondary", onClick: () => void this.load() });
     this.apply = textButton({
-      label: "Compact",
+      label: t("Compact"),
       className: "primary",
-      title: "Compact now, with this focus",
+      title: t("Compact now, with this focus"),
       onClick: () => this.commit(),
     });
-    const cancel = textButton({ label: "Cancel", className: "secondary", onClick: () => void sheet.close() });
+    const cancel = textButton({ label: t("Cancel"), className: "secondary", onClick: () => void sheet.close() });
     const form = element(
       "div",
       { className: "focus-row" },
-      element("label", { htmlFor: this.focus.id, className: "muted", textContent: "Focus of the summary (optional)" }),
+      element("label", { htmlFor: this.focus.id, className: "muted", textContent: t("Focus of the summary (optional)") }),
       this.focus,
       this.again,
     );
@@ -64,7 +65,7 @@ export class PreviewSheet {
     this.session = session;
     this.sessionId = session?.sessionId;
     this.sheet.open({
-      title: "What compacting would do",
+      title: t("What compacting would do"),
       body: this.body,
       foot: this.foot,
       closed: () => {
@@ -86,7 +87,7 @@ export class PreviewSheet {
       this.sheet.close();
     } else if (session.gauge.used !== this.usedThen && this.stale.hidden) {
       this.stale.hidden = false;
-      this.stale.textContent = "The conversation has changed since this was looked at. Preview again to see what it would do now.";
+      this.stale.textContent = t("The conversation has changed since this was looked at. Preview again to see what it would do now.");
     }
   }
 
@@ -100,7 +101,7 @@ export class PreviewSheet {
     this.again.disabled = true;
     this.result.setAttribute("aria-busy", "true");
     if (!this.result.hasChildNodes()) {
-      setChildren(this.result, message("loading", "Looking at what it would do…", "codicon-modifier-spin"));
+      setChildren(this.result, message("loading", t("Looking at what it would do…"), "codicon-modifier-spin"));
     }
     try {
       const preview = await this.actions.ask("ullage/session/previewCompaction", focus === "" ? {} : { focus });
@@ -132,10 +133,10 @@ export class PreviewSheet {
       this.result,
       drawHead(preview),
       preview.cost == null
-        ? element("p", { className: "muted", textContent: "The prices of this model are not known." })
+        ? element("p", { className: "muted", textContent: t("The prices of this model are not known.") })
         : drawCost(preview.cost),
-      again.length > 0 && this.drawRestored("Would be read again", again),
-      named.length > 0 && this.drawRestored("Would not be read again", named),
+      again.length > 0 && this.drawRestored(t("Would be read again"), again),
+      named.length > 0 && this.drawRestored(t("Would not be read again"), named),
       preview.summary !== "" && drawSummary(preview, markdown.element),
       this.drawLines(preview.lines),
     );
@@ -143,7 +144,7 @@ export class PreviewSheet {
 
   private drawRestored(title: string, restored: readonly RestoredFile[]): HTMLElement {
     const files = restored.map(({ path, note }) => {
-      const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
+      const open = element("button", { type: "button", className: "link-button", title: t("Open {path}", { path }), textContent: path });
       open.addEventListener("click", () => this.actions.openFile(path));
       return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
     });
@@ -160,11 +161,11 @@ export class PreviewSheet {
       element(
         "div",
         { className: "lines-head" },
-        element("h3", { textContent: "Message by message" }),
-        element("span", { className: "muted", textContent: "tokens now → after" }),
+        element("h3", { textContent: t("Message by message") }),
+        element("span", { className: "muted", textContent: t("tokens now → after") }),
       ),
       element("ul", { className: "fate-counts" }, ...counts),
-      longList("preview-lines", "What would become of each message", lines, (line) => this.drawLine(line)),
+      longList("preview-lines", t("What would become of each message"), lines, (line) => this.drawLine(line)),
     );
   }
 
@@ -202,8 +203,8 @@ function drawCost(cost: PreviewCost): HTMLElement {
     "tr",
     {},
     element("td", {}),
-    element("th", { scope: "col", className: "number", textContent: "as it is" }),
-    element("th", { scope: "col", className: "number", textContent: "compacted" }),
+    element("th", { scope: "col", className: "number", textContent: t("as it is") }),
+    element("th", { scope: "col", className: "number", textContent: t("compacted") }),
   );
   const rows = costRows(cost).map((row) =>
     element(
@@ -217,7 +218,7 @@ function drawCost(cost: PreviewCost): HTMLElement {
   return element(
     "div",
     { className: "preview-cost" },
-    element("table", { attributes: { "aria-label": "What it costs" } }, element("thead", {}, head), element("tbody", {}, ...rows)),
+    element("table", { attributes: { "aria-label": t("What it costs") } }, element("thead", {}, head), element("tbody", {}, ...rows)),
     element("p", { className: "muted", textContent: [breakEven(cost), cost.estimate].filter(Boolean).join(" ") }),
   );
 }
@@ -227,9 +228,9 @@ function drawSummary({ rung }: Preview, text: HTMLElement): HTMLElement {
   return element(
     "details",
     { className: "preview-summary" },
-    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), "Draft of the summary"),
+    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), t("Draft of the summary")),
     byModel &&
-      element("p", { className: "muted", textContent: "Written from the log, without a model. What the model writes is added to it." }),
+      element("p", { className: "muted", textContent: t("Written from the log, without a model. What the model writes is added to it.") }),
     text,
   );
 }

@@ -3,6 +3,7 @@
  * thousands of rows, of which a part stands in the page; the next one comes when the user asks for it.
  */
 
+import { t } from "../../src/l10n";
 import { element, iconButton, setChildren, textButton } from "../dom";
 
 /** What is shown on the sheet. */
@@ -31,7 +32,7 @@ export class Sheet {
     showItem: (itemId: string) => void,
   ) {
     this.waiting = textButton({
-      label: "Waiting for your approval: show it",
+      label: t("Waiting for your approval: show it"),
       icon: "question",
       className: "sheet-waiting",
       onClick: () => this.waitingItem !== undefined && showItem(this.waitingItem),
@@ -54,7 +55,7 @@ export class Sheet {
   open(content: SheetContent): void {
     this.content?.closed?.();
     this.content = content;
-    const close = iconButton({ label: "Close", icon: "close", title: "Close (Escape)", onClick: () => void this.close() });
+    const close = iconButton({ label: t("Close"), icon: "close", title: t("Close (Escape)"), onClick: () => void this.close() });
     const head = element("div", { className: "sheet-head" }, element("h2", { textContent: content.title }), close);
     content.body.classList.add("sheet-body");
     this.element.setAttribute("aria-label", content.title);
@@ -93,7 +94,7 @@ export function longList<Row>(className: string, label: string, rows: readonly R
     shown = Math.min(rows.length, shown + ROWS);
     list.append(...rows.slice(first, shown).map(draw));
     const left = rows.length - shown;
-    more.lastElementChild?.replaceChildren(`Show ${Math.min(ROWS, left)} more of ${left}`);
+    more.lastElementChild?.replaceChildren(t("Show {count} more of {left}", { count: Math.min(ROWS, left), left }));
     more.hidden = left === 0;
     if (first > 0) {
       // The button may be gone, and the focus with it.
@@ -122,7 +123,7 @@ export function pagedList<Row>({ className, label, total, first, more, draw }: P
   const show = (rows: readonly Row[]) => {
     list.append(...rows.map(draw));
     const left = rows.length === 0 ? 0 : total - list.childElementCount;
-    next.lastElementChild?.replaceChildren(`Show ${Math.min(ROWS, left)} more of ${left}`);
+    next.lastElementChild?.replaceChildren(t("Show {count} more of {left}", { count: Math.min(ROWS, left), left }));
     next.hidden = left <= 0;
   };
   const load = async () => {

@@ -1,6 +1,7 @@
 /** The preview of a compaction and an epoch of the timeline, in words and numbers. Pure. */
 
 import { formatChange, formatDollars, formatShare, formatTokens } from "../../src/format";
+import { dateLanguage, plural, t } from "../../src/l10n";
 import type { CompactionRung, Epoch, Fate, FateGroup, ItemFate, Preview, PreviewCost, PreviewLine } from "../../src/protocol";
 import { counted, countsInWords, fetchedAgainInWords, isMessage, RUNGS, TRIGGERS } from "./compactionText";
 import { BY_HAND, EXCLUDED, FATES, type FateWords, GONE } from "./fates";
@@ -10,36 +11,36 @@ const OWN_POLICY = "ullage";
 
 /** How it would be done: the first way that is tried. */
 export const RUNGS_BEFORE: Record<CompactionRung, string> = {
-  moves: "Older results would be set aside, no summary is needed",
-  api: "The provider would write the summary",
-  model: "The model would write the summary",
-  digest: "The summary would be written from the log, without a model",
-  tail: "Only the newest messages would stay",
+  moves: t("Older results would be set aside, no summary is needed"),
+  api: t("The provider would write the summary"),
+  model: t("The model would write the summary"),
+  digest: t("The summary would be written from the log, without a model"),
+  tail: t("Only the newest messages would stay"),
 };
 
 /** `142k → 38k tokens`. */
 export function previewSizes({ tokensBefore, tokensAfter }: Preview): string {
-  return `${formatChange(tokensBefore, tokensAfter)} tokens`;
+  return t("{sizes} tokens", { sizes: formatChange(tokensBefore, tokensAfter) });
 }
 
 /** What would be gone and what would stay, for who sees this for the first time; in the words of the card that it would become. */
 export function previewInWords({ lines, ...counts }: Pick<Preview, "lines" | "summarised" | "cleared" | "snipped">): string {
   const all = lines.filter(isMessage).length;
   const stay = all - counts.summarised - counts.cleared - counts.snipped;
-  const gone = countsInWords(counts).join(", ") || "Every message stays in view";
-  return `${gone}; ${stay} of ${all} ${stay === 1 ? "stays" : "stay"}. ${LOSSLESS}`;
+  const gone = countsInWords(counts).join(t(", ")) || t("Every message stays in view");
+  return `${plural(stay, t("{gone}; {count} of {all} stays."), t("{gone}; {count} of {all} stay."), { gone, all })} ${LOSSLESS}`;
 }
 
-const LOSSLESS = "Nothing is deleted: you can undo it, and the model can look up what it no longer sees.";
+const LOSSLESS = t("Nothing is deleted: you can undo it, and the model can look up what it no longer sees.");
 
 /** How it would be done, and by whose policy where it is not Ullage's own. */
 export function previewWay({ rung, policy }: Preview): string {
-  return [RUNGS_BEFORE[rung], policy === OWN_POLICY ? "" : `policy ${policy}`].filter(Boolean).join(" · ");
+  return [RUNGS_BEFORE[rung], policy === OWN_POLICY ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
 }
 
 /** `85% → 23% of the threshold`; empty where there is none. */
 export function previewShares({ tokensBefore, tokensAfter, line }: Preview): string {
-  return line > 0 ? `${formatShare(tokensBefore / line)} → ${formatShare(tokensAfter / line)} full` : "";
+  return line > 0 ? t("{before} → {after} full", { before: formatShare(tokensBefore / line), after: formatShare(tokensAfter / line) }) : "";
 }
 
 export interface CostRow {
@@ -51,9 +52,9 @@ export interface CostRow {
 /** For a table: what each thing costs without the compaction and with it. */
 export function costRows(cost: PreviewCost): CostRow[] {
   return [
-    { what: "Writing the summary", without: "", with: cost.summary === 0 ? "free" : formatDollars(cost.summary) },
-    { what: "The next request", without: formatDollars(cost.nextBefore), with: formatDollars(cost.nextAfter) },
-    { what: "Each one after it", without: formatDollars(cost.laterBefore), with: formatDollars(cost.laterAfter) },
+    { what: t("Writing the summary"), without: "", with: cost.summary === 0 ? t("free") : formatDollars(cost.summary) },
+    { what: t("The next request"), without: formatDollars(cost.nextBefore), with: formatDollars(cost.nextAfter) },
+    { what: t("Each one after it"), without: formatDollars(cost.laterBefore), with: formatDollars(cost.laterAfter) },
   ];
 }
 
@@ -62,18 +63,21 @@ export function breakEven(cost: PreviewCost): string {
   const extra = cost.summary + cost.nextAfter - cost.nextBefore;
   const saved = cost.laterBefore - cost.laterAfter;
   if (extra === 0 && saved === 0) {
-    return "Costs nothing, and saves nothing: this model has no price.";
+    return t("Costs nothing, and saves nothing: this model has no price.");
   }
   if (extra <= 0) {
-    return "Cheaper from the next request on.";
+    return t("Cheaper from the next request on.");
   }
-  const summary = cost.summary > 0 ? "the summary, and " : "";
-  const first = `Costs ${formatDollars(extra)} more at first: ${summary}a request that the provider's cache does not hold yet.`;
+  const more = { extra: formatDollars(extra) };
+  const first =
+    cost.summary > 0
+      ? t("Costs {extra} more at first: the summary, and a request that the provider's cache does not hold yet.", more)
+      : t("Costs {extra} more at first: a request that the provider's cache does not hold yet.", more);
   if (saved <= 0) {
-    return `${first} It does not pay for itself: later requests cost no less.`;
+    return `${first} ${t("It does not pay for itself: later requests cost no less.")}`;
   }
   const requests = Math.ceil(extra / saved);
-  return `${first} Each later request is ${formatDollars(saved)} cheaper: paid back after about ${requests}.`;
+  return `${first} ${t("Each later request is {saved} cheaper: paid back after about {requests}.", { saved: formatDollars(saved), requests })}`;
 }
 
 const ORDER: readonly Fate[] = ["kept", "pinned", "clipped", "cleared", "snipped", "summarised"];
@@ -97,20 +101,23 @@ export interface EpochFact {
 /** Whether it is in force; empty for the beginning, which always is. */
 export function epochState({ status, current, compactionId }: Epoch): string {
   if (status === "undone") {
-    return "undone";
+    return t("undone");
   }
-  return current ? "current" : compactionId == null ? "" : "in force";
+  return current ? t("current") : compactionId == null ? "" : t("in force");
 }
 
 /** Each with the word that stands before it. What is not known is left out. */
 export function epochFacts(epoch: Epoch): EpochFact[] {
   const facts: EpochFact[] = [
-    { name: "Why", text: whyOf(epoch) },
-    { name: "When", text: new Date(epoch.at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) },
-    { name: "How", text: howOf(epoch) },
-    { name: "Tokens", text: sizesOf(epoch) },
-    { name: "Cost", text: costOf(epoch) },
-    { name: "Afterwards", text: epoch.fetchedAgain == null ? "" : `read again: ${fetchedAgainInWords(epoch.fetchedAgain)}` },
+    { name: t("Why"), text: whyOf(epoch) },
+    { name: t("When"), text: new Date(epoch.at * 1000).toLocaleString(dateLanguage(), { dateStyle: "medium", timeStyle: "short" }) },
+    { name: t("How"), text: howOf(epoch) },
+    { name: t("Tokens"), text: sizesOf(epoch) },
+    { name: t("Cost"), text: costOf(epoch) },
+    {
+      name: t("Afterwards"),
+      text: epoch.fetchedAgain == null ? "" : t("read again: {fetched}", { fetched: fetchedAgainInWords(epoch.fetchedAgain) }),
+    },
   ];
   return facts.filter(({ text }) => text !== "");
 }
@@ -119,21 +126,27 @@ export function epochFacts(epoch: Epoch): EpochFact[] {
 export function foldInWords({ compactionId, policy, summarised, cleared, snipped, excludedFiles }: Epoch): string {
   const counts = { summarised: summarised ?? 0, cleared: cleared ?? 0, snipped: snipped ?? 0 };
   if (compactionId == null) {
-    return "Messages";
+    return t("Messages");
   }
   if (policy === BY_HAND) {
     const excluded = counts.summarised + counts.cleared + counts.snipped;
-    const messages = counted(excluded, "message excluded", "messages excluded");
-    const files = (excludedFiles ?? []).map((path) => `${path} excluded`);
-    return [...files, messages].filter(Boolean).join(" · ") || "Messages";
+    const messages = counted(excluded, t("{count} message excluded"), t("{count} messages excluded"));
+    const files = (excludedFiles ?? []).map((path) => t("{path} excluded", { path }));
+    return [...files, messages].filter(Boolean).join(" · ") || t("Messages");
   }
-  return countsInWords(counts).join(" · ") || "Every message stayed in view";
+  return countsInWords(counts).join(" · ") || t("Every message stayed in view");
 }
 
 /** `7 messages stayed`: how many there are in a part of the list. */
 export function groupInWords(group: FateGroup, count: number): string {
-  const messages = `${count} ${count === 1 ? "message" : "messages"}`;
-  return { changed: `${messages} changed`, kept: `${messages} stayed`, before: `${messages} set aside before` }[group];
+  switch (group) {
+    case "changed":
+      return plural(count, t("{count} message changed"), t("{count} messages changed"));
+    case "kept":
+      return plural(count, t("{count} message stayed"), t("{count} messages stayed"));
+    case "before":
+      return plural(count, t("{count} message set aside before"), t("{count} messages set aside before"));
+  }
 }
 
 /** What became of a message; what the user took out (with one of the compactions `byHand`) has a word of its own. */
@@ -145,15 +158,17 @@ export function wordsOf({ fate, compactionId }: ItemFate, byHand: ReadonlySet<st
 export function meaningsOf(fates: readonly ItemFate[], byHand: ReadonlySet<string>): string[] {
   const ordered = countFates(fates).flatMap(({ fate }) => fates.filter((each) => each.fate === fate));
   const said = new Set(ordered.map((fate) => wordsOf(fate, byHand)));
-  return [...said].map(({ word, meaning }) => `${word.charAt(0).toUpperCase()}${word.slice(1)}: ${meaning}.`);
+  return [...said].map(({ word, meaning }) =>
+    t("{word}: {meaning}.", { word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`, meaning }),
+  );
 }
 
 function whyOf({ trigger, policy, compactionId, excludedFiles }: Epoch): string {
   if (compactionId == null) {
-    return "The beginning";
+    return t("The beginning");
   }
   if (policy === BY_HAND) {
-    return excludedFiles?.length ? "You excluded a file" : "You excluded a message";
+    return excludedFiles?.length ? t("You excluded a file") : t("You excluded a message");
   }
   return trigger == null ? "" : TRIGGERS[trigger];
 }
@@ -163,7 +178,7 @@ function howOf({ rung, policy }: Epoch): string {
     return "";
   }
   const own = policy == null || policy === OWN_POLICY;
-  return [rung == null ? "" : RUNGS[rung], own ? "" : `policy ${policy}`].filter(Boolean).join(" · ");
+  return [rung == null ? "" : RUNGS[rung], own ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
 }
 
 function sizesOf({ tokensBefore, tokensAfter }: Epoch): string {
@@ -171,8 +186,13 @@ function sizesOf({ tokensBefore, tokensAfter }: Epoch): string {
 }
 
 function costOf({ requests, cost, compactionCost }: Epoch): string {
-  const summary = compactionCost == null || compactionCost === 0 ? "" : `${formatDollars(compactionCost)} for the summary`;
-  const asked = `${requests} ${requests === 1 ? "request" : "requests"}`;
-  const since = requests === 0 ? "no request since" : `${cost == null ? "" : `${formatDollars(cost)} for `}${asked} since`;
-  return [summary, since].filter(Boolean).join(", ");
+  const summary =
+    compactionCost == null || compactionCost === 0 ? "" : t("{cost} for the summary", { cost: formatDollars(compactionCost) });
+  const since =
+    requests === 0
+      ? t("no request since")
+      : cost == null
+        ? plural(requests, t("{count} request since"), t("{count} requests since"))
+        : plural(requests, t("{cost} for {count} request since"), t("{cost} for {count} requests since"), { cost: formatDollars(cost) });
+  return [summary, since].filter(Boolean).join(t(", "));
 }

@@ -1,5 +1,6 @@
 /** The question whether a tool may run, its answers, and which question a key answers. */
 
+import { t } from "../../src/l10n";
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
@@ -14,7 +15,7 @@ const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title }: ToolCallItem): string {
-  return permissionReason && permissionReason !== title ? permissionReason : "Allow this?";
+  return permissionReason && permissionReason !== title ? permissionReason : t("Allow this?");
 }
 
 /** The buttons of an approval, and a field for the reason of a refusal. */
@@ -24,10 +25,13 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   const reason = element("input", {
     type: "text",
     className: "approval-reason",
-    placeholder: isPlan ? "What should be different (optional)" : "Reason for refusing (optional)",
-    attributes: { "aria-label": isPlan ? "What should be different" : "Reason for refusing" },
+    placeholder: isPlan ? t("What should be different (optional)") : t("Reason for refusing (optional)"),
+    attributes: { "aria-label": isPlan ? t("What should be different") : t("Reason for refusing") },
   });
-  const root = element("div", { className: "approval", attributes: { role: "group", "aria-label": `Approval: ${item.title}` } });
+  const root = element("div", {
+    className: "approval",
+    attributes: { role: "group", "aria-label": t("Approval: {title}", { title: item.title }) },
+  });
   const respond = async (option: PermissionOption) => {
     root.classList.add("answered");
     const given = option.kind === "reject_once" ? reason.value.trim() : "";
@@ -66,9 +70,9 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   }
   if (options.some((option) => option.kind === "allow_always")) {
     const list = textButton({
-      label: "What is always allowed…",
+      label: t("What is always allowed…"),
       className: "link approval-list",
-      title: "See it, and take it back",
+      title: t("See it, and take it back"),
       onClick: () => actions.runCommand("ullage.showAllowed"),
     });
     root.append(list);

@@ -1,5 +1,6 @@
 /** A compaction: why, how, what it saved, what the model keeps of the past, and the way back. */
 
+import { t } from "../../src/l10n";
 import type { Checked, CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
@@ -17,8 +18,8 @@ import {
 } from "../history/compactionText";
 import type { MakeItemView } from "./itemView";
 
-const PROVED = "What these messages used of what stood before them, and what the compaction leaves in view of it beside them";
-const FORGOTTEN = "The model had seen this before; the compaction took it out of view";
+const PROVED = t("What these messages used of what stood before them, and what the compaction leaves in view of it beside them");
+const FORGOTTEN = t("The model had seen this before; the compaction took it out of view");
 
 const ICONS: Record<CompactionStatus, string> = {
   in_progress: "loading codicon-modifier-spin",
@@ -29,11 +30,11 @@ const ICONS: Record<CompactionStatus, string> = {
 };
 
 export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) => {
-  const root = element("article", { className: "item compaction", attributes: { "aria-label": "Compaction" } });
+  const root = element("article", { className: "item compaction", attributes: { "aria-label": t("Compaction") } });
   const summary = new MarkdownView(actions);
   const details = element("details", { className: "compaction-details" });
   let about: string | undefined;
-  const link = textButton({ label: "Show it", className: "link", onClick: () => about !== undefined && actions.showItem(about) });
+  const link = textButton({ label: t("Show it"), className: "link", onClick: () => about !== undefined && actions.showItem(about) });
   link.hidden = true;
   const update = (next: CompactionItem) => {
     root.className = `item compaction ${next.status}`;
@@ -76,7 +77,7 @@ function drawHead(item: CompactionItem, actions: Actions): HTMLElement {
 function drawFetchedAgain(fetched: FetchedAgain): HTMLElement {
   return element("div", {
     className: "compaction-afterwards",
-    textContent: `Read again after this compaction: ${fetchedAgainInWords(fetched)}`,
+    textContent: t("Read again after this compaction: {fetched}", { fetched: fetchedAgainInWords(fetched) }),
     title: [FORGOTTEN, ...fetched.files].join("\n"),
   });
 }
@@ -84,7 +85,10 @@ function drawFetchedAgain(fetched: FetchedAgain): HTMLElement {
 function drawChecked(checked: Checked): HTMLElement | false {
   const words = checkedInWords(checked);
   const { inView, used } = checked.characters;
-  const again = used === 0 ? "" : `\nOf ${used} characters that came from tools again meanwhile, ${inView} would have been in view`;
+  const again =
+    used === 0
+      ? ""
+      : `\n${t("Of {used} characters that came from tools again meanwhile, {inView} would have been in view", { used, inView })}`;
   return words !== "" && element("div", { className: "compaction-checked", textContent: words, title: `${PROVED}${again}` });
 }
 
@@ -92,17 +96,17 @@ function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefine
   const compactionId = item.id;
   if (item.status === "completed") {
     return textButton({
-      label: "Undo",
+      label: t("Undo"),
       className: "quiet",
-      title: "Give the model back what it saw before",
+      title: t("Give the model back what it saw before"),
       onClick: () => void actions.send("ullage/session/undoCompaction", { compactionId }),
     });
   }
   if (item.status === "undone") {
     return textButton({
-      label: "Redo",
+      label: t("Redo"),
       className: "quiet",
-      title: "Compact again as it was",
+      title: t("Compact again as it was"),
       onClick: () => void actions.send("ullage/session/redoCompaction", { compactionId }),
     });
   }
@@ -116,7 +120,7 @@ function hasDetails(item: CompactionItem): boolean {
 function drawDetails(details: HTMLElement, item: CompactionItem, summary: MarkdownView, actions: Actions): void {
   const { again, named } = sortRestored(item.restored);
   const drawFile = ({ path, note }: RestoredFile) => {
-    const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
+    const open = element("button", { type: "button", className: "link-button", title: t("Open {path}", { path }), textContent: path });
     open.addEventListener("click", () => actions.openFile(path));
     return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
   };
@@ -124,16 +128,16 @@ function drawDetails(details: HTMLElement, item: CompactionItem, summary: Markdo
     details,
     element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), detailsTitle(item)),
     element("div", { className: "compaction-facts", textContent: compactionFacts(item).join(" · ") }),
-    again.length > 0 && section("Read again", element("ul", {}, ...again.map(drawFile))),
-    named.length > 0 && section("Not read again", element("ul", {}, ...named.map(drawFile))),
+    again.length > 0 && section(t("Read again"), element("ul", {}, ...again.map(drawFile))),
+    named.length > 0 && section(t("Not read again"), element("ul", {}, ...named.map(drawFile))),
     item.skipped.length > 0 &&
-      section("Did not work", element("ul", {}, ...item.skipped.map((why) => element("li", { textContent: why })))),
-    item.summary !== "" && section("Summary", summary.element),
+      section(t("Did not work"), element("ul", {}, ...item.skipped.map((why) => element("li", { textContent: why })))),
+    item.summary !== "" && section(t("Summary"), summary.element),
   );
 }
 
 function detailsTitle(item: CompactionItem): string {
-  return [item.summary === "" ? "Details" : "Summary", readAgainInWords(item.restored)].filter(Boolean).join(", ");
+  return [item.summary === "" ? t("Details") : t("Summary"), readAgainInWords(item.restored)].filter(Boolean).join(", ");
 }
 
 function section(title: string, content: HTMLElement): HTMLElement {

@@ -1,5 +1,6 @@
 /** A change of one file: added and removed lines, with what surrounds them. */
 
+import { plural, t } from "../../src/l10n";
 import type { FileDiff } from "../../src/protocol";
 import { visibleLine, visibleText } from "../../src/visible";
 import { element } from "../dom";
@@ -19,11 +20,19 @@ interface DrawnDiff {
 export function drawDiff(diff: FileDiff): DrawnDiff {
   const lines = diffLines(diff.oldText, diff.newText);
   const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
-  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${visibleLine(diff.path)}` } }, body);
+  const table = element(
+    "table",
+    { className: "diff", attributes: { "aria-label": t("Changes of {path}", { path: visibleLine(diff.path) }) } },
+    body,
+  );
   const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
   const rest = lines.slice(FIRST_LINES);
   if (rest.length > 0) {
-    const more = element("button", { type: "button", className: "link-button", textContent: `Show ${rest.length} more lines` });
+    const more = element("button", {
+      type: "button",
+      className: "link-button",
+      textContent: plural(rest.length, t("Show {count} more line"), t("Show {count} more lines")),
+    });
     more.addEventListener("click", () => {
       body.append(...rest.map(drawLine));
       more.remove();

@@ -3,6 +3,7 @@
  * became of it.
  */
 
+import { t } from "../../src/l10n";
 import type { Item, TurnChanges } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
@@ -25,7 +26,7 @@ export interface MarkedView extends ItemView {
 
 export type MakeItemView<Kind extends Item> = (item: Kind, actions: Actions) => ItemView<Kind>;
 
-const FORK = "Fork from here: continue from this point in a new session";
+const FORK = t("Fork from here: continue from this point in a new session");
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether the model sees, or saw, what the item shows as a message of its own: a prompt, a text of the model, a result. */
@@ -36,7 +37,7 @@ export function isMarkable(item: Item): boolean {
 /** Puts buttons and mark into the element of an item. They are there from the moment the item can be marked. */
 export class Marking {
   private readonly mark = element("span", { className: "item-mark" });
-  private readonly tools = element("div", { className: "item-tools", attributes: { role: "group", "aria-label": "This message" } });
+  private readonly tools = element("div", { className: "item-tools", attributes: { role: "group", "aria-label": t("This message") } });
   private readonly pin: HTMLButtonElement;
   private readonly exclude: HTMLButtonElement;
   private readonly back: HTMLButtonElement;
@@ -50,26 +51,26 @@ export class Marking {
   ) {
     const itemId = item.id;
     this.pin = iconButton({
-      label: "Pin",
+      label: t("Pin"),
       icon: "pin",
       className: "pin",
       onClick: () => void actions.send("ullage/session/pin", { itemId, pinned: !this.drawn.pinned }),
     });
     this.exclude = iconButton({
-      label: "Exclude: the model no longer sees it",
+      label: t("Exclude: the model no longer sees it"),
       icon: "eye-closed",
       className: "exclude",
       onClick: () => void actions.send("ullage/session/exclude", { itemId }),
     });
     this.back = iconButton({
-      label: "Go back to before this: files, conversation, or both",
+      label: t("Go back to before this: files, conversation, or both"),
       icon: "history",
       className: "back",
       onClick: () => actions.runCommand("ullage.goBack", itemId),
     });
     this.back.hidden = true;
     const fork = iconButton({
-      label: item.kind === "user" ? "Fork from here: rewrite this prompt in a new session" : FORK,
+      label: item.kind === "user" ? t("Fork from here: rewrite this prompt in a new session") : FORK,
       icon: "repo-forked",
       className: "fork",
       onClick: () => actions.runCommand("ullage.forkSession", itemId),
@@ -77,7 +78,7 @@ export class Marking {
     this.latest = item;
     if (item.kind !== "toolCall") {
       const copy = iconButton({
-        label: "Copy this message",
+        label: t("Copy this message"),
         icon: "copy",
         className: "copy",
         onClick: () => actions.copy(textOf(this.latest)),
@@ -86,7 +87,7 @@ export class Marking {
     }
     if (item.kind === "user" && item.attachments.length === 0) {
       const again = iconButton({
-        label: "Send this prompt again",
+        label: t("Send this prompt again"),
         icon: "refresh",
         className: "again",
         onClick: () => void actions.prompt(textOf(this.latest), [], "queue"),
@@ -136,8 +137,8 @@ export class Marking {
 
   private drawPin(): void {
     const { pinned } = this.drawn;
-    const label = pinned ? "Unpin" : "Pin: no compaction touches it";
-    this.pin.title = pinned ? "Pinned: no compaction touches it. Unpin" : label;
+    const label = pinned ? t("Unpin") : t("Pin: no compaction touches it");
+    this.pin.title = pinned ? t("Pinned: no compaction touches it. Unpin") : label;
     this.pin.setAttribute("aria-label", label);
     setChildren(this.pin, icon(pinned ? "pinned" : "pin"));
   }

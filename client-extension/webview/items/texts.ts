@@ -4,6 +4,7 @@
  */
 
 import { durationInWords } from "../../src/format";
+import { dateLanguage, t } from "../../src/l10n";
 import type { AssistantItem, NoticeItem, ShownMedia, ThinkingItem, UserItem } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import type { Actions } from "../actions";
@@ -17,13 +18,13 @@ export const makeUserView: MakeItemView<UserItem> = (item, actions) => {
   const text = element("div", { className: "user-text", dir: "auto" });
   const chips = element("div", { className: "chips" });
   const pictures = element("div", { className: "media" });
-  const root = element("article", { className: "item user", attributes: { "aria-label": "You" } }, text, chips, pictures);
+  const root = element("article", { className: "item user", attributes: { "aria-label": t("You") } }, text, chips, pictures);
   const update = ({ text: words, attachments, at, media }: UserItem) => {
     const shown = media ?? [];
     const names = new Set(shown.map(({ name }) => name));
     const others = attachments.filter((name) => !names.has(name));
     text.textContent = words;
-    root.title = new Date(at * 1000).toLocaleString();
+    root.title = new Date(at * 1000).toLocaleString(dateLanguage());
     setChildren(
       chips,
       ...others.map((name) => element("span", { className: "chip" }, icon("file"), element("bdi", { textContent: visibleLine(name) }))),
@@ -65,9 +66,10 @@ export const makeThinkingView: MakeItemView<ThinkingItem> = (item, actions) => {
 
 function titleOf({ seconds }: ThinkingItem): string {
   const took = durationInWords(seconds);
-  return took === "" ? "Thinking" : `Thought for ${took}`;
+  return took === "" ? t("Thinking") : t("Thought for {took}", { took });
 }
 
+const LEVELS = { info: t("Notice"), warning: t("Warning"), error: t("Error") } as const;
 const ICONS = { info: "info", warning: "warning", error: "error" } as const;
 
 /** Something the user should know, with what can be done about it. */
@@ -75,7 +77,7 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
   const root = element("article", { className: "item notice" });
   const update = (notice: NoticeItem) => {
     root.className = `item notice ${notice.level}`;
-    root.setAttribute("aria-label", notice.level === "info" ? "Notice" : notice.level);
+    root.setAttribute("aria-label", LEVELS[notice.level]);
     const buttons = actionButtons(notice, actions);
     const body = element(
       "div",
@@ -94,22 +96,22 @@ function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
     textButton({ label, icon: symbol, className: "go-on", onClick: () => void actions.send("ullage/session/continue", {}) });
   switch (notice.action) {
     case "continue":
-      return [goOn("Continue", "debug-continue")];
+      return [goOn(t("Continue"), "debug-continue")];
     case "set_key":
       return [
-        textButton({ label: "Set API key", icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") }),
-        goOn("Try again", "refresh"),
+        textButton({ label: t("Set API key"), icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") }),
+        goOn(t("Try again"), "refresh"),
       ];
     case "choose_model":
       return [
-        textButton({ label: "Choose a model", icon: "server-process", onClick: () => actions.runCommand("ullage.selectModel") }),
-        goOn("Try again", "refresh"),
+        textButton({ label: t("Choose a model"), icon: "server-process", onClick: () => actions.runCommand("ullage.selectModel") }),
+        goOn(t("Try again"), "refresh"),
       ];
     case "settings":
       return [
-        textButton({ label: "Connect a model", icon: "plug", onClick: () => actions.runCommand("ullage.setUpModel") }),
-        textButton({ label: "Open settings", icon: "gear", onClick: () => actions.runCommand("ullage.openSettings") }),
-        goOn("Try again", "refresh"),
+        textButton({ label: t("Connect a model"), icon: "plug", onClick: () => actions.runCommand("ullage.setUpModel") }),
+        textButton({ label: t("Open settings"), icon: "gear", onClick: () => actions.runCommand("ullage.openSettings") }),
+        goOn(t("Try again"), "refresh"),
       ];
     case "none":
       return [];
@@ -123,7 +125,11 @@ export function drawMedia(media: readonly ShownMedia[], actions: Actions, named 
 
 function drawOne({ name, words, path }: ShownMedia, actions: Actions, named: boolean): HTMLElement {
   const label = named && name !== "" ? `${name}: ${words}` : words;
-  const button = element("button", { type: "button", className: "media-button", title: `Open ${visibleLine(name || path)}` });
+  const button = element("button", {
+    type: "button",
+    className: "media-button",
+    title: t("Open {path}", { path: visibleLine(name || path) }),
+  });
   button.append(path.endsWith(".pdf") ? icon("file-pdf") : thumbnail(path, actions), element("bdi", { textContent: visibleLine(label) }));
   button.addEventListener("click", () => actions.openFile(path));
   return button;

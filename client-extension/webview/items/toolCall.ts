@@ -1,5 +1,7 @@
 /** A tool call: a line that says what is done, and below it, folded, what went in and what came out. */
 
+import { t } from "../../src/l10n";
+import { linesSpoken } from "../../src/review/reviewText";
 import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
@@ -29,17 +31,17 @@ interface StatusMark {
 }
 
 const STATUS: Record<ToolStatus, StatusMark> = {
-  pending: { icon: "loading codicon-modifier-spin", label: "Being written", name: "pending" },
-  awaiting_permission: { icon: "question", label: "Waits for your approval", name: "awaiting_permission" },
-  running: { icon: "loading codicon-modifier-spin", label: "Running", name: "running" },
-  completed: { icon: "check", label: "Done", name: "completed" },
-  failed: { icon: "error", label: "Failed", name: "failed" },
-  cancelled: { icon: "debug-stop", label: "Stopped", name: "cancelled" },
+  pending: { icon: "loading codicon-modifier-spin", label: t("Being written"), name: "pending" },
+  awaiting_permission: { icon: "question", label: t("Waits for your approval"), name: "awaiting_permission" },
+  running: { icon: "loading codicon-modifier-spin", label: t("Running"), name: "running" },
+  completed: { icon: "check", label: t("Done"), name: "completed" },
+  failed: { icon: "error", label: t("Failed"), name: "failed" },
+  cancelled: { icon: "debug-stop", label: t("Stopped"), name: "cancelled" },
 };
-const WAITS: StatusMark = { icon: "clock", label: "Waits for its turn", name: "pending" };
+const WAITS: StatusMark = { icon: "clock", label: t("Waits for its turn"), name: "pending" };
 const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
-  refused: { icon: "circle-slash", label: "Refused by you", name: "refused" },
-  not_found: { icon: "search-stop", label: "File not found", name: "not_found" },
+  refused: { icon: "circle-slash", label: t("Refused by you"), name: "refused" },
+  not_found: { icon: "search-stop", label: t("File not found"), name: "not_found" },
 };
 
 /** What stands at the end of its line. A call whose input is whole and that does not run yet waits for those before it. */
@@ -78,11 +80,15 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly header = element("button", { type: "button", className: "tool-header" });
   private readonly body = element("div", { className: "tool-body" });
   private readonly media = element("div", { className: "media", hidden: true });
-  private readonly input = element("pre", { className: "tool-input", tabIndex: 0, attributes: { role: "region", "aria-label": "Input" } });
+  private readonly input = element("pre", {
+    className: "tool-input",
+    tabIndex: 0,
+    attributes: { role: "region", "aria-label": t("Input") },
+  });
   private readonly output = element("pre", {
     className: "tool-output",
     tabIndex: 0,
-    attributes: { role: "region", "aria-label": "Output" },
+    attributes: { role: "region", "aria-label": t("Output") },
   });
   private readonly outputText = document.createTextNode("");
   private readonly inputText = document.createTextNode("");
@@ -220,7 +226,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
       element("span", { className: "added", textContent: `+${drawn.added}` }),
       element("span", { className: "removed", textContent: `−${drawn.removed}` }),
     );
-    this.changes.setAttribute("aria-label", `${drawn.added} lines added, ${drawn.removed} removed`);
+    this.changes.setAttribute("aria-label", linesSpoken(drawn));
     if (status === "awaiting_permission") {
       queueMicrotask(() => showFirstChange(drawn.element)); // as above
     }
@@ -236,9 +242,9 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.drawnLinks = drawn;
     setChildren(
       this.links,
-      diff !== undefined && !this.isToBeMade(diff) && this.fileLink(`Open ${diff.path}`, diff.path, changedLine(diff)),
-      document != null && this.fileLink("Open the plan to edit it or to comment on its lines", document),
-      fullOutput != null && this.fileLink("Open the whole output", fullOutput),
+      diff !== undefined && !this.isToBeMade(diff) && this.fileLink(t("Open {path}", { path: diff.path }), diff.path, changedLine(diff)),
+      document != null && this.fileLink(t("Open the plan to edit it or to comment on its lines"), document),
+      fullOutput != null && this.fileLink(t("Open the whole output"), fullOutput),
     );
   }
 

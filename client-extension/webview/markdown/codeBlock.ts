@@ -18,6 +18,7 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
+import { t } from "../../src/l10n";
 import { visibleLine } from "../../src/visible";
 import { element, growText, icon, iconButton } from "../dom";
 import { whenIdle } from "../frames";
@@ -56,7 +57,7 @@ export class CodeBlock {
     this.code.append(this.rest);
     block.append(this.code);
     const copy = iconButton({
-      label: "Copy code",
+      label: t("Copy code"),
       icon: "copy",
       className: "code-copy",
       onClick: () => {
@@ -66,13 +67,13 @@ export class CodeBlock {
       },
     });
     const insert = iconButton({
-      label: "Insert at the cursor",
+      label: t("Insert at the cursor"),
       icon: "insert",
       className: "code-insert",
       onClick: () => host.insert(this.content.replace(/\n$/, "")),
     });
     this.apply = iconButton({
-      label: "Apply",
+      label: t("Apply"),
       icon: "edit-code",
       className: "code-apply",
       onClick: () => host.apply(this.content.replace(/\n$/, ""), this.path),
@@ -108,8 +109,8 @@ export class CodeBlock {
 
   private nameFile(path: string | undefined): void {
     this.path = path;
-    const label = `Apply to ${path === undefined ? "the file in the editor" : visibleLine(path)}`;
-    this.apply.title = `${label}. The change is shown first`;
+    const label = path === undefined ? t("Apply to the file in the editor") : t("Apply to {path}", { path: visibleLine(path) });
+    this.apply.title = t("{label}. The change is shown first", { label });
     this.apply.setAttribute("aria-label", label);
   }
 

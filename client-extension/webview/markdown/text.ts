@@ -5,6 +5,7 @@
  */
 
 import type { Token } from "markdown-it";
+import { t } from "../../src/l10n";
 import { element, icon } from "../dom";
 import type { ImageFile } from "../messages";
 import { linkTarget } from "./inline";
@@ -106,7 +107,7 @@ function linkNode(href: string, host: MarkdownHost): HTMLElement {
   }
   const anchor = document.createElement("a");
   anchor.setAttribute("href", target.kind === "web" ? target.href : "#");
-  anchor.title = target.kind === "web" ? target.href : `Open ${target.path}`;
+  anchor.title = target.kind === "web" ? target.href : t("Open {path}", { path: target.path });
   anchor.addEventListener("click", (event) => {
     event.preventDefault();
     event.stopPropagation();
