@@ -38,6 +38,28 @@ export interface UserItem {
   media?: Optional<ShownMedia[]>;
   /** It joined the turn that ran, or waits for that: before all that wait for a turn of their own. */
   steering?: Optional<boolean>;
+  /** What the turn cost that began with it; absent until it has ended. */
+  turnCost?: Optional<TurnCost>;
+}
+
+/** What a turn took of the model. Tokens as the API reports them. */
+export interface TurnCost {
+  /** Calls that reported what they took, those for compactions too. */
+  calls: number;
+  /** Neither read from the cache nor written to it. */
+  input: number;
+  cacheRead: number;
+  cacheWrite: number;
+  output: number;
+  /** Dollars; absent where no call had a price. */
+  cost?: Optional<number>;
+  /** Of `calls`, those without a known price: `cost` has nothing of them. */
+  unpriced?: Optional<number>;
+  /** Replies that were cut off: nobody knows what they cost. */
+  unreported?: Optional<number>;
+  /** Of `calls`, those for compactions, and what these cost, which is in `cost`, too. */
+  compactions?: Optional<number>;
+  compactionCost?: Optional<number>;
 }
 
 export interface AssistantItem {
@@ -378,6 +400,12 @@ export interface SessionModes {
   availableModes: SessionMode[];
 }
 
+/** A turn in whose midst the items of a snapshot begin. */
+export interface NewestTurn {
+  promptId: string;
+  turnCost?: Optional<TurnCost>;
+}
+
 export interface Snapshot {
   sessionId: string;
   seq: number;
@@ -400,6 +428,8 @@ export interface Snapshot {
   foreign?: Optional<boolean>;
   /** Absent where nothing is open. */
   changes?: Optional<OpenChanges>;
+  /** The newest turn, where its prompt is not among `items`. */
+  turn?: Optional<NewestTurn>;
 }
 
 /** The session that a fork comes from, with its title of then. It may be gone by now. */

@@ -14,6 +14,7 @@ import type {
   Item,
   ItemFate,
   ModelInfo,
+  NewestTurn,
   OpenChanges,
   Pins,
   PlanEntry,
@@ -52,6 +53,8 @@ export interface SessionView {
   history: History | undefined;
   /** What is open of the agent's changes in files. */
   changes?: OpenChanges | null;
+  /** The newest turn, where its prompt was not among the newest items. */
+  turn?: NewestTurn | null;
   /** The turns that changed files, by the ids of their prompts, as far as it was asked for. */
   turns: Turns;
 }
@@ -170,6 +173,9 @@ function takeEarlierItems(state: PanelState, message: PanelMessage & { type: "ea
 function applyUpdate(session: SessionView, update: Update): SessionView {
   switch (update.kind) {
     case "item":
+      if (session.turn?.promptId === update.item.id && update.item.kind === "user") {
+        session = { ...session, turn: { promptId: update.item.id, turnCost: update.item.turnCost } };
+      }
       return isBeforeAll(session, update.item) ? session : { ...session, items: putItem(session.items, update.item) };
     case "append":
       return { ...session, items: replaceItem(session.items, update.itemId, (item) => appendText(item, update.field, update.text)) };

@@ -10,18 +10,20 @@ import { element } from "../dom";
 import { type Mark, NO_MARK } from "../history/fates";
 import { makeItemView } from "../items";
 import type { MarkedView } from "../items/itemView";
+import { type Costs, NO_COSTS } from "./turnCost";
 import { NO_TURNS, type Turns } from "./turns";
 
 /** Rows that are kept for what is selected in them. */
 const MOST_SELECTED = 300;
 
-/** The turns that changed files: by the ids of their prompts, and of their last items. */
+/** The turns that changed files: by the ids of their prompts, and of their last items. And what turns cost, by the latter. */
 export interface Changed {
   turns: Turns;
   ends: Turns;
+  costs: Costs;
 }
 
-export const NOTHING_CHANGED: Changed = { turns: NO_TURNS, ends: NO_TURNS };
+export const NOTHING_CHANGED: Changed = { turns: NO_TURNS, ends: NO_TURNS, costs: NO_COSTS };
 
 interface Row {
   item: Item;
@@ -127,7 +129,7 @@ export class Rows {
     }
   }
 
-  private rowOf(item: Item, marks: ReadonlyMap<string, Mark>, { turns, ends }: Changed): Row {
+  private rowOf(item: Item, marks: ReadonlyMap<string, Mark>, { turns, ends, costs }: Changed): Row {
     let row = this.inPage.get(item.id) ?? this.putAside.get(item.id);
     if (row === undefined) {
       row = { item, view: makeItemView(item, this.actions) };
@@ -139,6 +141,7 @@ export class Rows {
     this.putAside.delete(item.id);
     row.view.mark(marks.get(item.id) ?? NO_MARK);
     row.view.changed(turns.has(item.id), ends.get(item.id));
+    row.view.cost(costs.get(item.id));
     return row;
   }
 

@@ -13,6 +13,7 @@ import { element } from "../dom";
 import { type Mark, marksOf } from "../history/fates";
 import type { SessionView } from "../state";
 import { type Changed, NOTHING_CHANGED, type RowRange, Rows } from "./rows";
+import { costsOf } from "./turnCost";
 import { endsOf } from "./turns";
 
 /** Items that are asked for at a time. */
@@ -85,7 +86,8 @@ export class Timeline {
     const before = this.items;
     this.session = session;
     this.items = inConversation(session.items);
-    this.changed = { turns: session.turns, ends: endsOf(this.items, session.turns, session.state === "idle") };
+    const ends = endsOf(this.items, session.turns, session.state === "idle");
+    this.changed = { turns: session.turns, ends, costs: costsOf(this.items, session.turn ?? undefined) };
     if (!this.atEnd && oldest !== this.items[0] && before.length > 0 && this.top <= 0) {
       this.drawBelow();
     } else {

@@ -2,6 +2,7 @@
 
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
+import { CostLine } from "../conversation/turnCost";
 import { TurnLine } from "../conversation/turnChanges";
 import { makeAssistantView, makeNoticeView, makeThinkingView, makeUserView } from "./texts";
 import { makeCompactionView } from "./compaction";
@@ -17,6 +18,7 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
   view.element.dataset.itemId = item.id;
   view.element.dataset.kind = item.kind;
   let line: TurnLine | undefined;
+  let cost: CostLine | undefined;
   const marking = MARKED.has(item.kind) ? new Marking(view.element, item, actions) : undefined;
   return {
     element: view.element,
@@ -38,6 +40,13 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
       if (line !== undefined) {
         line.element.hidden = ended === undefined;
       }
+    },
+    cost: (ended) => {
+      if (cost === undefined && ended !== undefined) {
+        cost = new CostLine();
+        view.element.append(cost.element);
+      }
+      cost?.update(ended);
     },
   };
 }

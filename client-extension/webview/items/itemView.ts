@@ -4,7 +4,7 @@
  */
 
 import { t } from "../../src/l10n";
-import type { Item, TurnChanges } from "../../src/protocol";
+import type { Item, TurnChanges, TurnCost } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
 import { EXCLUDED, FATES, type Mark, NO_MARK } from "../history/fates";
@@ -22,6 +22,8 @@ export interface MarkedView extends ItemView {
   mark(mark: Mark): void;
   /** Whether it is the prompt of a turn that changed files, and what a turn changed that ended with it. */
   changed(began: boolean, ended: TurnChanges | undefined): void;
+  /** What the turn cost that ended with it. */
+  cost(ended: TurnCost | undefined): void;
 }
 
 export type MakeItemView<Kind extends Item> = (item: Kind, actions: Actions) => ItemView<Kind>;

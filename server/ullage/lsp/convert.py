@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.session.attachments import Ref
     from ullage.session.sessions.open_sessions import Fork
     from ullage.session.sessions.sessions import SessionSummary
+    from ullage.session.timeline.turn_costs import TurnCost
 
 
 def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
@@ -41,6 +42,7 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
+        turn=snapshot.turn and protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)),
     )
 
 
@@ -121,9 +123,7 @@ def item_to_wire(item: session.Item) -> wire.Item:
     """One item of the timeline."""
     match item:
         case session.UserItem():
-            return wire.UserItem(
-                item.id, item.at, item.text, list(item.attachments), item.queued, _media(item.media), item.steering or None
-            )
+            return _user(item)
         case session.AssistantItem():
             return wire.AssistantItem(item.id, item.at, item.text)
         case session.ThinkingItem():
@@ -134,6 +134,28 @@ def item_to_wire(item: session.Item) -> wire.Item:
             return _compaction(item)
         case session.NoticeItem():
             return wire.NoticeItem(item.id, item.at, item.level, item.text, item.action)
+
+
+def _user(item: session.UserItem) -> wire.UserItem:
+    media, cost = _media(item.media), _turn_cost(item.turn_cost)
+    return wire.UserItem(item.id, item.at, item.text, list(item.attachments), item.queued, media, item.steering or None, cost)
+
+
+def _turn_cost(cost: TurnCost | None) -> wire.TurnCost | None:
+    if cost is None:
+        return None
+    return wire.TurnCost(
+        calls=cost.calls,
+        input=cost.usage.input_tokens,
+        cache_read=cost.usage.cache_read_tokens,
+        cache_write=cost.usage.cache_write_5m_tokens + cost.usage.cache_write_1h_tokens,
+        output=cost.usage.output_tokens,
+        cost=cost.dollars,
+        unpriced=cost.unpriced or None,
+        unreported=cost.unreported or None,
+        compactions=cost.compactions or None,
+        compaction_cost=cost.compaction_dollars,
+    )
 
 
 def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:

@@ -39,6 +39,22 @@ class ShownMedia:
 
 
 @attrs.frozen
+class TurnCost:
+    """What a turn took of the model: tokens by price class, and dollars as far as prices are known."""
+
+    calls: int
+    input: int
+    cache_read: int
+    cache_write: int
+    output: int
+    cost: float | None = None
+    unpriced: int | None = None
+    unreported: int | None = None
+    compactions: int | None = None
+    compaction_cost: float | None = None
+
+
+@attrs.frozen
 class UserItem:
     """A prompt."""
 
@@ -49,6 +65,7 @@ class UserItem:
     queued: bool
     media: list[ShownMedia] | None = None
     steering: bool | None = None
+    turn_cost: TurnCost | None = None
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ import attrs
 
 from ullage.lsp import changes as file_changes
 from ullage.lsp import history
-from ullage.lsp.items import Gauge, Id, Item, ModelInfo, PlanEntry, Retry, SessionState
+from ullage.lsp.items import Gauge, Id, Item, ModelInfo, PlanEntry, Retry, SessionState, TurnCost
 
 PROTOCOL_VERSION = 1
 
@@ -410,6 +410,14 @@ class ForkOrigin:
 
 
 @attrs.frozen
+class NewestTurn:
+    """The turn in whose midst the items of a snapshot begin."""
+
+    prompt_id: str
+    turn_cost: TurnCost | None = None
+
+
+@attrs.frozen
 class Snapshot:
     """All that a panel needs to draw a session."""
 
@@ -429,6 +437,7 @@ class Snapshot:
     store_folder: str | None = None
     foreign: bool | None = None
     changes: file_changes.OpenChanges | None = None
+    turn: NewestTurn | None = None
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness, NextCompaction
@@ -105,7 +106,9 @@ class Display:
     def snapshot(self, timeline: Timeline, gauge: Gauge, model: ModelInfo, pins: PinnedItems, limit: int) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
         items, earlier = timeline.newest(limit)
-        return Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model, pins)
+        shown = Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model, pins)
+        turn = timeline.turn if earlier else None
+        return shown if turn is None or any(item.id == turn.id for item in items) else replace(shown, turn=turn)
 
 
 class Spending:

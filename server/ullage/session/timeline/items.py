@@ -18,6 +18,7 @@ from ullage.context.policy import Measure
 from ullage.models.model import Effort
 from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
 from ullage.session.locations import Location
+from ullage.session.timeline.turn_costs import TurnCost
 from ullage.tools.tool import PlanEntry, ToolKind
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
@@ -53,6 +54,8 @@ class UserItem:
     """Those of the attachments that are images or PDFs."""
     steering: bool = False
     """Whether it joined the turn that ran, or waits for that: before all that wait for a turn of their own."""
+    turn_cost: TurnCost | None = None
+    """What the turn cost that began with it; None until it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +393,8 @@ class Snapshot:
     store_folder: str | None = None
     """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
     changes: OpenChanges = NOTHING_OPEN
+    turn: UserItem | None = None
+    """The prompt of the newest turn, where that is not among `items`."""
 
 
 def new_id(kind: str) -> str:

@@ -52,6 +52,7 @@ from ullage.session.timeline.shown_entries import (
     of_prompt,
     thought_for,
 )
+from ullage.session.timeline.turn_costs import TurnCosts
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -103,7 +104,10 @@ class Timeline:
         self._said: set[str] = set()
         self._upkeep = UpkeepLines()
         self._fetched = FetchedSince()
+        self._costs = TurnCosts()
         self._told_of_thinking = False
+        self._is_alone = False
+        """Whether it shows a stretch of another timeline, which alone knows what turns cost."""
         self.plan: tuple[PlanEntry, ...] = ()
         known = tuple(entries)
         if log is not None:
@@ -220,7 +224,8 @@ class Timeline:
             # A queued prompt moves to the end of the timeline, where its turn begins.
             self.remove(entry.id)
             names = tuple(a.title for a in entry.attachments)
-            self.put(UserItem(entry.id, at, entry.text, names, False, of_prompt(entry), entry.steering))
+            cost = self._costs.of(entry.id)
+            self.put(UserItem(entry.id, at, entry.text, names, False, of_prompt(entry), entry.steering, cost))
         elif isinstance(entry, AssistantReply):
             self._log_reply(entry, at)
         elif isinstance(entry, ToolReturned):
@@ -245,6 +250,19 @@ class Timeline:
             self.put(NoticeItem(f"n{logged.seq}", at, "info", FORKED.format(entry.title or NEW_SESSION)))
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
+        if not self._is_alone:
+            self._show_cost(self._costs.add(entry))
+
+    def _show_cost(self, prompt_id: str | None) -> None:
+        item = None if prompt_id is None else self._known(prompt_id)
+        if isinstance(item, UserItem):
+            self.put(replace(item, turn_cost=self._costs.of(item.id)))
+
+    @property
+    def turn(self) -> UserItem | None:
+        """The prompt with which the newest turn began; None before the first."""
+        item = self.get(self._costs.prompt_id)
+        return item if isinstance(item, UserItem) else None
 
     def _alone(self, stretch: Stretch) -> Mapping[str, Item]:
         """What a stretch of the log alone shows."""
@@ -252,6 +270,7 @@ class Timeline:
         alone = Timeline(self._describe, _nobody, locate=self._locate)
         alone._told_of_thinking = told_of_thinking
         alone._fetched = self._fetched.as_known
+        alone._is_alone, alone._costs = True, self._costs
         for logged in (self._log() if self._log is not None else ())[first:stop]:
             alone.log(logged)
         return alone._items
