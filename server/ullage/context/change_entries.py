@@ -67,3 +67,10 @@ class Reviewed:
     verdict: Literal["kept", "undone"]
     hunks: int
     """How many pieces were kept or undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedTogether:
+    """The same of several files at once: an entry for each would make a log of thousands of them."""
+
+    files: tuple[Reviewed, ...]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, Media, SystemPart, ToolSpec, Usage
-from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed, Uncovered
+from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed, ReviewedTogether, Uncovered
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 
 Outcome: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "interrupted", "error"]
@@ -235,6 +235,7 @@ Entry: TypeAlias = (
     | FilePinned
     | FilesChanged
     | Reviewed
+    | ReviewedTogether
     | Forked
     | TurnEnded
 )
@@ -262,12 +263,23 @@ def media_in(entry: Entry) -> tuple[Media, ...]:
 
 def versions_in(entry: Entry) -> tuple[FileVersion, ...]:
     """The versions of files that an entry names."""
-    if isinstance(entry, Reviewed):
-        named = (entry.baseline, entry.agents)
+    if isinstance(entry, Reviewed | ReviewedTogether):
+        named = tuple(version for each in reviewed(entry) for version in (each.baseline, each.agents))
     else:
         changed = files_changed(entry)
         named = () if changed is None else tuple(version for each in changed.files for version in (each.before, each.after))
     return tuple(each for each in named if each is not None)
+
+
+def reviewed(entry: Entry) -> tuple[Reviewed, ...]:
+    """What an entry says that the user kept or undid, by file."""
+    match entry:
+        case Reviewed():
+            return (entry,)
+        case ReviewedTogether():
+            return entry.files
+        case _:
+            return ()
 
 
 def files_changed(entry: Entry) -> FilesChanged | None:

@@ -13,18 +13,15 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import update_to_wire
 from ullage.lsp.methods import Answers
+from ullage.lsp.progress import WindowProgress
 from ullage.lsp.protocol import LIST_CHANGED, UPDATE, Nothing, UpdateParams
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
@@ -83,7 +80,7 @@ class Bridge:
         own: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         self._protocol = protocol
-        self._progress = CompactionProgress(protocol, own)
+        self._progress = WindowProgress(protocol, own)
         self._loop = asyncio.get_running_loop()
         self._outbox: Outbox[Update] = Outbox(self._send, lambda: protocol.waiting, self._loop)
         self.sessions = Sessions(
@@ -97,15 +94,16 @@ class Bridge:
             warn,
             remembered_session=around.remembered_session,
             kept=kept,
+            show_progress=self._progress.show,
         )
         self.answers = Answers(self.sessions)
 
     def _updated(self, session_id: str, seq: int, update: Update) -> None:
         self._outbox.put(session_id, seq, update)
         if isinstance(update, ItemUpdated) and isinstance(update.item, CompactionItem):
-            self._loop.call_soon(self._progress.see, update.item, lambda: self._cancel(session_id))
+            self._loop.call_soon(self._progress.see_compaction, update.item, lambda: self._cancel(session_id))
         elif isinstance(update, ItemRemoved):
-            self._loop.call_soon(self._progress.end, update.item_id)
+            self._loop.call_soon(self._progress.end_compaction, update.item_id)
 
     def _send(self, session_id: str, seq: int, update: Update) -> None:
         self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))
@@ -159,45 +157,3 @@ class Outbox(Generic[T]):
         for session_id, seq, update in self._updates:
             self._newest[session_id] = seq, update
         self._updates.clear()
-
-
-class CompactionProgress:
-    """One progress for each compaction that is being made. `own` runs work in the background."""
-
-    def __init__(self, protocol: AgentProtocol, own: Callable[[Coroutine[Any, Any, None]], object]) -> None:
-        self._protocol = protocol
-        self._own = own
-        self._ended: dict[str, asyncio.Event] = {}
-        self._tokens: dict[int | str, Future[object]] = protocol.progress.tokens  # pyright: ignore[reportUnknownMemberType]
-        """pygls cancels the future of a token when the user cancels that progress."""
-
-    def see(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
-        """Begins or ends a progress, as the state of the compaction wants it. `cancel` is called where the user cancels it there."""
-        if item.status != "in_progress":
-            self.end(item.id)
-        elif item.id not in self._ended and self._is_supported():
-            self._ended[item.id] = asyncio.Event()
-            self._own(self._show(f"compaction {item.id}", self._ended[item.id], cancel))
-
-    def end(self, item_id: str) -> None:
-        """Ends the progress of that item, where it has one: it is done, or gone from the timeline."""
-        ended = self._ended.pop(item_id, None)
-        if ended is not None:
-            ended.set()
-
-    async def _show(self, token: str, ended: asyncio.Event, cancel: Callable[[], None]) -> None:
-        try:
-            await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(token))
-        except JsonRpcException as error:
-            logger.info("the editor shows no progress: %s", error)
-            return
-        progress = self._protocol.progress
-        progress.begin(token, types.WorkDoneProgressBegin(title="Compacting the conversation", cancellable=True))
-        self._tokens[token].add_done_callback(lambda future: cancel() if future.cancelled() else None)
-        await ended.wait()
-        progress.end(token, types.WorkDoneProgressEnd())
-        del self._tokens[token]
-
-    def _is_supported(self) -> bool:
-        window = self._protocol.client_capabilities.window
-        return bool(window and window.work_done_progress)

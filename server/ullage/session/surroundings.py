@@ -12,6 +12,7 @@ from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
+from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.changes.scanning import Scanner
 from ullage.session.settings import Settings
 from ullage.session.turns.approvals import Remembered
@@ -57,6 +58,8 @@ class Surroundings:
     versions: Versions = field(default_factory=lambda: Versions(None))
     """The bytes of files before and after the agent changed them."""
     written: WrittenMeanwhile = field(default_factory=WrittenMeanwhile)
+    show_progress: ShowProgress = nowhere
+    """Shows the user what takes long, where they can see and stop it."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None

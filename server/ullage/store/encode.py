@@ -25,7 +25,7 @@ from ullage.context.blocks import (
     Thinking,
     ToolUse,
 )
-from ullage.context.change_entries import FilesChanged, Reviewed
+from ullage.context.change_entries import FilesChanged, Reviewed, ReviewedTogether
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 from ullage.context.entries import (
     AssistantReply,
@@ -60,6 +60,7 @@ ENTRY_KINDS: dict[type[Any], str] = {
     FilePinned: "file_pinned",
     FilesChanged: "files_changed",
     Reviewed: "reviewed",
+    ReviewedTogether: "reviewed_together",
     Forked: "forked",
     TurnEnded: "turn_ended",
 }

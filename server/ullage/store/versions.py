@@ -51,6 +51,9 @@ SELECT sha256, length(packed) FROM content WHERE packed IS NOT NULL AND sha256 N
 GOING_BACK = "back to "
 """In place of a call's id, before that of a checkpoint: the user goes back to it."""
 
+UNDOING = "undo of changes"
+"""In place of a call's id: the user takes changes back."""
+
 Standing: TypeAlias = Literal["kept", "let go", "damaged", "unknown"]
 
 

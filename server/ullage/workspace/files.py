@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from ullage.workspace.folders import Folders, LedElsewhere, open_regular, remove_regular, replace_regular
 from ullage.workspace.text_file import (
     MAXIMUM_BYTES,
+    NotEncodable,
     NotText,
     OwnWrites,
     TextFile,
@@ -27,6 +28,9 @@ from ullage.workspace.text_file import (
     text_sha256,
     write_text,
 )
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NEW_DOCUMENT = "untitled:"
 """How the URI of a document begins that was never saved."""
@@ -137,6 +141,15 @@ class Content:
     executable: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A file that is to get `content` (None: to be deleted) if it still holds `expected` (None: if there is none)."""
+
+    path: Path
+    content: Content | None
+    expected: Content | None
+
+
 class WorkspaceFiles:
     """Reads and writes files, through the editor where they are open there. Paths come from `Folders.resolve`."""
 
@@ -213,6 +226,37 @@ class WorkspaceFiles:
             raise ChangedMeanwhile
         await asyncio.to_thread(self._put, path, content)
 
+    async def contents(self, paths: Sequence[Path], most: int) -> list[Content | Exception | None]:
+        """What `content` gives or raises for each; those that no editor has open are read in one go."""
+        found = await asyncio.to_thread(lambda: [_tried(content_on_disk, path, most) for path in paths])
+        for index, path in enumerate(paths):
+            if self._editor.open_text(path) is not None:
+                try:
+                    found[index] = await self.content(path, most)
+                except (TooLarge, NotEncodable, OSError) as error:
+                    found[index] = error
+        return found
+
+    async def put_all(self, puts: Sequence[Put]) -> list[Exception | None]:
+        """Does what `put` does with each, and gives what it would raise; those that no editor has open are written in one go."""
+        shown = [self._editor.open_text(each.path) is not None for each in puts]
+        raised = await asyncio.to_thread(self._put_closed, [None if shows else each for each, shows in zip(puts, shown, strict=True)])
+        for index, each in enumerate(puts):
+            if shown[index]:
+                try:
+                    await self.put(each.path, each.content, each.expected)
+                except (ChangedMeanwhile, TooLarge, NotEncodable, OSError) as error:
+                    raised[index] = error
+        return raised
+
+    def _put_closed(self, puts: Sequence[Put | None]) -> list[Exception | None]:
+        def put(each: Put) -> None:
+            if content_on_disk(each.path, MAXIMUM_BYTES) != each.expected:
+                raise ChangedMeanwhile
+            self._put(each.path, each.content)
+
+        return [None if each is None else _tried(put, each) for each in puts]
+
     def _put(self, path: Path, content: Content | None) -> None:
         if content is None:
             remove_regular(path)
@@ -267,6 +311,13 @@ def content_on_disk(path: Path, most: int) -> Content | None:
     if status.st_size > most or len(data) > most:
         raise TooLarge(f"{status.st_size:,} bytes")
     return Content(data, bool(status.st_mode & 0o100))
+
+
+def _tried(do: Callable[P, T], *given: P.args, **more: P.kwargs) -> T | Exception:
+    try:
+        return do(*given, **more)
+    except (ChangedMeanwhile, TooLarge, OSError) as error:
+        return error
 
 
 def _read_if_possible(path: Path) -> TextFile | None:

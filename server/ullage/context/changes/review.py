@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ullage.context.change_entries import ChangedFile, FileVersion, Reviewed, Uncovered
+from ullage.context.change_entries import ChangedFile, FileVersion, Reviewed, ReviewedTogether, Uncovered
 from ullage.context.changes.hunks import carried
-from ullage.context.entries import Logged, UserPrompt, files_changed
+from ullage.context.entries import Logged, UserPrompt, files_changed, reviewed
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,9 @@ class Review:
             if not entry.steering or self._prompt is None:
                 self._prompt = entry, logged.at
             return False
-        if isinstance(entry, Reviewed):
-            self._put(OpenChange(entry.path, entry.baseline, entry.agents))
+        if isinstance(entry, Reviewed | ReviewedTogether):
+            for each in reviewed(entry):
+                self._put(OpenChange(each.path, each.baseline, each.agents))
             return True
         changed = files_changed(entry)
         if changed is None:

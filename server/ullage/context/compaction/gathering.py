@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.change_entries import FilesChanged, Reviewed
+from ullage.context.change_entries import FilesChanged, Reviewed, ReviewedTogether
 from ullage.context.compaction.decide import ASK_AGAIN_SHARE, Compact, Fullness, Postponed, State, early_saving, may_save
 from ullage.context.compaction.economy import (
     ECONOMIES,
@@ -255,7 +255,7 @@ class Gathering:
         return came < RETRY_AFTER
 
 
-_ASIDE = SpentInVain | SizeStated | FilesChanged | Reviewed
+_ASIDE = SpentInVain | SizeStated | FilesChanged | Reviewed | ReviewedTogether
 """What is noted in a log beside what a compaction could be about."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ullage.context.blocks import Usage
-from ullage.context.change_entries import FilesChanged, Reviewed
+from ullage.context.change_entries import FilesChanged, Reviewed, ReviewedTogether
 from ullage.context.compaction_entries import (
     ASKED_FOR,
     BY_THE_USER,
@@ -119,7 +119,7 @@ class _Parting:
             case CompactionUndone() | CompactionRedone():
                 redo = isinstance(entry, CompactionRedone)
                 self.history[seq] = RecordedReversal(entry.compaction_id, entry.compaction_id, self.log.length, logged.at, redo)
-            case CompactionFailed() | SpentInVain() | FilesChanged() | Reviewed() | SizeStated():
+            case CompactionFailed() | SpentInVain() | FilesChanged() | Reviewed() | ReviewedTogether() | SizeStated():
                 self.history[seq] = RecordedAside(self.log.length, logged.at, entry)
             case _ if not isinstance(entry, _SPOKEN_OF_ELSEWHERE):
                 moved = _moved(entry, self._places)

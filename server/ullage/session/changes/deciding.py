@@ -1,17 +1,19 @@
-"""Keeping and undoing changes of the agent in one file: what is written into the file, and what is logged of it.
+"""Keeping and undoing changes of the agent: what is written into the files, and what is logged of it.
 
 An undo is written through the editor where the file is open there, and only while the text is the one that was looked at. So nothing is
-lost that somebody typed meanwhile. What an undo replaces is kept as a version first.
+lost that somebody typed meanwhile. What an undo replaces is kept as a version first, and it is noted which files are about to be changed
+(`Versions.begin`): of a crash in the midst of it the log tells at the next start.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
-from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed
+from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed, ReviewedTogether
 from ullage.context.changes.hunks import OpenHunk, carried, open_text
 from ullage.context.changes.review import Baseline, CarriedText, OpenChange
 from ullage.context.entries import Entry
@@ -19,7 +21,8 @@ from ullage.session.changes.looking import NO_VERSION, Looked, Looking, Side
 from ullage.session.changes.shown import Decided
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
-from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused
+from ullage.store.versions import UNDOING, Begun, Packed, pack
+from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, Put
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, bytes_of, text_sha256
 
@@ -35,10 +38,22 @@ _Left: TypeAlias = tuple[FileVersion | None, FileVersion | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """What an undo did to a file. `hunks` is how many were undone, `stays` whether some were not."""
+class Undo:
+    """Changes of a file that are to be taken back: all of them, or one hunk. `left` says what is open then, None: nothing was before."""
 
-    change: ChangedFile
+    looked: Looked
+    hunk: OpenHunk | None
+    left: Callable[[], Awaitable[_Left | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """What an undo writes: the bytes `after` (None: the file is deleted), or, in the editor, `text`. `hunks` is how many are undone,
+    `stays` whether some are not."""
+
+    undo: Undo
+    after: Content | None
+    text: str | None
     hunks: int
     stays: bool
 
@@ -51,20 +66,45 @@ class Deciding:
         self._surroundings = surroundings
         self._looking = looking
         self._notice = notice
+        self._unkept: list[Packed] = []
+        """Content that the next entry names."""
 
-    async def keep(self, looked: Looked, hunk: OpenHunk | None = None) -> Decided:
-        """Accepts all changes of the file, or one. Raises `StoreFailed`."""
+    # What is kept
+
+    async def keep(self, looked: Looked, hunk: OpenHunk | None = None) -> Reviewed:
+        """Accepts all changes of the file, or one."""
         agents, texts = looked.settled.agents, looked.texts
         baseline, kept = agents, 1 if texts is None else len(texts.hunks)
         if hunk is not None and texts is not None:
             kept, text = 1, texts.keep([hunk.id])
             if text != looked.agents.words:
                 baseline = await self._version(text, looked.baseline, looked.agents)
-        self._conversation.append(Reviewed(looked.change.path, baseline, agents, "kept", kept))
-        return Decided(looked.change.path, "done")
+        return Reviewed(looked.change.path, baseline, agents, "kept", kept)
 
-    async def undo(self, looked: Looked, hunk: OpenHunk | None = None) -> Decided:
-        """Takes all changes of the file back, or one. Raises `StoreFailed`."""
+    async def keep_turn(self, file: ChangedFile, open_now: Looked | None) -> Reviewed | None:
+        """Accepts what a turn changed in the file, as far as it is open. Raises `StoreFailed`."""
+        if open_now is None:
+            return None
+        baseline, agents = open_now.settled.baseline, open_now.settled.agents
+        texts = await self._texts(file)
+        words = open_now.baseline.words
+        if baseline == file.before or agents == file.after == baseline:
+            baseline = file.after
+        elif texts is not None and words is not None:
+            text = await asyncio.to_thread(carried, texts[1], texts[0], words)
+            baseline = agents if text == open_now.agents.words else await self._version(text, open_now.baseline, open_now.agents)
+        else:
+            baseline = agents
+        return Reviewed(file.path, await self._as_version(baseline, open_now.agents), agents, "kept", 1)
+
+    async def log_kept(self, kept: Sequence[Reviewed]) -> None:
+        """Raises `StoreFailed`, and nothing is kept then."""
+        await self._log([], kept)
+
+    # What is undone
+
+    def undo(self, looked: Looked, hunk: OpenHunk | None = None) -> Undo:
+        """All changes of the file, or one."""
 
         async def left() -> _Left:
             baseline = looked.settled.baseline
@@ -76,32 +116,13 @@ class Deciding:
             version = await self._as_version(baseline, looked.agents)
             return version, version
 
-        return await self._undo(looked, hunk, left)
+        return Undo(looked, hunk, left)
 
-    # Of one turn
-
-    async def keep_turn(self, file: ChangedFile, open_now: Looked | None) -> Decided:
-        """Accepts what a turn changed in the file, as far as it is open. Raises `StoreFailed`."""
-        if open_now is None:
-            return Decided(file.path, "done")
-        baseline, agents = open_now.settled.baseline, open_now.settled.agents
-        texts = await self._texts(file)
-        words = open_now.baseline.words
-        if baseline == file.before or agents == file.after == baseline:
-            baseline = file.after
-        elif texts is not None and words is not None:
-            text = await asyncio.to_thread(carried, texts[1], texts[0], words)
-            baseline = agents if text == open_now.agents.words else await self._version(text, open_now.baseline, open_now.agents)
-        else:
-            baseline = agents
-        self._conversation.append(Reviewed(file.path, await self._as_version(baseline, open_now.agents), agents, "kept", 1))
-        return Decided(file.path, "done")
-
-    async def undo_turn(self, file: ChangedFile, open_now: Looked | None) -> Decided:
-        """Takes back what a turn changed in the file; what came before and after it stays. Raises `StoreFailed`."""
+    async def undo_turn(self, file: ChangedFile, open_now: Looked | None) -> Undo | None:
+        """What a turn changed in the file; what came before and after it stays. Raises `StoreFailed`."""
         looked = await self._looking.look(OpenChange(file.path, file.before, file.after))
         if looked is None:
-            return Decided(file.path, "done", NOTHING_LEFT)
+            return None
 
         async def left() -> _Left | None:
             if open_now is None:
@@ -116,7 +137,47 @@ class Deciding:
             version = await self._as_version(baseline, open_now.agents)
             return version, agents
 
-        return await self._undo(looked, None, left)
+        return Undo(looked, None, left)
+
+    async def undo_all(self, undos: Sequence[Undo]) -> list[Decided]:
+        """Takes these changes back; in the log when it returns. Raises `StoreFailed`."""
+        refused = [(each, _refusal(each)) for each in undos]
+        decided = [Decided(each.looked.change.path, "conflict", why) for each, why in refused if why]
+        writings = [self._writing(each) for each, why in refused if not why]
+        if not writings:
+            return decided
+        before = await asyncio.to_thread(self._note, writings)
+        raised = await self._write([each for each in writings if each.text is None])
+        changed: list[ChangedFile] = []
+        reviewed: list[Reviewed] = []
+        for each, known in zip(writings, before, strict=True):
+            error = raised[each.undo.looked.where] if each.text is None else await self._write_text(each)
+            path = each.undo.looked.change.path
+            if error is not None:
+                decided.append(Decided(path, "conflict", _in_words(error)))
+                continue
+            self._surroundings.written.note(each.undo.looked.where)  # a command that runs has not done it
+            after = each.after if each.text is None else await self._surroundings.files.content(each.undo.looked.where, MAXIMUM_BYTES)
+            changed.append(ChangedFile(path, known, None if after is None else await self._keep(after)))
+            left = await each.undo.left()
+            if left is not None:
+                reviewed.append(Reviewed(path, *left, "undone", each.hunks))
+            decided.append(Decided(path, "done", SOME_EDITED if each.stays else ""))
+        await self._log(changed, reviewed)
+        await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [UNDOING])
+        return decided
+
+    async def _log(self, changed: Sequence[ChangedFile], reviewed: Sequence[Reviewed]) -> None:
+        packed, self._unkept = self._unkept, []
+        if packed:
+            await asyncio.to_thread(self._surroundings.versions.keep_packed, packed, named=True)
+        entries: list[Entry] = [FilesChanged(tuple(changed), None)] if changed else []
+        if reviewed:
+            entries.append(ReviewedTogether(tuple(reviewed)) if len(reviewed) > 1 else reviewed[0])
+        if entries:
+            self._conversation.append_all(entries)
+        for each in changed:
+            self._notice(each.path)
 
     async def _texts(self, file: ChangedFile) -> tuple[str, str] | None:
         def read() -> list[str | None]:
@@ -127,49 +188,50 @@ class Deciding:
 
     # What is written
 
-    async def _undo(self, looked: Looked, hunk: OpenHunk | None, left: Callable[[], Awaitable[_Left | None]]) -> Decided:
-        path, texts = looked.change.path, looked.texts
-        if (hunk is not None and hunk.edited) or (texts is not None and all(each.edited for each in texts.hunks)):
-            return Decided(path, "conflict", EDITED)
-        if texts is None and not looked.can_undo:
-            return Decided(path, "conflict", looked.note or NO_VERSION)
-        try:
-            written = await self._written(looked, hunk)
-        except ChangedMeanwhile:
-            return Decided(path, "conflict", CHANGED_MEANWHILE)
-        except (EditorRefused, EditorChanged):
-            return Decided(path, "conflict", EDITOR_REFUSED)
-        except (OSError, NotEncodable, OutsideWorkspace) as error:
-            return Decided(path, "conflict", f"It cannot be written: {getattr(error, 'strerror', None) or error}")
-        entries: list[Entry] = [FilesChanged((written.change,), None)]
-        versions = await left()
-        if versions is not None:
-            entries.append(Reviewed(path, *versions, "undone", written.hunks))
-        self._conversation.append_all(entries)
-        self._notice(path)
-        return Decided(path, "done", SOME_EDITED if written.stays else "")
-
-    async def _written(self, looked: Looked, hunk: OpenHunk | None) -> _Written:
-        texts, files = looked.texts, self._surroundings.files
-        before = None if looked.now is None else await self._kept(looked.now)
-        hunks, stays = 1, False
+    def _writing(self, undo: Undo) -> _Writing:
+        looked, hunk = undo.looked, undo.hunk
+        texts = looked.texts
         is_whole = texts is None or hunk is None or len(texts.hunks) == 1
-        if texts is None or (is_whole and looked.is_as_agent_left_it and _needs_bytes(looked)):
-            after = _content_of(looked)  # and not what an editor still shows of a file that is gone
-            await files.put(looked.where, after, looked.now)
-        else:
-            taken = [each for each in texts.hunks if not each.edited] if hunk is None else [hunk]
-            hunks, stays = len(taken), hunk is None and len(taken) < len(texts.hunks)
-            text = texts.undo([each.id for each in taken])[0]
-            now = "" if looked.now_text is None else looked.now_text.text
-            await files.write(looked.where, text, text_sha256(now))
-            after = await files.content(looked.where, MAXIMUM_BYTES)
-        self._surroundings.written.note(looked.where)  # a command that runs has not done it
-        changed = ChangedFile(looked.change.path, before, None if after is None else await self._kept(after))
-        return _Written(changed, hunks, stays)
+        is_shown = self._surroundings.editor.open_text(looked.where) is not None
+        if texts is None or (is_whole and looked.is_as_agent_left_it and (_needs_bytes(looked) or not is_shown)):
+            # and not what an editor still shows of a file that is gone
+            return _Writing(undo, _content_of(looked), None, 1 if texts is None else len(texts.hunks), stays=False)
+        taken = [each for each in texts.hunks if not each.edited] if hunk is None else [hunk]
+        text = texts.undo([each.id for each in taken])[0]
+        return _Writing(undo, None, text, len(taken), stays=hunk is None and len(taken) < len(texts.hunks))
 
-    async def _kept(self, content: Content) -> FileVersion:
-        return await asyncio.to_thread(self._surroundings.versions.keep, content.data, executable=content.executable)
+    def _note(self, writings: Sequence[_Writing]) -> list[FileVersion | None]:
+        """Keeps what the files hold now, and notes that they are about to be changed."""
+        versions = self._surroundings.versions
+        looked = [each.undo.looked for each in writings]
+        packed = [None if each.now is None else pack(each.now.data) for each in looked]
+        versions.keep_packed([each for each in packed if each is not None], named=True)
+        before = [
+            None if made is None or each.now is None else FileVersion(made.sha256, made.size, each.now.executable)
+            for each, made in zip(looked, packed, strict=True)
+        ]
+        session_id = self._conversation.session_id
+        versions.begin(*(Begun(session_id, UNDOING, str(each.where), known) for each, known in zip(looked, before, strict=True)))
+        return before
+
+    async def _write(self, writings: Sequence[_Writing]) -> dict[Path, Exception | None]:
+        puts = [Put(each.undo.looked.where, each.after, each.undo.looked.now) for each in writings]
+        raised = await self._surroundings.files.put_all(puts)
+        return {each.path: error for each, error in zip(puts, raised, strict=True)}
+
+    async def _write_text(self, writing: _Writing) -> Exception | None:
+        looked = writing.undo.looked
+        now = "" if looked.now_text is None else looked.now_text.text
+        try:
+            await self._surroundings.files.write(looked.where, writing.text or "", text_sha256(now))
+        except (ChangedMeanwhile, EditorRefused, EditorChanged, OSError, NotEncodable, OutsideWorkspace) as error:
+            return error
+        return None
+
+    async def _keep(self, content: Content) -> FileVersion:
+        packed = await asyncio.to_thread(pack, content.data)
+        self._unkept.append(packed)
+        return FileVersion(packed.sha256, packed.size, content.executable)
 
     async def _as_version(self, baseline: Baseline, like: Side) -> FileVersion | None:
         return await self._version(baseline.text, like) if isinstance(baseline, CarriedText) else baseline
@@ -177,7 +239,26 @@ class Deciding:
     async def _version(self, text: str, *like: Side) -> FileVersion:
         """A text as a version, with the encoding and the line ends of the first of these that is a text."""
         known = next((side.text for side in like if side.text is not None), None)
-        return await asyncio.to_thread(lambda: self._surroundings.versions.keep(bytes_of(text, known)))
+        return await self._keep(Content(bytes_of(text, known)))
+
+
+def _refusal(undo: Undo) -> str:
+    """Why it cannot be undone at all; empty where it can."""
+    looked, texts = undo.looked, undo.looked.texts
+    if (undo.hunk is not None and undo.hunk.edited) or (texts is not None and all(each.edited for each in texts.hunks)):
+        return EDITED
+    return "" if texts is not None or looked.can_undo else looked.note or NO_VERSION
+
+
+def _in_words(error: Exception) -> str:
+    """Why something could not be written."""
+    match error:
+        case ChangedMeanwhile():
+            return CHANGED_MEANWHILE
+        case EditorRefused() | EditorChanged():
+            return EDITOR_REFUSED
+        case _:
+            return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
 
 
 def _needs_bytes(looked: Looked) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
 from ullage.context.changes.checkpoints import Checkpoint, Wanted, checkpoints, way_back
+from ullage.session.changes.progress import STOPPED, ManyFiles, nowhere
 from ullage.session.changes.scanning import LARGEST_BYTES, TOO_LARGE
 from ullage.session.changes.shown import Decided
 from ullage.session.conversation import Conversation
@@ -26,7 +27,7 @@ from ullage.session.errors import SessionError
 from ullage.session.long_work import to_its_end
 from ullage.session.surroundings import Surroundings
 from ullage.store.versions import GOING_BACK, Begun, pack
-from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused
+from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, Put
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_of, text_sha256
 
@@ -36,6 +37,10 @@ CHANGED_SINCE = "You or another program changed this file since. It stays as it 
 CHANGED_MEANWHILE = "The file was changed at this very moment. It was left as it is"
 EDITOR_REFUSED = "The editor did not take the change, so nothing was written"
 LEADS_ELSEWHERE = "A link stands there by now, or on the way to it. Nothing is written through links"
+GOES_BACK = "Going back"
+LOOKED_AT = 0.4
+"""As much of the work it is to look at the files."""
+
 NO_SUCH_CHECKPOINT = "There is no checkpoint {} in this session"
 
 
@@ -83,7 +88,7 @@ class GoingBack:
 
     async def preview(self, checkpoint_id: str) -> Preview:
         """What would happen; nothing is done. Raises `SessionError`, `StoreFailed`."""
-        checkpoint, uncovered, found = await self._look(checkpoint_id)
+        checkpoint, uncovered, found = await self._look(checkpoint_id, ManyFiles(nowhere, ""))
         return Preview(checkpoint, tuple(each.back for each in found), uncovered)
 
     async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
@@ -94,63 +99,84 @@ class GoingBack:
         return sorted(decided, key=lambda each: each.path)
 
     async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[Decided]) -> None:
-        _, _, found = await self._look(checkpoint_id)
-        decided += [Decided(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
-        chosen = [each for each in found if _may(each.back, overwrite)]
-        before = await asyncio.to_thread(self._note, checkpoint_id, chosen)
-        changed: list[ChangedFile] = []
-        try:
-            for each in chosen:
-                why = await self._write(each)
-                decided.append(Decided(each.back.path, "conflict" if why else "done", why))
-                if not why:
-                    changed.append(ChangedFile(each.back.path, before[each.back.path], _version_of(each.wanted)))
-        finally:
-            if changed:
-                self._conversation.append(FilesChanged(tuple(changed), None, gone_back_to=checkpoint_id))
-            for each in changed:
-                self._notice(each.path)
+        with ManyFiles(self._surroundings.show_progress, GOES_BACK) as many:
+            _, _, found = await self._look(checkpoint_id, many)
+            decided += [Decided(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
+            chosen = [each for each in found if _may(each.back, overwrite)]
+            changed: list[ChangedFile] = []
+            try:
+                for batch in many.batches(chosen, LOOKED_AT, 1.0):
+                    before = await asyncio.to_thread(self._note, checkpoint_id, batch)
+                    for each, why in zip(batch, await self._write(batch), strict=True):
+                        decided.append(Decided(each.back.path, "conflict" if why else "done", why))
+                        if not why:
+                            changed.append(ChangedFile(each.back.path, before[each.back.path], _version_of(each.wanted)))
+            finally:
+                if changed:
+                    self._conversation.append(FilesChanged(tuple(changed), None, gone_back_to=checkpoint_id))
+                for each in changed:
+                    self._notice(each.path)
+            done = {each.path for each in decided}
+            decided += [Decided(each.back.path, "conflict", STOPPED) for each in chosen if each.back.path not in done]
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [GOING_BACK + checkpoint_id])
 
     # How the files stand
 
-    async def _look(self, checkpoint_id: str) -> tuple[Checkpoint, tuple[Uncovered, ...], list[_Found]]:
+    async def _look(self, checkpoint_id: str, many: ManyFiles) -> tuple[Checkpoint, tuple[Uncovered, ...], list[_Found]]:
         way = await asyncio.to_thread(way_back, self._conversation.entries[:], checkpoint_id)
         if way is None:
             raise SessionError("no_such_item", NO_SUCH_CHECKPOINT.format(checkpoint_id))
-        found = [await self._look_at(each) for each in way.files]
+        found: list[_Found | None] = []
+        for batch in many.batches(way.files, 0.0, LOOKED_AT):
+            places = await asyncio.to_thread(self._places, batch)
+            paths = [place for place in places if isinstance(place, Path)]
+            now = dict(zip(paths, await self._surroundings.files.contents(paths, LARGEST_BYTES), strict=True))
+            found += await asyncio.to_thread(self._compare, batch, places, now)
         return way.checkpoint, way.uncovered, [each for each in found if each is not None]
 
-    async def _look_at(self, file: Wanted) -> _Found | None:
-        """None where the file is as it was then."""
-        folders = self._surroundings.folders
-        action: Action = "delete" if file.then is None else "write"
-        named = Path(file.path) if folders.first is None else folders.first / file.path
+    def _places(self, files: Sequence[Wanted]) -> list[Path | _Found]:
+        return [self._place(each) for each in files]
 
-        def stays(why: str) -> _Found:
-            return _Found(FileBack(file.path, named, action, why, can_overwrite=False), None, None)
-
+    def _place(self, file: Wanted) -> Path | _Found:
+        """Where the file lies, if it can be reached there."""
         try:
-            where = folders.resolve_for_writing(file.path)
-            if where != named:
-                return stays(LEADS_ELSEWHERE)
-            now = await self._surroundings.files.content(where, LARGEST_BYTES)
+            where = self._surroundings.folders.resolve_for_writing(file.path)
         except OutsideWorkspace:
-            return stays(LEADS_ELSEWHERE)
-        except TooLarge:
-            return stays(f"It is {TOO_LARGE} by now, so what it holds could not be kept")
-        except (OSError, NotEncodable) as error:
-            return stays(f"It cannot be read: {getattr(error, 'strerror', None) or error}")
+            return self._stays(file, LEADS_ELSEWHERE)
+        return where if where == self._named(file) else self._stays(file, LEADS_ELSEWHERE)
+
+    def _named(self, file: Wanted) -> Path:
+        first = self._surroundings.folders.first
+        return Path(file.path) if first is None else first / file.path
+
+    def _stays(self, file: Wanted, why: str) -> _Found:
+        action: Action = "delete" if file.then is None else "write"
+        return _Found(FileBack(file.path, self._named(file), action, why, can_overwrite=False), None, None)
+
+    def _compare(
+        self, files: Sequence[Wanted], places: Sequence[Path | _Found], now: Mapping[Path, Content | Exception | None]
+    ) -> list[_Found | None]:
+        return [
+            place if isinstance(place, _Found) else self._look_at(file, place, now[place])
+            for file, place in zip(files, places, strict=True)
+        ]
+
+    def _look_at(self, file: Wanted, where: Path, now: Content | Exception | None) -> _Found | None:
+        """None where the file is as it was then."""
+        if isinstance(now, TooLarge):
+            return self._stays(file, f"It is {TOO_LARGE} by now, so what it holds could not be kept")
+        if isinstance(now, Exception):
+            return self._stays(file, f"It cannot be read: {getattr(now, 'strerror', None) or now}")
         version = _version_of(now)
         if version == file.then:
             return None
         wanted: Content | None = None
         if file.then is not None:
-            data = await asyncio.to_thread(self._surroundings.versions.read, file.then.sha256)
+            data = self._surroundings.versions.read(file.then.sha256)
             if data is None:
-                return stays(await asyncio.to_thread(self._why_gone, file.then))
+                return self._stays(file, self._why_gone(file.then))
             wanted = Content(data, file.then.executable)
-        action = "delete" if wanted is None else "create" if now is None else "write"
+        action: Action = "delete" if wanted is None else "create" if now is None else "write"
         conflict = "" if version == file.known else CHANGED_SINCE
         return _Found(FileBack(file.path, where, action, conflict), wanted, now)
 
@@ -176,22 +202,30 @@ class GoingBack:
         versions.begin(*(Begun(session_id, id, str(each.back.where), before[each.back.path]) for each in chosen))
         return before
 
-    async def _write(self, file: _Found) -> str:
-        """Why it could not be written; empty where it was."""
+    async def _write(self, found: Sequence[_Found]) -> list[str]:
+        """Of each why it could not be written; empty where it was. Those that no editor has open are written in one go."""
+        files, editor = self._surroundings.files, self._surroundings.editor
+        closed = [each for each in found if editor.open_text(each.back.where) is None]
+        raised = await files.put_all([Put(each.back.where, each.wanted, each.now) for each in closed])
+        whys = {each.back.where: _in_words(error) for each, error in zip(closed, raised, strict=True)}
+        for each in found:
+            if each.back.where not in whys:
+                whys[each.back.where] = _in_words(await self._write_shown(each))
+            if not whys[each.back.where]:
+                self._surroundings.written.note(each.back.where)
+        return [whys[each.back.where] for each in found]
+
+    async def _write_shown(self, file: _Found) -> Exception | None:
+        """The same of one that an editor has open; why it could not be."""
         files, where, now = self._surroundings.files, file.back.where, file.now
         try:
-            if file.wanted is not None and now is not None and self._surroundings.editor.open_text(where) is not None:
+            if file.wanted is not None and now is not None:
                 now = await self._write_open(where, file.wanted, now)
             if now != file.wanted:
                 await files.put(where, file.wanted, now)
-        except ChangedMeanwhile:
-            return CHANGED_MEANWHILE
-        except (EditorRefused, EditorChanged):
-            return EDITOR_REFUSED
-        except (OSError, NotEncodable, TooLarge) as error:
-            return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
-        self._surroundings.written.note(where)
-        return ""
+        except (ChangedMeanwhile, EditorRefused, EditorChanged, OSError, NotEncodable, TooLarge) as error:
+            return error
+        return None
 
     async def _write_open(self, where: Path, wanted: Content, now: Content) -> Content | None:
         """Lets the editor change the text, so that the user can undo it there; gives what the file holds then."""
@@ -202,6 +236,18 @@ class GoingBack:
         if text != old.text:
             await self._surroundings.files.write(where, text, text_sha256(old.text))
         return await self._surroundings.files.content(where, LARGEST_BYTES)
+
+
+def _in_words(error: Exception | None) -> str:
+    match error:
+        case None:
+            return ""
+        case ChangedMeanwhile():
+            return CHANGED_MEANWHILE
+        case EditorRefused() | EditorChanged():
+            return EDITOR_REFUSED
+        case _:
+            return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
 
 
 def _may(file: FileBack, overwrite: Collection[str]) -> bool:

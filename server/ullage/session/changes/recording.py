@@ -26,7 +26,7 @@ from ullage.session.long_work import to_its_end
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import GOING_BACK, Begun
+from ullage.store.versions import GOING_BACK, UNDOING, Begun
 from ullage.tools.tool import PermissionNeed, ToolKind
 from ullage.workspace.ignore import IgnoreRules
 from ullage.workspace.text_file import NotEncodable, TooLarge
@@ -224,24 +224,28 @@ class Recording:
             done = _told_of(self._conversation.entries[-CUT_OFF_SEARCHED:]) if begun else frozenset[str]()
             for each in begun:
                 calls = each.tool_use_id not in done and each.tool_use_id not in self._surroundings.scanner.begun_here
-                if calls and not each.tool_use_id.startswith(GOING_BACK):
+                if calls and not _is_by_user(each):
                     await self._log_cut_off(each)
-            await self._log_way_back([each for each in begun if each.tool_use_id.startswith(GOING_BACK)])
+            await self._log_by_user([each for each in begun if _is_by_user(each)])
             if begun:
                 await asyncio.to_thread(versions.ended, session_id)
         except StoreFailed:  # it is found out at the next start
             return
 
-    async def _log_way_back(self, begun: Sequence[Begun]) -> None:
-        """A crash came while the user went back: the files that were written by then."""
+    async def _log_by_user(self, begun: Sequence[Begun]) -> None:
+        """A crash came while the user went back, or took changes back: the files that were written by then."""
+        if not begun:
+            return
         newest = next((found for each in reversed(self._conversation.entries) if (found := files_changed(each.entry)) is not None), None)
         written: list[ChangedFile] = []
         for each in begun:
             with suppress(NotCovered):
                 written += await self._changed_since(each)
-        if not written or (newest is not None and newest.gone_back_to and set(written) <= set(newest.files)):
+        if not written or (newest is not None and newest.tool_use_id is None and set(written) <= set(newest.files)):
             return
-        self._conversation.append(FilesChanged(tuple(written), None, gone_back_to=begun[0].tool_use_id.removeprefix(GOING_BACK)))
+        id = begun[0].tool_use_id
+        gone_back_to = id.removeprefix(GOING_BACK) if id.startswith(GOING_BACK) else ""
+        self._conversation.append(FilesChanged(tuple(written), None, gone_back_to=gone_back_to))
 
     async def _changed_since(self, begun: Begun) -> tuple[ChangedFile, ...]:
         where = Path(begun.path or "")
@@ -268,6 +272,10 @@ class Recording:
             return
         self._surroundings.versions.name(_versions_in(found.files))
         changes.files, changes.uncovered = found.files, found.uncovered
+
+
+def _is_by_user(begun: Begun) -> bool:
+    return begun.tool_use_id == UNDOING or begun.tool_use_id.startswith(GOING_BACK)
 
 
 def _told_of(entries: Iterable[Logged]) -> frozenset[str]:

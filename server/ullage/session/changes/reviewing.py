@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ullage.context.change_entries import ChangedFile
 from ullage.context.changes.hunks import OpenHunk
 from ullage.context.changes.review import Review, TurnChanges
 from ullage.context.entries import Logged
-from ullage.session.changes.deciding import Deciding
+from ullage.session.changes.deciding import NOTHING_LEFT, Deciding
 from ullage.session.changes.looking import Looked, Looking
+from ullage.session.changes.progress import STOPPED, ManyFiles
 from ullage.session.changes.shown import NOTHING_OPEN, Decided, OpenChanges, ShownFile, ShownTurn
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
@@ -40,6 +41,8 @@ NO_SUCH_HUNK = "This change is no longer open, or the file was changed meanwhile
 NO_SUCH_TURN = "There is no turn {} that changed files"
 NOT_IN_TURN = "{} was not changed in this turn"
 WHOLE_ONLY = "Of this file only all changes together can be kept or undone"
+KEEPING = "Keeping the agent's changes"
+UNDOING = "Undoing the agent's changes"
 NO_TEXT = "{} was no text then, or it is no longer kept"
 
 
@@ -56,6 +59,7 @@ class Reviewing:
     ) -> None:
         self._folders = surroundings.folders
         self._tell = tell
+        self._show_progress = surroundings.show_progress
         self._looking = Looking(surroundings)
         self._deciding = Deciding(conversation, surroundings, self._looking, notice)
         self._review = Review()
@@ -198,26 +202,47 @@ class Reviewing:
                 files = self._turn_of(turn_id).files
                 if path is not None and path not in files:
                     raise SessionError("invalid", NOT_IN_TURN.format(path))
-                chosen = [file for file in list(files.values()) if path is None or file.path == path]
-                do = self._deciding.keep_turn if keep else self._deciding.undo_turn
-                return [await do(each, await self._look_at(each.path)) for each in chosen]
+                return await self._decide_turn([file for file in list(files.values()) if path is None or file.path == path], keep=keep)
             if path is not None and path not in self._review.open:
                 raise SessionError("invalid", NO_SUCH_FILE.format(path))
-            decided: list[Decided] = []
-            for each in [path] if path is not None else list(self._review.open):
-                looked = await self._look_at(each)
-                if looked is not None:
-                    decided.append(await self._decide_one(looked, hunk_id, keep=keep))
-            return decided
+            return await self._decide_files([path] if path is not None else list(self._review.open), hunk_id, keep=keep)
 
-    async def _decide_one(self, looked: Looked, hunk_id: str | None, *, keep: bool) -> Decided:
-        hunk: OpenHunk | None = None
-        if hunk_id is not None:
-            hunks = () if looked.texts is None else looked.texts.hunks
-            hunk = next((each for each in hunks if each.id == hunk_id), None)
-            if hunk is None:
-                return Decided(looked.change.path, "conflict", WHOLE_ONLY if looked.texts is None else NO_SUCH_HUNK)
-        return await (self._deciding.keep(looked, hunk) if keep else self._deciding.undo(looked, hunk))
+    async def _decide_files(self, paths: Sequence[str], hunk_id: str | None, *, keep: bool) -> list[Decided]:
+        decided: list[Decided] = []
+        with self._many(keep=keep) as many:
+            for batch in many.batches(paths):
+                found = [looked for each in batch if (looked := await self._look_at(each)) is not None]
+                chosen = [(looked, _hunk_of(looked, hunk_id)) for looked in found]
+                decided += [missing for _, missing in chosen if isinstance(missing, Decided)]
+                wanted = [(looked, hunk) for looked, hunk in chosen if not isinstance(hunk, Decided)]
+                if keep:
+                    await self._deciding.log_kept([await self._deciding.keep(*each) for each in wanted])
+                    decided += [Decided(looked.change.path, "done") for looked, _ in wanted]
+                else:
+                    decided += await self._deciding.undo_all([self._deciding.undo(*each) for each in wanted])
+        return [*decided, *self._left_out(decided, paths if many.is_stopped else ())]
+
+    async def _decide_turn(self, files: Sequence[ChangedFile], *, keep: bool) -> list[Decided]:
+        decided: list[Decided] = []
+        with self._many(keep=keep) as many:
+            for batch in many.batches(files):
+                found = [(each, await self._look_at(each.path)) for each in batch]
+                if keep:
+                    kept = [await self._deciding.keep_turn(*each) for each in found]
+                    await self._deciding.log_kept([each for each in kept if each is not None])
+                    decided += [Decided(each.path, "done") for each in batch]
+                else:
+                    undos = [(each, await self._deciding.undo_turn(each, open_now)) for each, open_now in found]
+                    decided += [Decided(each.path, "done", NOTHING_LEFT) for each, undo in undos if undo is None]
+                    decided += await self._deciding.undo_all([undo for _, undo in undos if undo is not None])
+        return [*decided, *self._left_out(decided, [each.path for each in files] if many.is_stopped else ())]
+
+    def _many(self, *, keep: bool) -> ManyFiles:
+        return ManyFiles(self._show_progress, KEEPING if keep else UNDOING)
+
+    def _left_out(self, decided: Sequence[Decided], paths: Sequence[str]) -> list[Decided]:
+        done = {each.path for each in decided}
+        return [Decided(path, "conflict", STOPPED) for path in paths if path not in done and path in self._review.open]
 
     def _turn_of(self, turn_id: str) -> TurnChanges:
         turn = self._review.turns.get(turn_id)
@@ -233,6 +258,15 @@ class Reviewing:
             return self._folders.show(self._folders.resolve(named))
         except OutsideWorkspace:
             return named
+
+
+def _hunk_of(looked: Looked, hunk_id: str | None) -> OpenHunk | Decided | None:
+    """The open hunk of that id; where there is none, what to tell of it."""
+    if hunk_id is None:
+        return None
+    hunks = () if looked.texts is None else looked.texts.hunks
+    hunk = next((each for each in hunks if each.id == hunk_id), None)
+    return hunk or Decided(looked.change.path, "conflict", WHOLE_ONLY if looked.texts is None else NO_SUCH_HUNK)
 
 
 def _shown_text(path: str, text: str | None) -> str:

@@ -17,6 +17,7 @@ from ullage.models.choose import choose_model, unconfirmed_address
 from ullage.models.counting import CountText, tokenizer
 from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
+from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
 from ullage.session.long_work import Background, patiently, patiently_at_once, walked_again
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
@@ -84,6 +85,7 @@ class Sessions:
         find_tokenizer: Callable[[TokenizerVersion], CountText | None] = tokenizer,
         remembered_session: str | None = None,
         kept: WorkspaceStore | None = None,
+        show_progress: ShowProgress = nowhere,
     ) -> None:
         """`remembered_session`: the id of one that the editor itself remembers for this workspace. `kept`: what is kept for these folders,
         where it is open already; else it is opened here, which takes a while where something is to be recovered."""
@@ -119,6 +121,7 @@ class Sessions:
             clock=clock,
             policy=self._policy(settings.policy_name),
             versions=self._kept.versions,
+            show_progress=show_progress,
             counts_of=self._models.counts_of,
             fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,

@@ -43,7 +43,7 @@ def live(folder: Path, kill_at: int) -> None:
 
     for owner, names in {
         Versions: ("keep_packed", "begin", "ended", "name"),
-        SessionWriter: ("append",),
+        SessionWriter: ("append", "append_many"),
         files: ("replace_regular", "remove_regular"),
         text_file: ("replace_regular",),
     }.items():
@@ -62,4 +62,8 @@ async def _work(folder: Path) -> None:
             points = await session.going_back.checkpoints()
             await session.restore(points[0].id)
             await session.restore(next(each.id for each in reversed(await session.going_back.checkpoints()) if each.forward))
-        await turn(here, session, run("mv a b; echo end > tank.py"))
+        turns = await session.reviewing.turns()
+        await session.reviewing.undo(turn_id=turns[-1].turn_id)
+        await session.reviewing.keep("tank.py")
+        await session.reviewing.undo()
+        await turn(here, session, run("mkdir -p a; echo 1 > a/new.py; mv a b; echo end > tank.py"))

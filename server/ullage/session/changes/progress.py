@@ -1,0 +1,84 @@
+"""Changing many files: done in batches, shown while it takes long, and stopped between two batches where the user wants that.
+
+Each batch is on disk and in the log before the next one begins. So whoever stops it, or kills the process, loses nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Protocol, Self, TypeVar
+
+BATCH = 100
+"""Files. They take some 50 ms, and an entry of the log for each batch is little."""
+
+SHOWN_AFTER_SECONDS = 0.4
+"""What is done sooner is not shown: it would only flicker."""
+
+STOPPED = "You stopped it before this file"
+
+T = TypeVar("T")
+
+
+class Shown(Protocol):
+    """A progress that the user sees."""
+
+    def report(self, percent: int) -> None:
+        """How much is done."""
+        ...
+
+    def end(self) -> None:
+        """It is done, or stopped."""
+        ...
+
+
+class ShowProgress(Protocol):
+    """Shows what takes long; `stop` is called where the user wants it to end."""
+
+    def __call__(self, title: str, stop: Callable[[], None]) -> Shown: ...
+
+
+class _Nowhere:
+    def report(self, percent: int) -> None: ...
+
+    def end(self) -> None: ...
+
+
+def nowhere(title: str, stop: Callable[[], None]) -> Shown:
+    """Where nobody looks on."""
+    return _Nowhere()
+
+
+class ManyFiles:
+    """One piece of work on many files, as a context that ends what is shown of it."""
+
+    def __init__(self, show: ShowProgress, title: str) -> None:
+        self._show = show
+        self._title = title
+        self._began = time.monotonic()
+        self._shown: Shown | None = None
+        self.is_stopped = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._shown is not None:
+            self._shown.end()
+
+    def stop(self) -> None:
+        """No further batch is begun."""
+        self.is_stopped = True
+
+    def batches(self, items: Sequence[T], begins: float = 0.0, ends: float = 1.0) -> Iterator[Sequence[T]]:
+        """One after the other, until it is stopped. All of them are the part from `begins` to `ends` of the work."""
+        for at in range(0, len(items), BATCH):
+            if self.is_stopped:
+                return
+            yield items[at : at + BATCH]
+            done = begins + (ends - begins) * min(1.0, (at + BATCH) / len(items))
+            if self._shown is None and time.monotonic() - self._began > SHOWN_AFTER_SECONDS and done < 1.0:
+                self._shown = self._show(self._title, self.stop)
+            if self._shown is not None:
+                self._shown.report(int(done * 100))
