@@ -43,7 +43,7 @@ def live(folder: Path, kill_at: int) -> None:
 
     for owner, names in {
         Versions: ("keep_packed", "begin", "ended", "name"),
-        SessionWriter: ("append", "append_many"),
+        SessionWriter: ("append",),
         files: ("replace_regular", "remove_regular"),
         text_file: ("replace_regular",),
     }.items():
