@@ -15,6 +15,7 @@ import { ROOT } from "./lib/paths.mjs";
 const EXTENSION = join(ROOT, "client-extension");
 const BUNDLE = join(EXTENSION, "l10n", "bundle.l10n.json");
 const MANIFEST = join(EXTENSION, "package.nls.json");
+const SHOWN = 40;
 const LANGUAGES = ["zh-cn"];
 /** `t` of our own, as it is called, and the one that the collector knows. */
 const OURS = /(?<![\w.])t\(/g;
@@ -30,7 +31,10 @@ await main(async () => {
     problems.push(...(await bring(join(EXTENSION, `package.nls.${language}.json`), await textsIn(MANIFEST), isCheck)));
   }
   if (problems.length > 0) {
-    throw new Failure(`${problems.join("\n")}\n${isCheck ? "Run `npm run l10n`, and fill in what is empty." : "Fill these in."}`);
+    const more = problems.length > SHOWN ? `\nand ${problems.length - SHOWN} more` : "";
+    throw new Failure(
+      `${problems.slice(0, SHOWN).join("\n")}${more}\n${isCheck ? "Run `npm run l10n`, and fill in what is empty." : "Fill these in."}`,
+    );
   }
   console.log(green(`${Object.keys(collected).length} texts, all of them in ${LANGUAGES.join(", ")}`));
   return 0;

@@ -1,7 +1,7 @@
 /** Entry of the panel: messages go through the reducer, and the page is drawn once a frame at most. */
 
-import { t } from "../src/l10n";
 import "./hostLanguage"; // before all others: they have texts
+import { t } from "../src/l10n";
 import { createActions } from "./actions";
 import { Cards } from "./dock/cards";
 import { Frames } from "./frames";

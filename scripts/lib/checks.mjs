@@ -29,6 +29,7 @@ export const CHECKS = [
   { title: "Python lint", command: [...RUFF, "check"] },
   { title: "JavaScript format", command: [...PRETTIER, "--check", ...CACHE, "."] },
   { title: "JavaScript lint", command: OXLINT },
+  { title: "Texts in all languages", command: [process.execPath, join(ROOT, "scripts", "l10n.mjs"), "--check"] },
   { title: "Types of the extension", command: [...TSC, "--project", "client-extension"] },
   { title: "Types of the panel", command: [...TSC, "--project", "client-extension/webview"] },
   { title: "Types of the extension's tests", command: [...TSC, "--project", "tests/extension"] },
