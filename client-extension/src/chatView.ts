@@ -2,9 +2,18 @@
 
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
-import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type PassThroughMethod, type ToHost, type ToPanel } from "../webview/messages";
+import {
+  PANEL_COMMANDS,
+  PASS_THROUGH,
+  type PanelView,
+  type PassThroughMethod,
+  type SessionNews,
+  type ToHost,
+  type ToPanel,
+} from "../webview/messages";
 import { currentLanguage } from "./l10n";
-import type { ParamsOf } from "./protocol";
+import type { ParamsOf, SessionFigures } from "./protocol";
+import { wantsAttention } from "./session/sessionRows";
 import type { PlanDocuments } from "./session/planDocuments";
 import type { ActiveSession } from "./session/activeSession";
 import type { ServerConnection } from "./server/connection";
@@ -23,6 +32,8 @@ export class ChatView implements vscode.WebviewViewProvider {
   private drawn = false;
   /** What the panel is to show once it listens. */
   private viewWanted: PanelView | undefined;
+  /** What the list says of the sessions of this window, as it was told last. */
+  private readonly figures = new Map<string, SessionFigures>();
   private badge: vscode.ViewBadge | undefined;
   private readonly visibilityChanged = new vscode.EventEmitter<void>();
   /** The panel came into sight, or went out of it. */
@@ -43,6 +54,8 @@ export class ChatView implements vscode.WebviewViewProvider {
       connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
       session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
       session.onUpdate((params) => this.post({ type: "update", params })),
+      connection.onNews((news) => this.takeNews(news)),
+      session.onDidReplace(() => this.looks()),
     );
   }
 
@@ -57,6 +70,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.listening &&= view.visible;
       setFocused(false); // a page that is gone says nothing any more
       this.visibilityChanged.fire();
+      this.looks();
     });
     view.onDidDispose(() => {
       this.view = undefined;
@@ -131,12 +145,32 @@ export class ChatView implements vscode.WebviewViewProvider {
     }
   }
 
+  private takeNews(news: SessionNews): void {
+    if (news.type === "figures") {
+      this.figures.set(news.sessionId, news.figures);
+      if (news.sessionId === this.session.current?.sessionId) {
+        this.looks();
+      }
+    }
+    this.post(news);
+  }
+
+  /** What has ended in the session that the user has before them is not news any more. */
+  private looks(): void {
+    const { current } = this.session;
+    const status = current && this.figures.get(current.sessionId)?.status;
+    if (this.isVisible && current !== undefined && status !== undefined && wantsAttention(status) && status !== "waiting") {
+      this.session.request("ullage/session/looked", {}).catch((error) => this.log.info(`Panel: ${String(error)}`));
+    }
+  }
+
   private async take(message: ToHost): Promise<void> {
     switch (message.type) {
       case "ready":
         this.listening = true;
         this.post({ type: "server", status: this.connection.status });
         this.post({ type: "warnings", texts: this.connection.warnings.current });
+        this.figures.forEach((figures, sessionId) => this.post({ type: "figures", sessionId, figures }));
         this.passFocus();
         this.drawn = false;
         try {

@@ -11,11 +11,12 @@ import { pickEffort, pickModel } from "./model/picker";
 import { tell, warn } from "./notify";
 import type { Postpone } from "./protocol";
 import type { ReviewParts } from "./review/commands";
+import { editPrompt } from "./review/editPrompt";
 import type { ServerConnection } from "./server/connection";
 import type { ActiveSession } from "./session/activeSession";
 import { showAllowed } from "./session/approvalPrompts";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
-import { exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
+import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { labelText } from "./visible";
 
 export interface CommandParts {
@@ -50,6 +51,11 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       await chat.focus();
     },
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
+    "ullage.showSessions": () => chat.show({ kind: "sessions" }),
+    "ullage.renameSession": (id) => changeSession("rename", connection, session, id),
+    "ullage.deleteSession": (id) => changeSession("delete", connection, session, id),
+    "ullage.forkListed": (id) => forkSession(session, chat, typeof id === "string" ? id : undefined),
+    "ullage.editPrompt": (prompt) => editPrompt(session, chat, prompt),
     "ullage.forkSession": (itemId) => forkSession(session, chat, undefined, typeof itemId === "string" ? itemId : undefined),
     "ullage.attachEditor": () => addToChat(chat),
     "ullage.addToChat": (...given) => addToChat(chat, ...given),

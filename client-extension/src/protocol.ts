@@ -352,6 +352,8 @@ export interface Gauge {
   /** What a compaction now would free. */
   frees: number;
   freesCost?: Optional<number>;
+  /** Dollars more for the next request if nothing of it is read from the prompt cache, as after another effort. */
+  anewCost?: Optional<number>;
   next: NextCompaction;
   /** The name of the policy in force. */
   policy: string;
@@ -459,6 +461,23 @@ export interface SessionSummary {
   foreign?: Optional<boolean>;
   /** Another window has it open: here it can be forked and renamed, and not opened. */
   openElsewhere?: Optional<boolean>;
+  /** Absent where nothing is known, as of one that an earlier version wrote. */
+  figures?: Optional<SessionFigures>;
+}
+
+/** What the list says of a session beside its title. */
+export interface SessionFigures {
+  /** `done`: its last turn has ended, and nobody has looked at it since. */
+  status: "idle" | "working" | "waiting" | "done" | "failed" | "interrupted";
+  /** Tokens, as the gauge has them, and where it compacts. */
+  used?: Optional<number>;
+  line?: Optional<number>;
+  /** Dollars. */
+  cost?: Optional<number>;
+  /** Files with open changes, and lines. */
+  files?: Optional<number>;
+  added?: Optional<number>;
+  removed?: Optional<number>;
 }
 
 /** A turn that is over: of which prompt, and why. */
@@ -643,6 +662,7 @@ export interface ClientRequests {
   "ullage/session/rename": [OfSession & { title: string }, Nothing];
   "ullage/session/delete": [OfSession, Nothing];
   "ullage/session/close": [OfSession, Nothing];
+  "ullage/session/looked": [OfSession, Nothing];
   "ullage/session/prompt": [
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
     { promptId: string; command?: Optional<{ name: string; sessionId?: Optional<string> }> },
@@ -700,6 +720,7 @@ export interface ClientRequests {
 export interface ServerNotifications {
   "ullage/session/update": UpdateParams;
   "ullage/session/listChanged": Nothing;
+  "ullage/session/figures": OfSession & { figures: SessionFigures };
 }
 
 /** Requests of the server: method → [params, result]. */
@@ -723,6 +744,7 @@ export const METHODS = {
     "ullage/session/rename": true,
     "ullage/session/delete": true,
     "ullage/session/close": true,
+    "ullage/session/looked": true,
     "ullage/session/prompt": true,
     "ullage/session/unqueue": true,
     "ullage/session/cancel": true,
@@ -760,6 +782,7 @@ export const METHODS = {
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,
     "ullage/session/listChanged": true,
+    "ullage/session/figures": true,
   }),
   serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true }),
 };

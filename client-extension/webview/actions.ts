@@ -22,6 +22,8 @@ export interface Actions extends Pick<
   takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
+  /** Writes an earlier prompt in another way, in a fork from before it. Asks what becomes of the files. */
+  editPrompt(itemId: string): void;
   /** Scrolls to an item of the conversation, loading what precedes it where needed. */
   showItem(itemId: string): void;
 }
@@ -38,10 +40,12 @@ export interface ActionParts {
   sessionId: () => string | undefined;
   showError: (message: string, wayOut?: WayOut) => void;
   loadEarlier: () => void;
+  /** The first turn that changed files, from that prompt on. */
+  firstChangeFrom: (itemId: string) => string | undefined;
   showItem: (itemId: string) => void;
 }
 
-export function createActions({ host, sessionId, showError, loadEarlier, showItem }: ActionParts): Actions {
+export function createActions({ host, sessionId, showError, loadEarlier, firstChangeFrom, showItem }: ActionParts): Actions {
   /** What was attached to the prompts of this panel, so that one of them can be sent again. */
   const attached = new Map<string, readonly AttachmentRef[]>();
 
@@ -105,6 +109,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
     },
     takeBack,
     loadEarlier,
+    editPrompt: (itemId) => host.runCommand("ullage.editPrompt", [itemId, firstChangeFrom(itemId)].filter(Boolean).join(" ")),
     showItem,
   };
 }

@@ -3,12 +3,14 @@
  * practice model answers.
  */
 
-import { t } from "../src/l10n";
+import { plural, t } from "../src/l10n";
 import type { ForkOrigin } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
 import type { Actions } from "./actions";
 import { element, icon, iconButton, setChildren, textButton } from "./dom";
 import type { PanelState, SessionView } from "./state";
+
+const NO_OTHERS: PanelState["others"] = new Map();
 
 /** The title of the session, and the way to the others. New ones are made from the view's toolbar. */
 export class SessionHeader {
@@ -29,11 +31,14 @@ export class SessionHeader {
     element("span", { textContent: t("Imported, perhaps written by somebody else. Read only") }),
   );
   readonly element: HTMLElement;
+  /** How many other sessions of this window want the user. */
+  private readonly others = element("span", { className: "session-others", hidden: true });
   private drawn: string | undefined;
   private forkedFrom: ForkOrigin | undefined;
 
-  constructor(actions: Actions) {
-    this.button.addEventListener("click", () => actions.runCommand("ullage.openSession"));
+  constructor(actions: Actions, showSessions: () => void) {
+    this.button.insertBefore(this.others, this.button.lastElementChild);
+    this.button.addEventListener("click", showSessions);
     this.origin.addEventListener("click", () => {
       if (this.forkedFrom !== undefined) {
         actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
@@ -42,16 +47,22 @@ export class SessionHeader {
     this.element = element("header", { className: "session-header" }, this.button, this.origin, this.foreign);
   }
 
-  update(session: SessionView): void {
-    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign]);
+  update(session: SessionView, attention: PanelState["others"] = NO_OTHERS): void {
+    const others = [...attention].filter(([id]) => id !== session.sessionId).map(([, status]) => status);
+    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, others]);
     if (drawn === this.drawn) {
       return;
     }
     this.drawn = drawn;
     const title = session.title || t("New session");
     this.title.textContent = title;
-    this.button.title = t("{title} – open another session", { title });
-    this.button.setAttribute("aria-label", t("Session: {title}. Open another", { title }));
+    const wanting =
+      others.length === 0 ? "" : plural(others.length, t("{count} other session wants you"), t("{count} other sessions want you"));
+    this.others.hidden = others.length === 0;
+    this.others.dataset.status = others.includes("waiting") ? "waiting" : others.includes("failed") ? "failed" : "done";
+    this.others.textContent = String(others.length);
+    this.button.title = [t("{title} – show all sessions", { title }), wanting].filter(Boolean).join("\n");
+    this.button.setAttribute("aria-label", [t("Session: {title}. Show all", { title }), wanting].filter(Boolean).join(". "));
     this.forkedFrom = session.forkedFrom ?? undefined;
     this.origin.hidden = this.forkedFrom === undefined;
     this.foreign.hidden = session.foreign !== true;

@@ -11,6 +11,7 @@ import type { PanelView } from "./messages";
 import { Panel } from "./panel";
 import { asKept, INITIAL_STATE, type PanelMessage, type PanelState, reduce, toKeep } from "./state";
 import { PAGE } from "./conversation/timeline";
+import { firstChangeFrom, NO_TURNS } from "./conversation/turns";
 
 let state: PanelState = INITIAL_STATE;
 let loading: Promise<void> | undefined;
@@ -31,6 +32,8 @@ const host = connectHost((message) => {
     panel.answerApproval(message.allow);
   } else if (message.type === "nextApproval") {
     panel.nextApproval();
+  } else if (message.type === "listChanged") {
+    panel.tellSessions(message);
   } else {
     take(message);
   }
@@ -43,6 +46,7 @@ const actions = createActions({
   sessionId,
   showError: (message, wayOut) => cards.showError(message, wayOut),
   loadEarlier: () => void loadEarlier(PAGE).catch(showFailure),
+  firstChangeFrom: (itemId) => firstChangeFrom(state.session?.items ?? [], state.session?.turns ?? NO_TURNS, itemId),
   showItem: (itemId) => void showItem(itemId).catch(showFailure),
 });
 const cards = new Cards(actions);
@@ -99,6 +103,9 @@ function take(message: PanelMessage): void {
   state = reduce(state, message);
   if (state.resyncing && (!before.resyncing || message.type === "snapshot")) {
     host.resync();
+  }
+  if (message.type === "figures") {
+    panel.tellSessions(message);
   }
   feed.follow(message);
   turns.follow(message);

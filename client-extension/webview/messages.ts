@@ -1,10 +1,11 @@
 /** What the panel and the extension host say to each other. Shared by both: no VS Code and no DOM in here. */
 
-import type { ClientMethod, ForkPrompt, LineRange, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
+import type { ClientMethod, ForkPrompt, LineRange, ParamsOf, SessionFigures, Snapshot, UpdateParams } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
 
 /** Requests that the host passes on to the server as they are. */
 export const PASS_THROUGH = [
+  "ullage/session/list",
   "ullage/session/items",
   "ullage/session/prompt",
   "ullage/session/unqueue",
@@ -32,6 +33,10 @@ export type PassThroughMethod = (typeof PASS_THROUGH)[number];
 export const PANEL_COMMANDS = [
   "ullage.newSession",
   "ullage.openSession",
+  "ullage.renameSession",
+  "ullage.deleteSession",
+  "ullage.forkListed",
+  "ullage.editPrompt",
   "ullage.forkSession",
   "ullage.searchSessions",
   "ullage.previewCompaction",
@@ -80,6 +85,8 @@ export interface ImageFile {
 export type PanelView =
   | { kind: "preview" }
   | { kind: "timeline" }
+  /** All sessions of the workspace. */
+  | { kind: "sessions" }
   /** `words` are marked in it. */
   | { kind: "item"; sessionId: string; itemId: string; words?: string }
   /** Put into the prompt box, to be written in another way. */
@@ -107,7 +114,13 @@ export type ToHost =
   /** To be put into a file, once the user has seen the change: the one that is named, else the one in the active editor. */
   | { type: "apply"; text: string; path?: string };
 
+/** Of sessions, whether they are shown or not. */
+export type SessionNews =
+  /** Some were made, renamed or deleted. */
+  { type: "listChanged" } | { type: "figures"; sessionId: string; figures: SessionFigures };
+
 export type ToPanel =
+  | SessionNews
   | { type: "snapshot"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
   | { type: "server"; status: ServerStatus }

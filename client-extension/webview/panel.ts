@@ -11,8 +11,9 @@ import { Composer } from "./dock/composer";
 import { element } from "./dom";
 import { EpochsSheet } from "./history/epochsSheet";
 import { markWords } from "./conversation/rows";
-import type { PanelView } from "./messages";
+import type { PanelView, SessionNews } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
+import { SessionsSheet } from "./sessions/sessionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
 import { isModeId } from "./dock/modes";
@@ -48,6 +49,7 @@ export class Panel {
   private readonly sheet: Sheet;
   private readonly preview: PreviewSheet;
   private readonly epochs: EpochsSheet;
+  private readonly sessions: SessionsSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
   private state: PanelState | undefined;
@@ -55,7 +57,7 @@ export class Panel {
   constructor({ actions, cards, remembered, remember, readsEpochs }: PanelParts) {
     this.actions = actions;
     this.cards = cards;
-    this.header = new SessionHeader(actions);
+    this.header = new SessionHeader(actions, () => this.showSessions());
     this.banners = new Banners(actions);
     this.start = new StartScreen(actions);
     this.timeline = new Timeline(actions, this.activity.element);
@@ -68,6 +70,7 @@ export class Panel {
     );
     this.preview = new PreviewSheet(actions, this.sheet);
     this.epochs = new EpochsSheet(actions, this.sheet, readsEpochs);
+    this.sessions = new SessionsSheet(actions, this.sheet, (message) => cards.showError(message));
     this.composer = new Composer(
       {
         actions,
@@ -120,7 +123,8 @@ export class Panel {
     this.pins.update(session?.pins);
     this.changes.update(state.isFromBefore ? undefined : (session?.changes ?? undefined));
     if (session !== undefined) {
-      this.header.update(session);
+      this.header.update(session, state.others);
+      this.sessions.shows(session.sessionId);
       this.activity.update(session);
       this.timeline.update(session);
       if (!state.isFromBefore) {
@@ -142,6 +146,8 @@ export class Panel {
     if (view.kind === "prompt") {
       this.sheet.close();
       this.composer.put(view.prompt);
+    } else if (view.kind === "sessions") {
+      this.showSessions();
     } else if (view.kind === "preview") {
       this.preview.open("", this.state?.session);
     } else {
@@ -168,6 +174,20 @@ export class Panel {
     if (next !== undefined) {
       this.actions.showItem(next.id);
     }
+  }
+
+  /** The list of sessions was changed, or what it says of one: it follows while it is open. */
+  tellSessions(news: SessionNews): void {
+    if (news.type === "listChanged") {
+      this.sessions.listChanged();
+    } else {
+      this.sessions.figures(news.sessionId, news.figures);
+    }
+  }
+
+  private showSessions(): void {
+    this.cards.hide();
+    this.sessions.open(this.state?.session?.sessionId);
   }
 
   private stop(): void {
@@ -243,6 +263,13 @@ export class Panel {
           this.actions.runCommand("ullage.selectModel");
         } else {
           void this.actions.send("ullage/session/setModel", { model: command.model });
+        }
+        return;
+      case "effort":
+        if (command.effort === "") {
+          this.actions.runCommand("ullage.selectEffort");
+        } else {
+          void this.actions.send("ullage/session/prompt", { text: ["/effort", command.effort].join(" ") });
         }
         return;
       case "mode":

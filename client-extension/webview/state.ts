@@ -19,6 +19,7 @@ import type {
   Pins,
   PlanEntry,
   RetryInfo,
+  SessionFigures,
   SessionModes,
   SessionState,
   Snapshot,
@@ -26,6 +27,7 @@ import type {
   Update,
   UpdateParams,
 } from "../src/protocol";
+import { type Status, wantsAttention } from "../src/session/sessionRows";
 import type { ServerStatus } from "../src/server/answers";
 import { NO_TURNS, type Turns } from "./conversation/turns";
 
@@ -72,6 +74,8 @@ export interface PanelState {
   session: SessionView | undefined;
   /** The session is as it was shown before the window was loaded: it is not open yet. */
   isFromBefore: boolean;
+  /** The sessions of this window, by id, that want the user: they wait, are done or failed. The one that is shown may be among them. */
+  others: ReadonlyMap<string, Status>;
   /** A snapshot is needed before anything else can be shown. */
   resyncing: boolean;
   /** Updates that wait for that snapshot. */
@@ -83,6 +87,8 @@ export type PanelMessage =
   /** What was shown before the window was loaded. */
   | { type: "shownBefore"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
+  /** What the list says of a session that is open, shown or not. */
+  | { type: "figures"; sessionId: string; figures: SessionFigures }
   | { type: "server"; status: ServerStatus }
   | { type: "warnings"; texts: readonly string[] }
   /** Older items of a session were loaded. */
@@ -99,6 +105,7 @@ export const INITIAL_STATE: PanelState = {
   warnings: [],
   session: undefined,
   isFromBefore: false,
+  others: new Map(),
   resyncing: false,
   waiting: [],
 };
@@ -112,6 +119,8 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
       return { ...takeSnapshot(state, message.snapshot), isFromBefore: true };
     case "update":
       return takeUpdate(state, message.params);
+    case "figures":
+      return takeFigures(state, message);
     case "server":
       return { ...state, server: message.status };
     case "warnings":
@@ -147,6 +156,18 @@ function takeUpdate(state: PanelState, params: UpdateParams): PanelState {
     return { ...state, resyncing: true, waiting: [params] };
   }
   return { ...state, session: { ...applyUpdate(session, params.update), seq: params.seq } };
+}
+
+function takeFigures(state: PanelState, { sessionId, figures }: PanelMessage & { type: "figures" }): PanelState {
+  if ((state.others.get(sessionId) ?? "idle") === (wantsAttention(figures.status) ? figures.status : "idle")) {
+    return state;
+  }
+  const others = new Map(state.others);
+  others.delete(sessionId);
+  if (wantsAttention(figures.status)) {
+    others.set(sessionId, figures.status);
+  }
+  return { ...state, others };
 }
 
 function takeTurns(state: PanelState, { sessionId, turns }: PanelMessage & { type: "turns" }): PanelState {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { gaugeIsPriced } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, repliesAsked } from "./harness/history.mjs";
-import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
+import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
@@ -15,6 +15,9 @@ const title = (panel) => panel.locator(".session-title");
 
 /** @param {import("playwright-core").FrameLocator} panel */
 const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
+
+/** @param {import("playwright-core").FrameLocator} panel @param {string} name */
+const sessionRow = (panel, name) => panel.locator(".session-row").filter({ hasText: name });
 
 /** @param {Element} box */
 const hasFocus = (box) => box === box.ownerDocument.activeElement && box.ownerDocument.hasFocus();
@@ -59,7 +62,7 @@ stage("fork", {}, (scenario) => {
     assert.equal(await origin(panel).isVisible(), false);
     await screenshot("4-the-original");
 
-    await clickAtItem(itemsOf(panel, "user").nth(1), /^Fork from here/);
+    await clickAtItem(itemsOf(panel, "user").nth(1), /^Edit and send again/);
     await title(panel).getByText("What is the tank made of? (fork 2)").waitFor();
     await expectEventually(async () => (await promptBox(panel).inputValue()) === "How much does it hold?", "the prompt is in the box");
     await resizePanel(page, 320);
@@ -71,10 +74,10 @@ stage("fork", {}, (scenario) => {
     assertHolds(JSON.stringify(messagesOf(last).at(-1)), "How much does it weigh?");
 
     await title(panel).click();
-    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "What is the tank made of? (fork 2)" });
+    const row = sessionRow(panel, "What is the tank made of? (fork 2)");
     await row.hover();
     await screenshot("6-the-list");
-    await row.getByRole("button", { name: "Fork" }).click();
+    await row.getByRole("button", { name: "Fork", exact: true }).click();
     await title(panel).getByText("What is the tank made of? (fork 3)").waitFor();
     await itemsOf(panel, "assistant").getByText("It weighs 9 tonnes.").waitFor();
     await canWrite(panel);
@@ -82,6 +85,39 @@ stage("fork", {}, (scenario) => {
     await title(panel).getByText("What is the tank made of? (fork 4)").waitFor();
     await canWrite(panel);
     await screenshot("7-forked-by-command");
+
+    // What goes on in others is seen from here, in one list.
+    await api.enqueue([{ call: "bash", input: { command: "touch dry.txt" } }], { say: "It is dry." });
+    await sendPrompt(panel, "Make it dry");
+    await approval(panel).waitFor();
+    await runCommand(page, "Ullage: New session");
+    await title(panel).getByText("New session").waitFor();
+    await panel.locator(".session-others").getByText("1").waitFor();
+    await runCommand(page, "Ullage: Show sessions");
+    const waiting = sessionRow(panel, "(fork 4)");
+    await waiting.getByText("waits for you").waitFor();
+    await screenshot("8-one-waits");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await answerApproval(panel, "Allow once");
+    await itemsOf(panel, "assistant").getByText("It is dry.").waitFor();
+    await itemsOf(panel, "assistant").last().locator(".turn-cost").getByText(/^\$\d/).waitFor();
+    await screenshot("9-the-cost-of-a-turn");
+    await title(panel).click();
+    await waiting.getByText("shown here").waitFor();
+    await waiting.locator("button").first().focus();
+    await page.keyboard.press("F2");
+    await page.getByText("Rename session").waitFor();
+    await page.locator(".quick-input-widget input").fill("The dry tank");
+    await page.keyboard.press("Enter");
+    const renamed = sessionRow(panel, "The dry tank");
+    await renamed.locator("button").first().focus();
+    await screenshot("10-renamed");
+    await page.keyboard.press("Delete");
+    await page.locator(".monaco-dialog-box").getByText("The conversation is deleted for good").waitFor();
+    await screenshot("11-what-is-lost");
+    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Delete" }).click();
+    await renamed.waitFor({ state: "detached" });
     const refused = (await api.calls()).filter(({ status }) => status >= 400);
     assert.deepEqual(refused, []);
   });

@@ -29,6 +29,7 @@ function played(refusal: Error): Played {
     sessionId: () => "s1",
     showError: (message, wayOut) => shown.push({ message, wayOut }),
     loadEarlier: () => undefined,
+    firstChangeFrom: () => undefined,
     showItem: () => undefined,
   });
   return { actions, asked, shown };

@@ -46,12 +46,12 @@ for (const item of [user("p1"), assistant("r1.0", "text"), toolCall("t1", DONE)]
     view.mark({ pinned: true, gone: undefined });
     button("Unpin")?.click();
     button("Exclude")?.click();
-    button("Fork from here")?.click();
+    button(item.kind === "user" ? "Edit and send again" : "Fork from here")?.click();
     assert.deepEqual(done, [
       `ullage/session/pin {"itemId":"${item.id}","pinned":true}`,
       `ullage/session/pin {"itemId":"${item.id}","pinned":false}`,
       `ullage/session/exclude {"itemId":"${item.id}"}`,
-      `command ullage.forkSession ${item.id}`,
+      item.kind === "user" ? `editPrompt ${item.id}` : `command ullage.forkSession ${item.id}`,
     ]);
   });
 }

@@ -16,6 +16,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     steer: async (promptId, text) => void say("steer", promptId, text),
     takeBack: async (promptId) => (say("takeBack", promptId) > 0 ? [] : undefined),
     loadEarlier: () => void say("loadEarlier"),
+    editPrompt: (itemId) => void say("editPrompt", itemId),
     showItem: (itemId) => void say("showItem", itemId),
     runCommand: (command, ...argument) => void say("command", command, ...argument),
     openLink: (href) => void say("openLink", href),

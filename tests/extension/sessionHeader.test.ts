@@ -11,7 +11,7 @@ import { snapshot } from "./samples";
 
 function header() {
   const { actions, done } = recordingActions();
-  const drawn = new SessionHeader(actions);
+  const drawn = new SessionHeader(actions, () => done.push("showSessions"));
   const show = (changes: Partial<Snapshot>) => {
     const { session } = reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) });
     assert.ok(session);

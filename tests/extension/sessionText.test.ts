@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionSummary } from "../../client-extension/src/protocol";
-import { descriptionOf, titleOf } from "../../client-extension/src/session/pickerText";
+import { descriptionOf } from "../../client-extension/src/session/pickerText";
+import { lostWith, matching, statusOf, titleOf, wantsAttention } from "../../client-extension/src/session/sessionRows";
 
 const SUMMARY: SessionSummary = { sessionId: "a", title: "Pumps", updatedAt: 1_000, state: "idle" };
 
@@ -13,7 +14,7 @@ test("a session that is open in another window is shown as such", () => {
 });
 
 test("the session of this window is open, and says what it does", () => {
-  assert.equal(descriptionOf({ ...SUMMARY, state: "running" }, true, 8_300), "open · $(sync~spin) running · 2 h ago");
+  assert.equal(descriptionOf({ ...SUMMARY, state: "running" }, true, 8_300), "$(loading~spin) working · shown here · 2 h ago");
 });
 
 test("an imported session is read only", () => {
@@ -23,4 +24,41 @@ test("an imported session is read only", () => {
 test("one without a title is new", () => {
   assert.equal(titleOf({ ...SUMMARY, title: "" }), "New session");
   assert.equal(titleOf(SUMMARY), "Pumps");
+});
+
+const FULL: SessionSummary = {
+  ...SUMMARY,
+  figures: { status: "waiting", used: 84_210, line: 167_000, cost: 0.4172, files: 3, added: 24, removed: 7 },
+};
+
+test("what a session does, how full it is, what it cost and what is open of its changes", () => {
+  assert.equal(descriptionOf(FULL, false, 1_130), "$(question) waits for you · $0.42 · 50% full · +24 −7 · 2 min ago");
+  assert.equal(statusOf(FULL), "waiting");
+  assert.equal(statusOf({ ...SUMMARY, state: "compacting" }), "working");
+  assert.deepEqual(
+    ["idle", "working", "waiting", "done", "failed", "interrupted"].filter((each) => wantsAttention(each as never)),
+    ["waiting", "done", "failed", "interrupted"],
+  );
+});
+
+test("the list is filtered by title and state, and what waits for the user stands first", () => {
+  const others = [SUMMARY, { ...FULL, sessionId: "b", title: "Valves" }];
+  assert.deepEqual(
+    matching(others, "").map(({ sessionId }) => sessionId),
+    ["b", "a"],
+  );
+  assert.deepEqual(
+    matching(others, "PUMP").map(({ sessionId }) => sessionId),
+    ["a"],
+  );
+  assert.deepEqual(
+    matching(others, "waits").map(({ sessionId }) => sessionId),
+    ["b"],
+  );
+  assert.deepEqual(matching(others, "pump waits"), []);
+});
+
+test("what is lost with a session is said", () => {
+  assert.match(lostWith(FULL), /^It is at work: that is stopped\. .* 3 files have changes/);
+  assert.match(lostWith(SUMMARY), /^The conversation is deleted for good.* No file in your folders changes\.$/);
 });

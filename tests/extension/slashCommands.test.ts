@@ -31,6 +31,8 @@ check("/context", { name: "context" });
 check("/rewind", { name: "rewind", to: "" });
 check("/rewind 2 files", { name: "rewind", to: "2 files" });
 check("/help", { name: "help" });
+check("/effort", { name: "effort", effort: "" });
+check("/effort high", { name: "effort", effort: "high" });
 check("/undo the last change in tank.py", undefined);
 check("/etc/hosts is wrong", undefined);
 check("/unknown", undefined);

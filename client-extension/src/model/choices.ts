@@ -3,9 +3,9 @@
  * server runs. A server lists its models, or the user types the name and it is tried: some answer messages and have no list. No VS Code in here.
  */
 
-import { formatTokens } from "../format";
+import { formatDollars, formatTokens } from "../format";
 import { t } from "../l10n";
-import type { Effort, ModelInfo, OfferedModel } from "../protocol";
+import type { Effort, Gauge, ModelInfo, OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 
 /** A server that people run on their own machine, at the port that it takes by itself. */
@@ -119,6 +119,15 @@ export function effortChoices({ efforts, effort }: Pick<ModelInfo, "efforts" | "
   return (["default", ...efforts] as const)
     .filter((each) => each in IN_WORDS)
     .map((each) => ({ effort: each, label: IN_WORDS[each][0], detail: IN_WORDS[each][1], isCurrent: each === current }));
+}
+
+/** What another effort does to the prompt cache, with what it costs where prices are known. */
+export function effortChangeInWords(gauge: Pick<Gauge, "used" | "anewCost"> | undefined): string {
+  if (gauge?.anewCost == null) {
+    return t("After a change the next request is not read from the prompt cache, which costs more once");
+  }
+  const values = { tokens: formatTokens(gauge.used), dollars: formatDollars(gauge.anewCost) };
+  return t("After a change the next request writes {tokens} tokens to the prompt cache again: about {dollars} more, once", values);
 }
 
 /** The effort that is asked for, in a word or two; empty where the model takes none. */

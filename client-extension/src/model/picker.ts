@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
-import { effortChoices, effortLabel, offerInWords } from "./choices";
+import { effortChangeInWords, effortChoices, effortLabel, offerInWords } from "./choices";
 import { askFor, tell, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import type { ServerConnection } from "../server/connection";
@@ -111,7 +111,7 @@ export async function pickEffort(session: ActiveSession): Promise<void> {
   }));
   const chosen = await vscode.window.showQuickPick(picks, {
     title: t("Ullage: effort of this session"),
-    placeHolder: t("After a change the next request is not read from the cache, which costs more once"),
+    placeHolder: effortChangeInWords(session.current?.gauge),
   });
   if (chosen !== undefined) {
     await session.request("ullage/session/setEffort", { effort: chosen.effort });

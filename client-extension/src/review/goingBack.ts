@@ -6,6 +6,7 @@ import { dateLanguage, plural, t } from "../l10n";
 import { tell, warn } from "../notify";
 import type { Checkpoint, FileBack } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
+import { forkSession } from "../session/pickers";
 import { labelText } from "../visible";
 import { placeOf } from "./openReview";
 import { ACTIONS, changedInWords, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
@@ -22,7 +23,15 @@ const FORWARD = t("Go Forward Again");
 /** Asks what shall go back to a checkpoint, with all that would happen in sight, and does it. @throws Error with a message for the user. */
 export async function goBack(session: ActiveSession, chat: ChatView, checkpoint: Checkpoint): Promise<void> {
   const { files, uncovered } = await session.request("ullage/session/previewRestore", { turnId: checkpoint.turnId });
-  const what = await askWhat(checkpoint, files, uncovered);
+  const choices: WhatItem[] =
+    checkpoint.forward === true
+      ? [{ label: `$(redo) ${t("Files")}`, description: filesInWords(files.length), what: "files" }]
+      : [
+          { label: `$(history) ${t("Files and conversation")}`, description: t("in a fork; this session stays as it is"), what: "both" },
+          { label: `$(files) ${t("Files")}`, description: t("the conversation goes on here"), what: "files" },
+          { label: `$(comment-discussion) ${t("Conversation")}`, description: t("in a fork; no file changes"), what: "conversation" },
+        ];
+  const what = await askWhat(checkpointInWords(checkpoint), choices, files, uncovered);
   if (what === undefined) {
     return;
   }
@@ -48,6 +57,40 @@ export async function goBack(session: ActiveSession, chat: ChatView, checkpoint:
     const forward = checkpoints.findLast((each) => each.forward === true);
     await (forward && goBack(session, chat, forward));
   }
+}
+
+/** Puts a prompt into the box, in a fork from before it. The user says whether the files go back, too: to before the turn `turnId`. */
+export async function goBackAndEdit(
+  session: ActiveSession,
+  chat: ChatView,
+  { itemId, turnId }: { itemId: string; turnId: string },
+): Promise<void> {
+  const { files, uncovered } = await session.request("ullage/session/previewRestore", { turnId });
+  const choices: WhatItem[] = [
+    {
+      label: `$(edit) ${t("Edit the prompt; files stay as they are now")}`,
+      description: t("in a fork; this session stays as it is"),
+      what: "conversation",
+    },
+    {
+      label: `$(history) ${t("Edit the prompt; files go back to before it")}`,
+      description: filesInWords(files.length),
+      what: "both",
+    },
+  ];
+  const what = files.length === 0 ? "conversation" : await askWhat(t("Edit and send again"), choices, files, uncovered);
+  const overwrite = what === "both" ? await askOverwrite(files) : [];
+  if (what === undefined || overwrite === undefined) {
+    return;
+  }
+  if (what === "both") {
+    const { files: done } = await session.goBack(turnId, "files", overwrite);
+    const left = leftInWords(done);
+    if (left !== undefined) {
+      void warn(left);
+    }
+  }
+  await forkSession(session, chat, undefined, itemId);
 }
 
 /** The same of the checkpoint before a prompt, or of one that the user picks from all of the session. */
@@ -83,18 +126,11 @@ async function pickCheckpoint(checkpoints: readonly Checkpoint[]): Promise<Check
 
 /** A file that is picked is opened; the list stays until something is decided. */
 async function askWhat(
-  checkpoint: Checkpoint,
+  title: string,
+  choices: readonly WhatItem[],
   files: readonly FileBack[],
   uncovered: readonly { path: string; why: string }[],
 ): Promise<What | undefined> {
-  const choices: WhatItem[] =
-    checkpoint.forward === true
-      ? [{ label: `$(redo) ${t("Files")}`, description: filesInWords(files.length), what: "files" }]
-      : [
-          { label: `$(history) ${t("Files and conversation")}`, description: t("in a fork; this session stays as it is"), what: "both" },
-          { label: `$(files) ${t("Files")}`, description: t("the conversation goes on here"), what: "files" },
-          { label: `$(comment-discussion) ${t("Conversation")}`, description: t("in a fork; no file changes"), what: "conversation" },
-        ];
   const rows: WhatItem[] = files.map((file) => ({
     label: `$(${file.conflict == null ? ACTIONS[file.action].icon : "warning"}) ${labelText(file.path)}`,
     description: labelText(file.conflict == null ? ACTIONS[file.action].word : firstSentence(file.conflict)),
@@ -107,7 +143,7 @@ async function askWhat(
   const separated = (label: string, items: WhatItem[]): WhatItem[] =>
     items.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...items];
   const picker = vscode.window.createQuickPick<WhatItem>();
-  picker.title = checkpointInWords(checkpoint);
+  picker.title = title;
   picker.placeholder = files.length === 0 ? t("All files are as they were then") : t("What should go back?");
   picker.ignoreFocusOut = true;
   picker.items = [

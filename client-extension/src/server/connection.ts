@@ -11,6 +11,7 @@ import { t } from "../l10n";
 import type { Remembered } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import { tellError, warn } from "../notify";
+import type { SessionNews } from "../../webview/messages";
 import { type ClientMethod, type ParamsOf, PROTOCOL_VERSION, type ResultOf, type UpdateParams } from "../protocol";
 import { answered, type ServerStatus } from "./answers";
 import type { ServerCommand } from "./command";
@@ -37,6 +38,9 @@ export class ServerConnection implements vscode.Disposable {
   readonly onDidChangeStatus = this.statusChanged.event;
   /** An `ullage/session/update`, of any session. */
   readonly onUpdate = this.updated.event;
+  private readonly newsEmitter = new vscode.EventEmitter<SessionNews>();
+  /** Of all sessions, for the list of them. */
+  readonly onNews = this.newsEmitter.event;
   readonly warnings = new ServerWarnings();
 
   private client: LanguageClient | undefined;
@@ -167,6 +171,7 @@ export class ServerConnection implements vscode.Disposable {
       const { createLanguageClient } = await import("./languageClient");
       const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
         updated: (params) => this.updated.fire(params),
+        news: (news) => this.newsEmitter.fire(news),
         told: (message) => this.warnings.add(message),
         closed: () => {
           giveUp(t("it ended while it was starting"));

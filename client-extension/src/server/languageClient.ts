@@ -20,7 +20,8 @@ import {
   type WorkspaceMiddleware,
 } from "vscode-languageclient/node";
 import { UNTITLED } from "../files/fileFacts";
-import type { Problem, ServerRequests, UpdateParams } from "../protocol";
+import type { SessionNews } from "../../webview/messages";
+import type { Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
 import { LogLineReader } from "./process";
 
 /** Settings that concern the extension alone. */
@@ -35,6 +36,7 @@ export interface Remembered {
 /** What the connection does with what comes. */
 export interface Listener {
   updated: (params: UpdateParams) => void;
+  news: (news: SessionNews) => void;
   told: (message: string) => void;
   /** The connection ended without having been stopped. The client never starts its server again by itself. */
   closed: () => void;
@@ -49,7 +51,7 @@ export function createLanguageClient(
   running: () => Promise<ChildProcess>,
   { stateFolder, rememberedSession }: Remembered,
   log: vscode.LogOutputChannel,
-  { updated, told, closed }: Listener,
+  { updated, news, told, closed }: Listener,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [{ scheme: "file" }, { scheme: UNTITLED }],
@@ -77,6 +79,10 @@ export function createLanguageClient(
   };
   const client = new QuietLanguageClient("ullage", "Ullage", running, options);
   client.onNotification("ullage/session/update", updated);
+  client.onNotification("ullage/session/figures", (params: ServerNotifications["ullage/session/figures"]) =>
+    news({ type: "figures", ...params }),
+  );
+  client.onNotification("ullage/session/listChanged", () => news({ type: "listChanged" }));
   client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
   client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   return client;

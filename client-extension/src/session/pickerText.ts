@@ -2,39 +2,21 @@
 
 import { dateLanguage, plural, t } from "../l10n";
 import type { BroughtSession, ParamsOf, ResultOf, SearchHit, SessionSummary } from "../protocol";
+import { linesInWords } from "../review/reviewText";
 import { labelText } from "../visible";
-
-const STATES = { idle: "", running: `$(sync~spin) ${t("running")}`, compacting: `$(sync~spin) ${t("compacting")}` };
-
-/** Its title, or what stands for one before the first prompt. */
-export function titleOf(summary: SessionSummary): string {
-  return summary.title || t("New session");
-}
+import { ageOf, fullnessOf, notesOf, openFilesOf, STATUSES, statusOf } from "./sessionRows";
 
 /** What stands beside the title. `now` is in Unix seconds. */
 export function descriptionOf(summary: SessionSummary, isActive: boolean, now: number): string {
-  return [
-    isActive ? t("open") : "",
-    summary.openElsewhere ? t("open in another window") : "",
-    summary.foreign ? t("imported, read only") : "",
-    STATES[summary.state],
-    ageOf(summary.updatedAt, now),
-  ]
+  const icon = STATUSES[statusOf(summary)].icon;
+  const [word, ...notes] = notesOf(summary, isActive);
+  const first = icon === "" || word === undefined ? word : `$(${icon}${icon === "loading" ? "~spin" : ""}) ${word}`;
+  const { words } = fullnessOf(summary) ?? {};
+  const { added, removed } = summary.figures ?? {};
+  const lines = openFilesOf(summary) === "" ? "" : linesInWords({ added: added ?? 0, removed: removed ?? 0 });
+  return [first, ...notes, words === undefined ? "" : t("{share} full", { share: words }), lines, ageOf(summary.updatedAt, now)]
     .filter(Boolean)
     .join(" · ");
-}
-
-function ageOf(seconds: number, now: number): string {
-  const minutes = Math.max(0, now - seconds) / 60;
-  if (minutes < 1) {
-    return t("just now");
-  }
-  if (minutes < 60) {
-    return t("{minutes} min ago", { minutes: Math.floor(minutes) });
-  }
-  return minutes < 24 * 60
-    ? t("{hours} h ago", { hours: Math.floor(minutes / 60) })
-    : new Date(seconds * 1000).toLocaleDateString(dateLanguage());
 }
 
 /** Characters shown before the first word that was searched for: a row is cut at its end, and the word has to be in it. */

@@ -13,8 +13,8 @@ import {
   type Importable,
   NewestOnly,
   importQuestion,
-  titleOf,
 } from "./pickerText";
+import { lostWith, titleOf } from "./sessionRows";
 import { askFor, confirm, tell, tellError } from "../notify";
 import type { SearchHit, SessionSummary } from "../protocol";
 import type { ServerConnection } from "../server/connection";
@@ -76,7 +76,7 @@ function showError(error: Error): void {
   void tellError(error.message);
 }
 
-async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
+async function rename(connection: ServerConnection, summary: Pick<SessionSummary, "sessionId" | "title">): Promise<void> {
   const title = await askFor({
     title: t("Rename session"),
     value: summary.title,
@@ -88,15 +88,29 @@ async function rename(connection: ServerConnection, summary: SessionSummary): Pr
 }
 
 async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
-  if (
-    !(await confirm(t('Delete "{summary}"?', { summary: titleOf(summary) }), t("The conversation cannot be brought back."), t("Delete")))
-  ) {
+  if (!(await confirm(t('Delete "{title}"?', { title: titleOf(summary) }), lostWith(summary), t("Delete")))) {
     return;
   }
   await connection.request("ullage/session/delete", { sessionId: summary.sessionId });
   if (session.current?.sessionId === summary.sessionId) {
     await session.open(undefined);
   }
+}
+
+/** Renames or deletes a session that is named, else the one that is shown. @throws Error where the server refuses. */
+export async function changeSession(
+  what: "rename" | "delete",
+  connection: ServerConnection,
+  session: ActiveSession,
+  sessionId: unknown,
+): Promise<void> {
+  const { sessions } = await connection.request("ullage/session/list", {});
+  const id = typeof sessionId === "string" ? sessionId : session.current?.sessionId;
+  const summary = sessions.find((each) => each.sessionId === id);
+  if (summary === undefined) {
+    throw new Error(t("This session is gone"));
+  }
+  await (what === "rename" ? rename(connection, summary) : remove(connection, session, summary));
 }
 
 function toPick(summary: SessionSummary, isActive: boolean): SessionPick {

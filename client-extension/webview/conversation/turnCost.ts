@@ -29,7 +29,7 @@ export function costsOf(items: readonly Item[], newest: NewestTurn | undefined):
       end();
       cost = item.turnCost ?? undefined;
       last = undefined;
-    } else if (item.kind === "assistant" || item.kind === "toolCall" || item.kind === "notice") {
+    } else if (item.kind === "assistant" || item.kind === "toolCall" || (item.kind === "notice" && last === undefined)) {
       last = item;
     }
   }
@@ -90,7 +90,7 @@ function price(dollars: number | null | undefined): string {
 
 function tokensInWords({ input, cacheRead, cacheWrite, output }: TurnCost, format: (tokens: number) => string): string[] {
   return [
-    t("{tokens} in", { tokens: format(input) }),
+    ...(input > 0 ? [t("{tokens} in", { tokens: format(input) })] : []),
     ...(cacheRead > 0 ? [t("{tokens} cached", { tokens: format(cacheRead) })] : []),
     ...(cacheWrite > 0 ? [t("{tokens} written", { tokens: format(cacheWrite) })] : []),
     t("{tokens} out", { tokens: format(output) }),

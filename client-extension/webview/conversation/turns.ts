@@ -7,6 +7,12 @@ export type Turns = ReadonlyMap<string, TurnChanges>;
 
 export const NO_TURNS: Turns = new Map();
 
+/** The id of the first turn that changed files, from that prompt on; undefined where none did. So far the files go back with the prompt. */
+export function firstChangeFrom(items: readonly Item[], turns: Turns, itemId: string): string | undefined {
+  const from = items.findIndex(({ id }) => id === itemId);
+  return from < 0 ? undefined : items.slice(from).find(({ id }) => turns.has(id))?.id;
+}
+
 /**
  * The last item of each turn that changed files, by its id. Of the turn that runs there is none yet.
  *

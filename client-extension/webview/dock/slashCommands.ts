@@ -14,6 +14,7 @@ export type SlashCommand =
   | { name: "new" }
   | { name: "model"; model: string }
   | { name: "mode"; mode: string }
+  | { name: "effort"; effort: string }
   | { name: "context" }
   | { name: "help" };
 
@@ -34,6 +35,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "search", argument: "[words]", summary: t("Search all sessions of this workspace") },
   { name: "context", summary: t("Show what the context is made of") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
+  { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
   { name: "rewind", argument: "[number] [files]", summary: t("Go back to before a turn that changed files") },
   { name: "fork", summary: t("Continue in a copy of this session") },
@@ -62,6 +64,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, model: argument };
     case "mode":
       return { name, mode: argument };
+    case "effort":
+      return { name, effort: argument };
     case "rewind":
       return { name, to: argument };
     case "search":

@@ -34,7 +34,7 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
       marking?.showWayBack(began);
       if (line === undefined && ended !== undefined) {
         line = new TurnLine(actions);
-        view.element.append(line.element);
+        view.element.insertBefore(line.element, cost?.element ?? null);
       }
       line?.update(ended);
       if (line !== undefined) {

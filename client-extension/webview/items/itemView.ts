@@ -71,12 +71,20 @@ export class Marking {
       onClick: () => actions.runCommand("ullage.goBack", itemId),
     });
     this.back.hidden = true;
-    const fork = iconButton({
-      label: item.kind === "user" ? t("Fork from here: rewrite this prompt in a new session") : FORK,
-      icon: "repo-forked",
-      className: "fork",
-      onClick: () => actions.runCommand("ullage.forkSession", itemId),
-    });
+    const fork =
+      item.kind === "user"
+        ? iconButton({
+            label: t("Edit and send again: in a fork from before this prompt"),
+            icon: "edit",
+            className: "fork",
+            onClick: () => actions.editPrompt(itemId),
+          })
+        : iconButton({
+            label: FORK,
+            icon: "repo-forked",
+            className: "fork",
+            onClick: () => actions.runCommand("ullage.forkSession", itemId),
+          });
     this.latest = item;
     if (item.kind !== "toolCall") {
       const copy = iconButton({

@@ -19,10 +19,10 @@ from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.convert import update_to_wire
+from ullage.lsp.convert import figures_to_wire, update_to_wire
 from ullage.lsp.methods import Answers
 from ullage.lsp.progress import WindowProgress
-from ullage.lsp.protocol import LIST_CHANGED, UPDATE, Nothing, UpdateParams
+from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, FiguresParams, Nothing, UpdateParams
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
@@ -95,6 +95,7 @@ class Bridge:
             remembered_session=around.remembered_session,
             kept=kept,
             show_progress=self._progress.show,
+            on_figures=lambda changed: protocol.notify(FIGURES, FiguresParams(changed.session_id, figures_to_wire(changed.figures))),
         )
         self.answers = Answers(self.sessions)
 

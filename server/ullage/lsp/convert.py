@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
     from ullage.context.compaction_entries import Checked, FetchedAgain, Held
     from ullage.session.attachments import Ref
+    from ullage.session.sessions.figures import Figures, SessionSummary
     from ullage.session.sessions.open_sessions import Fork
-    from ullage.session.sessions.sessions import SessionSummary
     from ullage.session.timeline.turn_costs import TurnCost
 
 
@@ -59,9 +59,17 @@ def unqueued_to_wire(attached: Sequence[Ref]) -> protocol.UnqueueResult:
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
     """A session in the list of sessions."""
+    figures = summary.figures and figures_to_wire(summary.figures)
     return protocol.SessionSummary(
-        summary.session_id, summary.title, summary.updated_at, summary.state, summary.foreign or None, summary.open_elsewhere or None
+        *(summary.session_id, summary.title, summary.updated_at, summary.state),
+        *(summary.foreign or None, summary.open_elsewhere or None, figures),
     )
+
+
+def figures_to_wire(figures: Figures) -> protocol.SessionFigures:
+    """What the list of sessions says of one."""
+    changed = (figures.files, figures.added, figures.removed) if figures.files else (None, None, None)
+    return protocol.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed)
 
 
 def update_to_wire(update: session.Update) -> protocol.Update:
@@ -255,6 +263,7 @@ def _gauge(gauge: session.Gauge) -> wire.Gauge:
         cache_hit_rate=gauge.cache_hit_rate,
         cost=gauge.cost,
         frees_cost=gauge.frees_cost,
+        anew_cost=gauge.anew_cost,
     )
 
 

@@ -287,6 +287,7 @@ class Gauge:
     cache_hit_rate: float | None = None
     cost: float | None = None
     frees_cost: float | None = None
+    anew_cost: float | None = None
 
 
 @attrs.frozen

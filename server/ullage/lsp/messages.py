@@ -37,6 +37,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.RENAME: (wire.RenameParams, wire.Nothing),
     wire.DELETE: (wire.SessionParams, wire.Nothing),
     wire.CLOSE: (wire.SessionParams, wire.Nothing),
+    wire.LOOKED: (wire.SessionParams, wire.Nothing),
     wire.PROMPT: (wire.PromptParams, wire.PromptResult),
     wire.UNQUEUE: (wire.UnqueueParams, wire.UnqueueResult),
     wire.CANCEL: (wire.SessionParams, wire.Nothing),
@@ -73,7 +74,11 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
 
 REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {wire.DIAGNOSTICS: (wire.DiagnosticsParams, wire.DiagnosticsResult)}
 
-NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {wire.UPDATE: wire.UpdateParams, wire.LIST_CHANGED: wire.Nothing}
+NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
+    wire.UPDATE: wire.UpdateParams,
+    wire.LIST_CHANGED: wire.Nothing,
+    wire.FIGURES: wire.FiguresParams,
+}
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 

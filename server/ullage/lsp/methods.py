@@ -88,6 +88,11 @@ async def _close(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing
     return _NOTHING
 
 
+def _looked(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
+    sessions.looked(params.session_id)
+    return _NOTHING
+
+
 async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptResult:
     refs = [_ref(attachment) for attachment in params.attachments or ()]
     session = sessions.get(params.session_id)
@@ -240,6 +245,7 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.POSTPONE_COMPACTION: _postpone_compaction,
     wire.SET_MODE: _set_mode,
     wire.RESPOND: _respond,
+    wire.LOOKED: _looked,
 }
 """What answers the methods that wait for nothing. The functions raise `SessionError`."""
 

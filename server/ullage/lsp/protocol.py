@@ -26,6 +26,7 @@ FORK = "ullage/session/fork"
 RENAME = "ullage/session/rename"
 DELETE = "ullage/session/delete"
 CLOSE = "ullage/session/close"
+LOOKED = "ullage/session/looked"
 PROMPT = "ullage/session/prompt"
 UNQUEUE = "ullage/session/unqueue"
 CANCEL = "ullage/session/cancel"
@@ -61,6 +62,7 @@ TRY_MODEL = "ullage/model/try"
 COMMANDS = "ullage/command/list"
 UPDATE = "ullage/session/update"
 LIST_CHANGED = "ullage/session/listChanged"
+FIGURES = "ullage/session/figures"
 DIAGNOSTICS = "ullage/editor/diagnostics"
 
 REQUEST_FAILED = -32050
@@ -321,6 +323,27 @@ class RespondParams:
 
 
 @attrs.frozen
+class SessionFigures:
+    """What the list says of a session beside its title."""
+
+    status: Literal["idle", "working", "waiting", "done", "failed", "interrupted"]
+    used: int | None = None
+    line: int | None = None
+    cost: float | None = None
+    files: int | None = None
+    added: int | None = None
+    removed: int | None = None
+
+
+@attrs.frozen
+class FiguresParams:
+    """`figures`: what the list says of a session that is open here is this now."""
+
+    session_id: str
+    figures: SessionFigures
+
+
+@attrs.frozen
 class SessionSummary:
     """A session in the list. `updated_at` is Unix seconds; `open_elsewhere`: another window has it open."""
 
@@ -330,6 +353,7 @@ class SessionSummary:
     state: SessionState
     foreign: bool | None = None
     open_elsewhere: bool | None = None
+    figures: SessionFigures | None = None
 
 
 @attrs.frozen

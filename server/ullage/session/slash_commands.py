@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
@@ -41,6 +42,7 @@ COMMANDS = (
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
     Command("model", "Choose the model of this session", "[name]"),
+    Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
     Command("rewind", "Go back to before a turn that changed files", "[number] [files]"),
     Command("fork", "Continue in a copy of this session"),
@@ -141,6 +143,24 @@ async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     return Answer(f"{model.display_name or model.name} answers.{'' if name else ' /model NAME chooses another one.'}")
 
 
+async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
+    shown = session.snapshot(0)
+    model, name = shown.model, shown.model.display_name or shown.model.name
+    if not model.efforts:
+        return Answer(f"{name} has no choice of effort.")
+    choices: tuple[EffortChoice, ...] = ("default", *model.efforts)
+    named: dict[str, EffortChoice] = {each: each for each in choices}
+    choice = named.get(word.lower())
+    if choice is None and word:
+        raise SessionError("invalid", f"{name} has no effort {word}. It takes: default, {', '.join(model.efforts)}")
+    if choice is not None:
+        await sessions.set_effort(session.id, choice)
+        return Answer(f"Effort: {choice}. It counts from the next call on.")
+    dearer = "" if shown.gauge.anew_cost is None else f" (about ${shown.gauge.anew_cost:.2f} more, once)"
+    first = f"Effort: {model.effort or 'default'}. After a change the next request is not read from the prompt cache{dearer}."
+    return Answer("\n".join((first, *(f"- `/effort {each}`" for each in choices))))
+
+
 async def _mode(_: Sessions, session: Session, name: str) -> Answer:
     chosen = next((mode for mode in MODES if name.lower() in (mode.id, mode.name.lower())), None)
     if name and chosen is None:
@@ -208,6 +228,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "context": _context,
     "model": _model,
     "mode": _mode,
+    "effort": _effort,
     "rewind": _rewind,
     "fork": _fork,
     "new": _new,

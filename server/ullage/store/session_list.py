@@ -35,6 +35,9 @@ COPY_PAUSE = 0.001
 REFETCHED = "refetched:"
 """Before a session's id: what its compactions brought about (`session/compacting/learned.py`). It goes with the session."""
 
+FIGURES = "figures:"
+"""The same: what the list of sessions says of it (`session/sessions/figures.py`)."""
+
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
@@ -216,8 +219,8 @@ def unfinished_forks(connection: sqlite3.Connection) -> list[str]:
 
 def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
     """Forgets what is kept here of a session that is deleted."""
-    keys = [f"unfinished:{session_id}", f"lineage:{session_id}", LOST + session_id, REFETCHED + session_id]
-    connection.execute("DELETE FROM remembered WHERE key IN (?, ?, ?, ?)", keys)
+    keys = [f"unfinished:{session_id}", f"lineage:{session_id}", LOST + session_id, REFETCHED + session_id, FIGURES + session_id]
+    connection.execute("DELETE FROM remembered WHERE key IN (?, ?, ?, ?, ?)", keys)
 
 
 def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:

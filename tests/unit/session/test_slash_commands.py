@@ -92,3 +92,20 @@ async def test_a_command_that_cannot_be_done_is_refused_as_its_request_is(folder
                 await told(here, session, text)
             assert refused.value.reason == reason
         assert notices(session) == []
+
+
+async def test_effort_is_chosen_by_its_name_and_what_a_change_costs_is_said_before(tmp_path: Path) -> None:
+    async with stage(tmp_path) as here:
+        session = await here.new()
+        await here.say(session, "Hello")
+        listed = await carry_out(Typed("effort", ""), here.sessions, session)
+        dearer = session.snapshot().gauge.anew_cost
+        assert dearer is not None and dearer > 0
+        assert f"about ${dearer:.2f} more, once" in listed.text
+        assert "`/effort max`" in listed.text
+        await carry_out(Typed("effort", "High"), here.sessions, session)
+        assert session.snapshot().model.effort == "high"
+        await carry_out(Typed("effort", "default"), here.sessions, session)
+        assert session.snapshot().model.effort is None
+        with pytest.raises(SessionError, match="has no effort huge"):
+            await carry_out(Typed("effort", "huge"), here.sessions, session)

@@ -20,6 +20,7 @@ from ullage.session.history.places import ForkPlace, fork_place
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
 from ullage.session.models_in_use import ModelsInWorkspace
 from ullage.session.session import Session
+from ullage.session.sessions.figures import OpenFigures
 from ullage.session.sessions.searching import SessionRecall
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import Update
@@ -46,15 +47,17 @@ class OpenSessions:
         kept: WorkspaceStore,
         around: Surroundings,
         models: ModelsInWorkspace,
+        figures: OpenFigures,
         on_update: Callable[[str, int, Update], None],
         on_warning: Callable[[str], None],
         keep: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
         """`keep` runs work in the background."""
         self._kept = kept
+        self.figures = figures
         self._around = around
         self._models = models
-        self._on_update = on_update
+        self._tell = on_update
         self._on_warning = on_warning
         self._keep = keep
         self._open: dict[str, Session] = {}
@@ -82,6 +85,7 @@ class OpenSessions:
     def forget(self, session_id: str) -> None:
         """It was closed."""
         self._open.pop(session_id, None)
+        self.figures.forget(session_id)
 
     def look_away(self, session_id: str) -> None:
         """A foreign one is looked at no longer."""
@@ -108,6 +112,10 @@ class OpenSessions:
             raise SessionError("unknown_session", f"The session {session_id} is not open")
         return self._open[session_id]
 
+    def _on_update(self, session_id: str, seq: int, update: Update) -> None:
+        self.figures.take(session_id, update)
+        self._tell(session_id, seq, update)
+
     async def make(self, session_id: str) -> Session:
         """Reads a session that nobody has open, and opens it; `one_opens` is held meanwhile. Raises `SessionError`."""
         try:
@@ -119,6 +127,7 @@ class OpenSessions:
         for told in damage_in_words(self._kept.log.damaged(session_id)):
             self._on_warning(told)
         self._open[session_id] = session
+        self.figures.opened(session_id, session.snapshot(1))
         self._keep(session.learn_model())
         return session
 

@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.policies.ullage import ULLAGE
@@ -24,11 +23,12 @@ from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.session import Session
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
 from ullage.session.sessions.earlier_store import Taken
+from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary, in_list
 from ullage.session.sessions.open_sessions import DocumentEvent, Fork, OpenSessions, WorkspaceEvents, fork_session
 from ullage.session.sessions.searching import Found, find
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Outputs, Surroundings
-from ullage.session.timeline.items import SessionState, Update
+from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import one_line
 from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.copying import Held
@@ -52,20 +52,6 @@ OTHER_LOCATION = (
 """What the user is told: sessions that are open are not taken away under their feet."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
-    """A session in the list of sessions. `updated_at` is Unix seconds."""
-
-    session_id: str
-    title: str
-    updated_at: float
-    state: SessionState
-    foreign: bool = False
-    """Whether somebody else may have written it: it can be read only."""
-    open_elsewhere: bool = False
-    """Whether another window has it open, so that it cannot be opened here."""
-
-
 class Sessions:
     """The sessions of one workspace, as a front end sees them."""
 
@@ -86,6 +72,7 @@ class Sessions:
         remembered_session: str | None = None,
         kept: WorkspaceStore | None = None,
         show_progress: ShowProgress = nowhere,
+        on_figures: Callable[[FiguresChanged], None] = lambda changed: None,
     ) -> None:
         """`remembered_session`: the id of one that the editor itself remembers for this workspace. `kept`: what is kept for these folders,
         where it is open already; else it is opened here, which takes a while where something is to be recovered."""
@@ -126,7 +113,9 @@ class Sessions:
             fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,
         )
-        self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._background.keep)
+        self._on_figures = on_figures
+        figures = OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
+        self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, self._background.keep)
         self._events = WorkspaceEvents(self._around, self._open, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
@@ -155,7 +144,7 @@ class Sessions:
         self._news.close()
         await self._open.until_opened()
         self._around.scanner.close()
-        await asyncio.gather(*(session.close() for session in self._open))
+        await asyncio.gather(*(self._closed(session) for session in self._open))
         await self._background.close()
         await self._models.close()
         self._kept.versions.close()
@@ -221,12 +210,26 @@ class Sessions:
         """The same, all where no number is given. Looks at every lock, so call it in another thread where there may be many."""
         records = self._kept.log.sessions()[:most]
         elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
-        return [
-            SessionSummary(
-                record.id, record.title, record.updated_at, self._state_of(record.id), is_foreign(record.id), record.id in elsewhere
-            )
-            for record in records
-        ]
+        figures = self._open.figures
+        kept = figures.kept()
+        return [in_list(record, figures.of(record.id), kept.get(record.id), open_elsewhere=record.id in elsewhere) for record in records]
+
+    def looked(self, session_id: str) -> None:
+        """The user looks at that session, and sees what became of its last turn. Raises `SessionError`."""
+        self._open.shown(session_id)
+        self._open.figures.looked(session_id)
+
+    def _figures_changed(self, session_id: str, elsewhere: bool) -> None:
+        figures = self._open.figures.of(session_id)
+        if elsewhere:
+            self._news.tell()
+        elif figures is not None:
+            self._on_figures(FiguresChanged(session_id, figures))
+
+    async def _closed(self, session: Session) -> None:
+        was_at_work = session.busy
+        await session.close()
+        self._open.figures.closed(session.id, interrupted=was_at_work)
 
     def _list_changed(self) -> None:
         """Here: other windows are told, too."""
@@ -246,9 +249,6 @@ class Sessions:
             for session in self._open.all_shown():
                 if session.title == before.get(session.id):  # not renamed here meanwhile
                     session.take_title(titles.get(session.id, session.title))
-
-    def _state_of(self, session_id: str) -> SessionState:
-        return self._open.get(session_id).state if session_id in self._open else "idle"
 
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
         """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
@@ -278,7 +278,7 @@ class Sessions:
         """Lets go of a session: its turn ends as interrupted, and another window may open it. Raises `SessionError`."""
         await self._open.until_opened()
         if session_id in self._open:
-            await self._open.get(session_id).close()
+            await self._closed(self._open.get(session_id))
             self._open.forget(session_id)
             walked_again()
         else:

@@ -211,9 +211,19 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         frees=frees,
         frees_cost=_would_cost(full, card, spending.summary_output(policy)) if frees else 0.0,
         next=following,
+        anew_cost=_anew_cost(full, card, spending),
         policy=policy.name,
         measure=policy.measure,
     )
+
+
+def _anew_cost(full: Fullness, card: ModelCard, spending: Spending) -> float | None:
+    """After another effort the messages are not found in the cache: they are written to it again in place of being read. Before the first
+    call nothing is there to be read."""
+    if card.prices is None or spending.cache_hit_rate is None:
+        return None
+    held = full.counted.used
+    return card.prices.cost(Usage(0, 0, cache_write_5m_tokens=held)) - card.prices.cost(Usage(0, 0, cache_read_tokens=held))
 
 
 def _would_cost(full: Fullness, card: ModelCard, output: int) -> float | None:

@@ -222,6 +222,8 @@ class Gauge:
     """Dollars that it would cost (estimate)."""
     next: NextCompaction
     """When it compacts by itself."""
+    anew_cost: float | None = None
+    """How many dollars more the next request costs if nothing of it is read from the prompt cache; None where prices are not known."""
     policy: str = "ullage"
     """The name of the policy in force."""
     measure: Measure = "usage"

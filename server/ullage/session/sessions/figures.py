@@ -1,0 +1,278 @@
+"""What the list of sessions says of each: what it does, how full its context is, what it cost, what is open of its changes.
+
+Of a session that is open here this is folded from the very updates that its panel gets. It is kept as one row for each session, so that a
+list of a thousand is read without opening a log. If a row says that a session is at work and nobody has it open, its window was ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Json
+from ullage.session.timeline.items import (
+    ChangesChanged,
+    GaugeChanged,
+    ItemUpdated,
+    SessionState,
+    Snapshot,
+    StateChanged,
+    ToolCallItem,
+    Update,
+)
+from ullage.store.errors import StoreFailed
+from ullage.store.log_store import LogStore
+from ullage.store.origins import is_foreign
+from ullage.store.session_list import FIGURES
+from ullage.store.statements import SessionRecord
+
+logger = logging.getLogger(__name__)
+
+Status: TypeAlias = Literal["idle", "working", "waiting", "done", "failed", "interrupted"]
+"""`waiting`: for the user's answer. `done`: its last turn has ended, and nobody has looked at it since."""
+
+TOLD_AFTER = 0.1
+"""Seconds in which changes are put together before anybody is told."""
+
+KEPT_AFTER = 3.0
+"""Seconds after which figures are written of which only the numbers changed: at work they do at each reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of one session. Tokens as the gauge counts them; None where that is not known."""
+
+    outcome: Literal["idle", "done", "failed", "interrupted"] = "idle"
+    """What became of the last turn."""
+    state: SessionState = "idle"
+    waits: frozenset[str] = frozenset()
+    """The calls that wait for the user's answer."""
+    used: int | None = None
+    threshold: int | None = None
+    cost: float | None = None
+    """Dollars; None where the prices are not known."""
+    files: int = 0
+    """With open changes."""
+    added: int = 0
+    removed: int = 0
+
+    @property
+    def status(self) -> Status:
+        """In one word."""
+        return "waiting" if self.waits else "working" if self.state != "idle" else self.outcome
+
+    def after(self, update: Update) -> Figures:
+        """As they are after an update of the session; the same where it changes nothing here."""
+        match update:
+            case StateChanged():
+                return self._in_state(update)
+            case GaugeChanged(gauge=gauge):
+                return replace(self, used=gauge.used, threshold=gauge.threshold, cost=gauge.cost)
+            case ChangesChanged(changes=changes):
+                return replace(self, files=changes.count, added=changes.added, removed=changes.removed)
+            case ItemUpdated(item=ToolCallItem() as call):
+                asks = call.status == "awaiting_permission"
+                return self if asks == (call.id in self.waits) else replace(self, waits=self.waits ^ {call.id})
+            case _:
+                return self
+
+    def _in_state(self, update: StateChanged) -> Figures:
+        outcome = self.outcome
+        if self.state != "idle" and update.ended is not None:  # a command that was typed ends no turn
+            outcome = _OUTCOMES.get(update.ended.stop_reason, "failed")
+        elif self.state == "idle" and update.state == "running":
+            outcome = "idle"
+        waits = self.waits if update.state == "running" else frozenset[str]()
+        return replace(self, outcome=outcome, state=update.state, waits=waits)
+
+
+_OUTCOMES: Mapping[str, Literal["idle", "done", "failed"]] = {"end_turn": "done", "max_tokens": "done", "cancelled": "idle"}
+
+
+def figures_of(snapshot: Snapshot, kept: Figures | None) -> Figures:
+    """Of a session that was just opened. What became of its last turn is `kept`; nobody else was at work in it."""
+    gauge, changes = snapshot.gauge, snapshot.changes
+    outcome = "idle" if kept is None else left_alone(kept).outcome
+    return Figures(
+        outcome, snapshot.state, frozenset(), gauge.used, gauge.threshold, gauge.cost, changes.count, changes.added, changes.removed
+    )
+
+
+def left_alone(kept: Figures) -> Figures:
+    """Of a session that nobody has open: one that was at work when this was kept was interrupted."""
+    return kept if kept.status == kept.outcome else replace(kept, outcome="interrupted", state="idle", waits=frozenset())
+
+
+def to_json(figures: Figures) -> Json:
+    """As a row keeps them."""
+    numbers: dict[str, Json] = {name: getattr(figures, name) for name in _NUMBERS}
+    return {"status": figures.status, **{name: value for name, value in numbers.items() if value is not None}}
+
+
+_NUMBERS = ("used", "threshold", "cost", "files", "added", "removed")
+
+
+def from_json(value: Json) -> Figures | None:
+    """As a row has them; None where it is none that this version can read."""
+    if not isinstance(value, Mapping):
+        return None
+    found = [value.get(name) for name in _NUMBERS]
+    numbers = [each for each in found if isinstance(each, int | float) and not isinstance(each, bool) and each >= 0]
+    if len(numbers) + found.count(None) < len(found):
+        return None
+    used, threshold, cost, files, added, removed = (each if isinstance(each, int | float) else None for each in found)
+    figures = Figures(
+        used=None if used is None else int(used),
+        threshold=None if threshold is None else int(threshold),
+        cost=None if cost is None else float(cost),
+        files=int(files or 0),
+        added=int(added or 0),
+        removed=int(removed or 0),
+    )
+    match value.get("status"):
+        case "working":
+            return replace(figures, state="running")
+        case "waiting":
+            return replace(figures, state="running", waits=frozenset({"?"}))
+        case "idle" | "done" | "failed" | "interrupted" as outcome:
+            return replace(figures, outcome=outcome)
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session in the list of sessions. `updated_at` is Unix seconds."""
+
+    session_id: str
+    title: str
+    updated_at: float
+    state: SessionState
+    foreign: bool = False
+    """Whether somebody else may have written it: it can be read only."""
+    open_elsewhere: bool = False
+    """Whether another window has it open, so that it cannot be opened here."""
+    figures: Figures | None = None
+    """None where nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresChanged:
+    """What the list of sessions says of one that is open here is something else now."""
+
+    session_id: str
+    figures: Figures
+
+
+def in_list(record: SessionRecord, here: Figures | None, kept: Figures | None, *, open_elsewhere: bool) -> SessionSummary:
+    """A row of the list: what is known of it `here` if it is open, else what is `kept` of it."""
+    there = kept if kept is None or open_elsewhere else left_alone(kept)
+    state = "idle" if here is None else here.state
+    return SessionSummary(record.id, record.title, record.updated_at, state, is_foreign(record.id), open_elsewhere, here or there)
+
+
+class OpenFigures:
+    """Of the sessions that are open here, kept on disk. `tell` is called with an id some moments after something changed there, and whether
+    its status did. `keep` runs work in the background."""
+
+    def __init__(self, log: LogStore, tell: Callable[[str, bool], None], keep: Callable[[Coroutine[None, None, None]], None]) -> None:
+        self._log = log
+        self._tell = tell
+        self._keep = keep
+        self._now: dict[str, Figures] = {}
+        self._told: dict[str, Figures] = {}
+        self._written: dict[str, Json] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._writing: dict[str, asyncio.TimerHandle] = {}
+
+    def of(self, session_id: str) -> Figures | None:
+        """Of a session that is open here."""
+        return self._now.get(session_id)
+
+    def kept(self) -> dict[str, Figures]:
+        """Of all sessions of the log, by id. Raises `StoreFailed`."""
+        found = {session_id: from_json(value) for session_id, value in self._log.recalled_all(FIGURES).items()}
+        return {session_id: figures for session_id, figures in found.items() if figures is not None}
+
+    def opened(self, session_id: str, snapshot: Snapshot) -> None:
+        """A session is open from now on."""
+        try:
+            row = self._log.recalled(FIGURES + session_id)
+        except StoreFailed as error:
+            logger.info("what is kept of session %s is not known: %s", session_id, error)
+            row = None
+        self._now[session_id] = self._told[session_id] = figures_of(snapshot, from_json(row))
+        self._written[session_id] = row
+
+    def take(self, session_id: str, update: Update) -> None:
+        """An update of that session."""
+        before = self._now.get(session_id)
+        if before is not None:
+            self._set(session_id, before.after(update))
+
+    def looked(self, session_id: str) -> None:
+        """The user has looked at it."""
+        before = self._now.get(session_id)
+        if before is not None and before.outcome in ("done", "failed", "interrupted"):
+            self._set(session_id, replace(before, outcome="idle"))
+
+    def closed(self, session_id: str, *, interrupted: bool = False) -> None:
+        """It is no longer open: what is known of it is written. `interrupted`: it was at work until then."""
+        figures = self._now.pop(session_id, None)
+        self._stop(session_id)
+        if figures is not None:
+            self._write(session_id, to_json(replace(figures, outcome="interrupted") if interrupted else figures))
+
+    def forget(self, session_id: str) -> None:
+        """It is deleted."""
+        self._now.pop(session_id, None)
+        self._stop(session_id)
+
+    def _stop(self, session_id: str) -> None:
+        for timers in (self._timers, self._writing):
+            timer = timers.pop(session_id, None)
+            if timer is not None:
+                timer.cancel()
+
+    def _set(self, session_id: str, figures: Figures) -> None:
+        if figures == self._now[session_id]:
+            return
+        self._now[session_id] = figures
+        if session_id not in self._timers:
+            self._timers[session_id] = asyncio.get_running_loop().call_later(TOLD_AFTER, self._changed, session_id)
+
+    def _changed(self, session_id: str) -> None:
+        del self._timers[session_id]
+        now, before = self._now[session_id], self._told[session_id]
+        if now == before:
+            return
+        self._told[session_id] = now
+        is_other = now.status != before.status
+        if is_other and session_id in self._writing:
+            self._writing.pop(session_id).cancel()
+        if session_id not in self._writing:
+            wait = 0.0 if is_other else KEPT_AFTER
+            self._writing[session_id] = asyncio.get_running_loop().call_later(wait, self._keep_now, session_id, is_other)
+        self._tell(session_id, False)
+
+    def _keep_now(self, session_id: str, is_other: bool) -> None:
+        del self._writing[session_id]
+        value = to_json(self._now[session_id])
+        self._keep(self._kept(session_id, value, is_other=is_other))
+
+    async def _kept(self, session_id: str, value: Json, *, is_other: bool) -> None:
+        await asyncio.to_thread(self._write, session_id, value)
+        if is_other:
+            self._tell(session_id, True)
+
+    def _write(self, session_id: str, value: Json) -> None:
+        if value == self._written.get(session_id):
+            return
+        try:
+            self._log.remember(FIGURES + session_id, value)
+            self._written[session_id] = value
+        except StoreFailed as error:
+            logger.info("what the list says of session %s could not be kept: %s", session_id, error)
