@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,18 +135,21 @@ class Versions:
         *,
         named: bool,
         seen: Iterable[tuple[str, Seen | None]] = (),
+        at_once: bool = True,
     ) -> None:
-        """Keeps all of it, or nothing where it raises. With it goes what a scan found of some paths (None: nothing any more)."""
+        """Keeps all of it, or nothing where it raises. With it goes what a scan found of some paths (None: nothing any more).
+
+        What is not kept `at_once` is durable with the next write that is: many of these in a row do not wait for the disk each time.
+        """
         now = self._clock()
-        with self._changing("keep a version of a file") as connection:
-            for each in packed:
-                self._add(connection, each, now, named=named)
-            for path, found in seen:
-                if found is None:
-                    connection.execute("DELETE FROM seen WHERE path = ?", (os.fsencode(path),))
-                else:
-                    row = (os.fsencode(path), found.stamp, _bytes_of(found.sha256), found.why)
-                    connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
+        with self._changing("keep a version of a file", at_once=at_once) as connection:
+            self._add(connection, {each.sha256: each for each in packed}, now, named=named)
+            rows = [(os.fsencode(path), found) for path, found in seen]
+            connection.executemany("DELETE FROM seen WHERE path = ?", [(path,) for path, found in rows if found is None])
+            connection.executemany(
+                "INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)",
+                [(path, found.stamp, _bytes_of(found.sha256), found.why) for path, found in rows if found is not None],
+            )
             self._stay_within(connection, {each.sha256 for each in packed})
 
     def name(self, versions: Iterable[FileVersion | None]) -> None:
@@ -249,15 +252,21 @@ class Versions:
 
     # The limit
 
-    def _add(self, connection: sqlite3.Connection, packed: Packed, now: float, *, named: bool) -> None:
-        key = _bytes_of(packed.sha256)
-        there = connection.execute("SELECT packed IS NOT NULL FROM content WHERE sha256 = ?", (key,)).fetchone()
-        if there is not None and there[0]:
-            connection.execute("UPDATE content SET kept_at = ?, named = named OR ? WHERE sha256 = ?", (now, named, key))
-            return
-        row = (key, packed.size, packed.data, now, named)
-        connection.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?, ?, 0)", row)
-        connection.execute("UPDATE total SET bytes = bytes + ?", (len(packed.data),))
+    def _add(self, connection: sqlite3.Connection, packed: Mapping[str, Packed], now: float, *, named: bool) -> None:
+        there = {
+            sha256
+            for sha256 in packed
+            if connection.execute("SELECT 1 FROM content WHERE sha256 = ? AND packed IS NOT NULL", (_bytes_of(sha256),)).fetchone()
+        }
+        connection.executemany(
+            "UPDATE content SET kept_at = ?, named = named OR ? WHERE sha256 = ?", [(now, named, _bytes_of(sha256)) for sha256 in there]
+        )
+        new = [each for sha256, each in packed.items() if sha256 not in there]
+        connection.executemany(
+            "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?, ?, 0)",
+            [(_bytes_of(each.sha256), each.size, each.data, now, named) for each in new],
+        )
+        connection.execute("UPDATE total SET bytes = bytes + ?", (sum(len(each.data) for each in new),))
 
     def _stay_within(self, connection: sqlite3.Connection, new: set[str]) -> None:
         """Raises `NoRoom`, and the transaction is taken back, where all that is left is needed next."""
@@ -305,8 +314,9 @@ class Versions:
             yield self._opened()
 
     @contextmanager
-    def _changing(self, action: str) -> Generator[sqlite3.Connection]:
+    def _changing(self, action: str, *, at_once: bool = True) -> Generator[sqlite3.Connection]:
         with self._reading(action) as connection:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if at_once else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

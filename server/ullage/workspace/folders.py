@@ -21,8 +21,10 @@ import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
+from types import TracebackType
+from typing import BinaryIO, Self
 
 OWN_FOLDER = ".ullage"
 """Where earlier versions kept in the workspace what is now kept outside of it. Records of then name files below it."""
@@ -203,6 +205,53 @@ def open_regular(path: Path) -> Generator[BinaryIO]:
         yield file
 
 
+class Regulars:
+    """Reads regular files of one folder after those of another; the way to a folder is gone once for all of its files.
+
+    A context. Paths are absolute, without links. For one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self._inside = ""
+        self._folder: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._leave()
+
+    def read(self, path: str, most: int) -> tuple[bytes, os.stat_result]:
+        """The bytes, one more than `most` of them where there are more, and the status afterwards. Raises what `open_regular` raises."""
+        inside, _, name = path.rpartition(os.sep)
+        if not _BY_FOLDER or not inside:
+            with open_regular(Path(path)) as file:
+                return file.read(most + 1), os.fstat(file.fileno())
+        if inside != self._inside or self._folder is None:
+            self._leave()
+            self._folder, self._inside = _opened_folder(Path(inside)), inside
+        _check_regular(os.stat(name, dir_fd=self._folder, follow_symlinks=False), Path(path))
+        descriptor = _opened(name, _READ, self._folder, Path(path))
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
+            _check_regular(os.fstat(descriptor), Path(path))
+            data = _all_of(file, most + 1)
+            return data, os.fstat(descriptor)
+
+    def _leave(self) -> None:
+        if self._folder is not None:
+            os.close(self._folder)
+            self._folder = None
+
+
+def _all_of(file: FileIO, most: int) -> bytes:
+    """A file may give less than is asked for at once."""
+    size = min(os.fstat(file.fileno()).st_size, most)
+    data = file.read(size + 1 if size < most else most) or b""
+    while len(data) < most and (more := file.read(most - len(data))):
+        data += more
+    return data
+
+
 def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result], None], *, executable: bool | None = None) -> None:
     """Makes `data` the content of the file at once and whole, or leaves it as it was. Missing folders are made, the mode is kept.
 
@@ -249,26 +298,35 @@ def _folder_of(path: Path, *, make: bool) -> Generator[tuple[int | None, str]]:
         return
     if not path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{path} is not a resolved path")
-    folder = os.open(path.anchor, _STEP)
+    folder = _opened_folder(path.parent, make=make)
     try:
-        for parent in (*reversed(path.parents), path)[1:-1]:
-            inner = _step(folder, parent, make=make)
-            os.close(folder)
-            folder = inner
         yield folder, path.name
     finally:
         os.close(folder)
 
 
-def _step(folder: int, path: Path, *, make: bool) -> int:
+def _opened_folder(path: Path, *, make: bool = False) -> int:
+    folder = os.open(path.anchor, _STEP)
     try:
-        return _opened(path.name, _STEP, folder, path)
+        for name in path.parts[1:]:
+            inner = _step(folder, name, path, make=make)
+            os.close(folder)
+            folder = inner
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _step(folder: int, name: str, path: Path, *, make: bool) -> int:
+    try:
+        return _opened(name, _STEP, folder, path)
     except FileNotFoundError:
         if not make:
             raise
     with suppress(FileExistsError):
-        os.mkdir(path.name, dir_fd=folder)
-    return _opened(path.name, _STEP, folder, path)
+        os.mkdir(name, dir_fd=folder)
+    return _opened(name, _STEP, folder, path)
 
 
 def _opened(name: str, flags: int, folder: int | None, path: Path) -> int:

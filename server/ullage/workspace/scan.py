@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.workspace.folders import Folders, open_regular
+from ullage.workspace.folders import Folders, Regulars
 from ullage.workspace.ignore import ALWAYS_IGNORED, RULES_FILE, FolderRules, IgnoreRules
 from ullage.workspace.text_file import TooLarge
 
@@ -50,8 +50,8 @@ class Walker:
         self._most_files = most_files
         self._roots: tuple[Path, ...] = ()
         self._rules = IgnoreRules(())
-        self._rules_files: dict[str, str] = {}
-        """The stamp of each rules file that counted."""
+        self._rules_files: dict[str, str] | None = None
+        """The stamp of each rules file that counted; None before the first walk, which reads them all."""
         self._decided: dict[str, tuple[FolderRules, dict[str, bool]]] = {}
 
     def walk(self) -> list[Met]:
@@ -60,13 +60,15 @@ class Walker:
             self._forget()
         met = list(self._all())
         found = _rules_files(met, self._roots)
-        if found != self._rules_files:
+        is_first, is_other = self._rules_files is None, found != self._rules_files
+        self._rules_files = found
+        if is_other and not is_first:
             self._forget()
-            self._rules_files = found
             met = list(self._all())
         return met
 
     def _forget(self) -> None:
+        self._rules_files = None if self._roots != self._folders.roots else self._rules_files
         self._roots = self._folders.roots
         self._rules = IgnoreRules(self._roots)
         self._decided.clear()
@@ -151,16 +153,14 @@ def is_executable(stamp: str) -> bool:
     return stamp.endswith("x")
 
 
-def read_as_stamped(met: Met, most: int) -> tuple[bytes, bool]:
+def read_as_stamped(met: Met, most: int, files: Regulars) -> tuple[bytes, bool]:
     """The bytes of a file that was met, and whether the stamp stands for them: where not, they have to be read again next time.
 
     Raises `TooLarge` for more than `most` bytes, and `OSError`, also where a link stands there by now.
     """
     if size_in(met.stamp) > most:
         raise TooLarge
-    with open_regular(Path(met.path)) as file:
-        data = file.read(most + 1)
-        status = os.fstat(file.fileno())
+    data, status = files.read(met.path, most)
     if len(data) > most:
         raise TooLarge
     _, mtime, ctime, *_ = met.stamp.split(" ")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.deep import many
-from ullage.workspace.folders import LedElsewhere, NotRegular, open_regular, replace_regular
+from ullage.workspace.folders import LedElsewhere, NotRegular, Regulars, open_regular, replace_regular
 from ullage.workspace.media_file import read_media
 from ullage.workspace.text_file import NotText, OwnWrites, read_text, write_text
 
@@ -123,9 +123,23 @@ def test_what_was_exchanged_is_neither_read_nor_written(root: Path, outside: Pat
         read_text(path)
     with pytest.raises(LedElsewhere):
         write_text(path, "written", None, OwnWrites())
+    with pytest.raises(LedElsewhere), Regulars() as files:
+        files.read(str(path), 100)
     assert read_media(path) is None
     assert texts(outside) == before
     assert "written" not in "".join(texts(root.parent).values())
+
+
+def test_of_many_files_each_is_that_of_the_folder_that_was_opened(root: Path, outside: Path) -> None:
+    (root / "a/b/d.txt").write_text("inside, too")
+    (root / "a/e.txt").write_text("12345")
+    with Regulars() as files:
+        assert files.read(str(root / "a/b/c.txt"), 100)[0] == b"inside"
+        folder_for_link(root, outside)
+        assert files.read(str(root / "a/b/d.txt"), 100)[0] == b"inside, too"
+        assert files.read(str(root / "a/e.txt"), 3)[0] == b"1234", "one byte more tells that it is too long"
+        with pytest.raises(LedElsewhere):
+            files.read(str(root / "a/b/c.txt"), 100)
 
 
 def test_a_name_that_is_a_link_is_written_nowhere_below_it(root: Path, outside: Path) -> None:
@@ -152,6 +166,8 @@ def test_other_things_than_files_are_not_opened(root: Path) -> None:
         for path in (root / "pipe", place, Path("/dev/zero")):
             with pytest.raises(NotText, match="not a regular file"):
                 read_text(path)
+            with pytest.raises(NotRegular), Regulars() as files:
+                files.read(str(path), 100)
             with pytest.raises(NotRegular):
                 replace_regular(path, b"x", lambda status: None)
     with pytest.raises(IsADirectoryError):

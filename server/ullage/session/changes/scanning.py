@@ -11,15 +11,18 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from ullage.context.change_entries import ChangedFile, FileVersion, Uncovered
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import Packed, Seen, Versions, pack
-from ullage.workspace.folders import Folders
+from ullage.workspace.folders import Folders, Regulars
 from ullage.workspace.scan import Met, TooManyFiles, Walker, is_executable, read_as_stamped, size_in
 from ullage.workspace.text_file import TooLarge
 
@@ -29,8 +32,14 @@ LARGEST_BYTES = 5_000_000
 MOST_SECONDS = 20.0
 """So long a scan reads files. What it has not read by then is named as not covered, and read by the next one."""
 
-BATCH_BYTES = 8_000_000
-"""Packed content that is written in one go: some 50 ms, for which another window waits."""
+READERS = 2
+"""Threads that read and pack: both leave the interpreter to others most of the time."""
+
+READ_TOGETHER, BYTES_TOGETHER = 100, 8_000_000
+"""Files that a thread reads at one go, and that are written in one go: so many, or of so many bytes."""
+
+AHEAD = 4
+"""Such parts that are read while the one before is written."""
 
 TOO_LARGE = f"larger than {LARGEST_BYTES // 1_000_000} MB"
 IGNORED = "ignored by git"
@@ -166,10 +175,7 @@ class Scanner:
         except StoreFailed as error:
             raise NotScanned(str(error).removesuffix(".")) from error
         reading = _Reading(self._versions, before, self._unwritten)
-        for each in met:
-            if self._is_closed:
-                raise NotScanned(NOT_YET)
-            reading.take(each)
+        reading.take([each for each in met if not reading.is_as_it_was(each)], lambda: self._is_closed)
         reading.finish()
         if self._newest is None:
             self._before_start = before
@@ -191,67 +197,111 @@ class _Reading:
         self._rows = rows
         self._before = before
         self._until = time.monotonic() + MOST_SECONDS
-        self._batch: list[tuple[Met, str, Packed]] = []
-        self._bytes = 0
         self._failed = ""
         self.found: dict[str, FileState] = {}
 
-    def take(self, met: Met) -> None:
-        """Looks at one thing; a file that is as it was is not read."""
+    def is_as_it_was(self, met: Met) -> bool:
+        """Whether it need not be read."""
         known = self._before.get(met.path)
-        if known is not None and known.stamp == met.stamp and known.why in ("", TOO_LARGE, IGNORED, LINK, NO_UTF8):
-            self.found[met.path] = known
-            return
-        why = self._why_not(met)
-        if not why:
-            try:
-                data, is_settled = read_as_stamped(met, LARGEST_BYTES)
-            except TooLarge:
-                why = TOO_LARGE
-            except FileNotFoundError:  # it vanished
-                return
-            except OSError as error:
-                why = f"it cannot be read: {error.strerror or error}"
+        if known is None or known.stamp != met.stamp or known.why not in ("", TOO_LARGE, IGNORED, LINK, NO_UTF8):
+            return False
+        self.found[met.path] = known
+        return True
+
+    def take(self, mets: Sequence[Met], is_closed: Callable[[], bool]) -> None:
+        """Reads and keeps what is new: some threads read and pack while this one writes. Raises `NotScanned`."""
+        new: list[Met] = []
+        for met in mets:
+            why = _why_not(met)
+            if why:
+                self._note(met.path, FileState(met.stamp, None, why))
             else:
-                packed = pack(data)
-                self._batch.append((met, met.stamp if is_settled else f"{_UNSETTLED}{met.stamp}", packed))
-                self._bytes += len(packed.data)
-                if self._bytes > BATCH_BYTES:
-                    self._write()
-                return
-        self._note(met.path, FileState(met.stamp, None, why))
+                new.append(met)
+        with ThreadPoolExecutor(READERS if len(new) > READ_TOGETHER else 1, "ullage-scan") as readers:
+            waiting = deque[tuple[Sequence[Met], Future[list[_Read]]]]()
+            for part in (*_parts(new), None):
+                if part is not None:
+                    waiting.append((part, readers.submit(_read, part, self._is_over)))
+                while len(waiting) > AHEAD or (waiting and part is None):
+                    self._keep(*waiting.popleft())
+                    if is_closed():
+                        self._until = 0.0
+                        raise NotScanned(NOT_YET)
+
+    def _is_over(self) -> str:
+        return self._failed or ("" if time.monotonic() < self._until else NOT_YET)
+
+    def _keep(self, mets: Sequence[Met], reading: Future[list[_Read]]) -> None:
+        read = reading.result()
+        packed = [each for each, _ in read if isinstance(each, Packed)]
+        failed = ""
+        try:
+            if packed:
+                self._versions.keep_packed(packed, named=False, at_once=False)
+        except StoreFailed as error:
+            failed = self._failed = str(error).removesuffix(".")
+        for met, (found, is_settled) in zip(mets, read, strict=True):
+            stamp = met.stamp if is_settled else f"{_UNSETTLED}{met.stamp}"
+            if isinstance(found, Packed):
+                version = FileVersion(found.sha256, found.size, is_executable(met.stamp))
+                self._note(met.path, FileState(stamp, None, failed) if failed else FileState(stamp, version))
+            elif found:
+                self._note(met.path, FileState(met.stamp, None, found))
 
     def finish(self) -> None:
-        """Keeps what is left. What could not be kept is not covered."""
-        for path in self._before.keys() - self.found.keys() - {met.path for met, _, _ in self._batch}:
+        """What is gone is noted as gone."""
+        for path in self._before.keys() - self.found.keys():
             self._rows[path] = None
-        self._write()
-
-    def _why_not(self, met: Met) -> str:
-        if met.kind != "file":
-            return IGNORED if met.kind == "ignored" else LINK
-        if not _is_utf8(met.path):
-            return NO_UTF8
-        if size_in(met.stamp) > LARGEST_BYTES:
-            return TOO_LARGE
-        return self._failed or ("" if time.monotonic() < self._until else NOT_YET)
 
     def _note(self, path: str, state: FileState) -> None:
         self.found[path] = state
         if state != self._before.get(path):
             self._rows[path] = Seen(state.stamp, state.version.sha256 if state.version else None, state.why)
 
-    def _write(self) -> None:
-        batch, self._batch, self._bytes = self._batch, [], 0
-        if not batch:
-            return
-        try:
-            self._versions.keep_packed([packed for _, _, packed in batch], named=False)
-        except StoreFailed as error:
-            self._failed = str(error).removesuffix(".")
-        for met, stamp, packed in batch:
-            version = FileVersion(packed.sha256, packed.size, is_executable(met.stamp))
-            self._note(met.path, FileState(stamp, None, self._failed) if self._failed else FileState(stamp, version))
+
+def _parts(mets: Sequence[Met]) -> Iterator[Sequence[Met]]:
+    part: list[Met] = []
+    size = 0
+    for met in mets:
+        part.append(met)
+        size += size_in(met.stamp)
+        if len(part) >= READ_TOGETHER or size >= BYTES_TOGETHER:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+_Read: TypeAlias = tuple[Packed | str, bool]
+"""What was read of a file, or why nothing was (empty: it vanished); and whether its stamp stands for it."""
+
+
+def _read(mets: Sequence[Met], is_over: Callable[[], str]) -> list[_Read]:
+    with Regulars() as files:
+        return [_read_one(met, files, is_over()) for met in mets]
+
+
+def _read_one(met: Met, files: Regulars, why: str) -> _Read:
+    if why:
+        return why, False
+    try:
+        data, is_settled = read_as_stamped(met, LARGEST_BYTES, files)
+    except TooLarge:
+        return TOO_LARGE, False
+    except FileNotFoundError:
+        return "", False
+    except OSError as error:
+        return f"it cannot be read: {error.strerror or error}", False
+    return pack(data), is_settled
+
+
+def _why_not(met: Met) -> str:
+    """Why it is not read; empty where it is."""
+    if met.kind != "file":
+        return IGNORED if met.kind == "ignored" else LINK
+    if not _is_utf8(met.path):
+        return NO_UTF8
+    return TOO_LARGE if size_in(met.stamp) > LARGEST_BYTES else ""
 
 
 def _is_same(was: FileState | None, now: FileState | None) -> bool:

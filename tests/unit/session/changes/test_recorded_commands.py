@@ -21,6 +21,8 @@ from ullage.session.session import Session
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import Versions, pack
+from ullage.workspace.folders import Regulars
+from ullage.workspace.scan import Met, read_as_stamped
 
 
 @pytest.fixture
@@ -219,12 +221,9 @@ async def test_the_next_scan_reads_only_what_changed_also_after_a_restart(folder
         os.utime(path, (long_ago, long_ago))
     read: list[str] = []
 
-    def spy(met: object, most: int) -> tuple[bytes, bool]:
-        from ullage.workspace.scan import Met, read_as_stamped
-
-        assert isinstance(met, Met)
+    def spy(met: Met, most: int, files: Regulars) -> tuple[bytes, bool]:
         read.append(Path(met.path).name)
-        return read_as_stamped(met, most)[0], True  # as if it had been written long ago: nobody can set the time of a change
+        return read_as_stamped(met, most, files)[0], True  # as if it had been written long ago: nobody can set the time of a change
 
     monkeypatch.setattr("ullage.session.changes.scanning.read_as_stamped", spy)
     async with stage(folder) as here:
