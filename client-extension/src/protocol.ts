@@ -517,6 +517,15 @@ export interface OpenChanges {
   count: number;
   added: number;
   removed: number;
+  /** The newest turns with open changes, the oldest first, and in how many files. */
+  turns?: OpenTurn[] | null;
+}
+
+/** A turn with open changes. `turnId` is the id of its prompt. */
+export interface OpenTurn {
+  turnId: string;
+  title: string;
+  files: number;
 }
 
 /** What one turn changed. `turnId` is the id of its prompt. */

@@ -67,6 +67,8 @@ class Reviewed:
     verdict: Literal["kept", "undone"]
     hunks: int
     """How many pieces were kept or undone."""
+    turn_id: str = ""
+    """The prompt of the turn whose changes alone this was about; empty where it was about any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,23 @@ class Uncovered:
 
 
 @attrs.frozen
+class OpenTurn:
+    """A turn with open changes, and in how many files."""
+
+    turn_id: str
+    title: str
+    files: int
+
+
+@attrs.frozen
 class OpenChanges:
-    """All open changes: the first files without their hunks, and how many there are."""
+    """All open changes: the first files without their hunks, how many there are, and the turns that they are of."""
 
     files: list[ChangedFile]
     count: int
     added: int
     removed: int
+    turns: list[OpenTurn] | None = None
 
 
 @attrs.frozen

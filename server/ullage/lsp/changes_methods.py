@@ -98,4 +98,5 @@ def _file(file: ShownFile) -> shapes.ChangedFile:
 
 def open_changes_to_wire(changes: OpenChanges) -> shapes.OpenChanges:
     """All open changes together."""
-    return shapes.OpenChanges([_file(each) for each in changes.files], changes.count, changes.added, changes.removed)
+    turns = [shapes.OpenTurn(each.turn_id, title_of(each.title), each.files) for each in changes.turns]
+    return shapes.OpenChanges([_file(each) for each in changes.files], changes.count, changes.added, changes.removed, turns or None)

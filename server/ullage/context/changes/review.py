@@ -6,7 +6,7 @@ to tell whose a line is: such steps are kept, and `settled` looks at the texts. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -79,8 +79,12 @@ class Review:
     def __init__(self) -> None:
         self.open: dict[str, OpenChange] = {}
         self.turns: dict[str, TurnChanges] = {}
+        self._turns_of: dict[str, dict[str, None]] = {}
+        """The turns whose changes of a file are open, by path."""
         self._gone_back: dict[str, OpenChange] = {}
         """What was open before the user went back to where it began: it is open again if they go forward."""
+        self._turns_gone_back: dict[str, dict[str, None]] = {}
+        """The turns that they went back over, by path."""
         self._prompt: tuple[UserPrompt, float] | None = None
 
     def add(self, logged: Logged) -> bool:
@@ -93,6 +97,7 @@ class Review:
         if isinstance(entry, Reviewed | ReviewedTogether):
             for each in reviewed(entry):
                 self._put(OpenChange(each.path, each.baseline, each.agents))
+                self._turns_of.get(each.path, {}).pop(each.turn_id, None)
             return True
         changed = files_changed(entry)
         if changed is None:
@@ -100,7 +105,7 @@ class Review:
         by_agent = changed.tool_use_id is not None
         for each in changed.files:
             if changed.gone_back_to:
-                self._went_back(each)
+                self._went_back(each, changed.gone_back_to)
             else:
                 self._gone_back.pop(each.path, None)
                 self._changed(each, by_agent=by_agent)
@@ -108,9 +113,17 @@ class Review:
             self._in_turn(changed.files, changed.uncovered, *self._prompt)
         return True
 
+    def open_turns(self, path: str) -> Iterable[str]:
+        """The turns of which changes in that file are open."""
+        return self._turns_of.get(path, ())
+
+    def _close(self, path: str) -> None:
+        self.open.pop(path, None)
+        self._turns_of.pop(path, None)
+
     def _put(self, change: OpenChange) -> None:
         if not change.steps and change.baseline == change.agents:
-            self.open.pop(change.path, None)
+            self._close(change.path)
         else:
             self.open[change.path] = change
 
@@ -120,27 +133,40 @@ class Review:
             if by_agent:
                 self._put(OpenChange(file.path, file.before, file.after))
         elif not by_agent and file.after == known.baseline and not known.steps:
-            self.open.pop(file.path)
+            self._close(file.path)
         elif by_agent and file.before == known.agents and not known.steps:
             self._put(replace(known, agents=file.after))
         else:
             self._put(replace(known, steps=(*known.steps, Step(file.before, file.after, by_agent))))
 
-    def _went_back(self, file: ChangedFile) -> None:
+    def _went_back(self, file: ChangedFile, checkpoint_id: str) -> None:
         """Going back, and forward again, moves the agent's version. What was kept meanwhile is none of the agent's any more."""
-        known = self.open.get(file.path)
+        known, turns = self.open.get(file.path), self._turns_of.get(file.path, {})
         if known is not None:
             self._changed(file, by_agent=True)
             if file.path not in self.open:
                 self._gone_back[file.path] = known
         elif file.path in self._gone_back:
             self._put(replace(self._gone_back.pop(file.path), agents=file.after, steps=()))
+        if checkpoint_id in self.turns:
+            order = list(self.turns)
+            gone = dict.fromkeys(each for each in turns if order.index(each) >= order.index(checkpoint_id))
+            self._turns_gone_back.setdefault(file.path, {}).update(gone)
+            self._leave_open(file.path, {each: None for each in turns if each not in gone})
+        else:
+            self._leave_open(file.path, turns | self._turns_gone_back.pop(file.path, {}))
+
+    def _leave_open(self, path: str, turns: dict[str, None]) -> None:
+        if path in self.open:
+            self._turns_of[path] = turns
 
     def _in_turn(self, files: Sequence[ChangedFile], uncovered: Sequence[Uncovered], prompt: UserPrompt, at: float) -> None:
         turn = self.turns.setdefault(prompt.id, TurnChanges(prompt.id, prompt.text, at))
         for each in files:
             first = turn.files.get(each.path, each)
             turn.files[each.path] = ChangedFile(each.path, first.before, each.after)
+            if each.path in self.open:
+                self._turns_of.setdefault(each.path, {})[prompt.id] = None
         turn.uncovered |= {each.path: each for each in uncovered}
 
     def settle(self, change: OpenChange, found: Settled) -> None:

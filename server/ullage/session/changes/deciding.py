@@ -44,6 +44,8 @@ class Undo:
     looked: Looked
     hunk: OpenHunk | None
     left: Callable[[], Awaitable[_Left | None]]
+    turn_id: str = ""
+    """The turn that they are of, where it is about one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Deciding:
                 baseline = await self._version(text, looked.baseline, looked.agents)
         return Reviewed(looked.change.path, baseline, agents, "kept", kept)
 
-    async def keep_turn(self, file: ChangedFile, open_now: Looked | None) -> Reviewed | None:
+    async def keep_turn(self, turn_id: str, file: ChangedFile, open_now: Looked | None) -> Reviewed | None:
         """Accepts what a turn changed in the file, as far as it is open. Raises `StoreFailed`."""
         if open_now is None:
             return None
@@ -95,7 +97,7 @@ class Deciding:
             baseline = agents if text == open_now.agents.words else await self._version(text, open_now.baseline, open_now.agents)
         else:
             baseline = agents
-        return Reviewed(file.path, await self._as_version(baseline, open_now.agents), agents, "kept", 1)
+        return Reviewed(file.path, await self._as_version(baseline, open_now.agents), agents, "kept", 1, turn_id)
 
     async def log_kept(self, kept: Sequence[Reviewed]) -> None:
         """Raises `StoreFailed`, and nothing is kept then."""
@@ -118,7 +120,7 @@ class Deciding:
 
         return Undo(looked, hunk, left)
 
-    async def undo_turn(self, file: ChangedFile, open_now: Looked | None) -> Undo | None:
+    async def undo_turn(self, turn_id: str, file: ChangedFile, open_now: Looked | None) -> Undo | None:
         """What a turn changed in the file; what came before and after it stays. Raises `StoreFailed`."""
         looked = await self._looking.look(OpenChange(file.path, file.before, file.after))
         if looked is None:
@@ -137,7 +139,7 @@ class Deciding:
             version = await self._as_version(baseline, open_now.agents)
             return version, agents
 
-        return Undo(looked, None, left)
+        return Undo(looked, None, left, turn_id)
 
     async def undo_all(self, undos: Sequence[Undo]) -> list[Decided]:
         """Takes these changes back; in the log when it returns. Raises `StoreFailed`."""
@@ -161,7 +163,7 @@ class Deciding:
             changed.append(ChangedFile(path, known, None if after is None else await self._keep(after)))
             left = await each.undo.left()
             if left is not None:
-                reviewed.append(Reviewed(path, *left, "undone", each.hunks))
+                reviewed.append(Reviewed(path, *left, "undone", each.hunks, "" if each.stays else each.undo.turn_id))
             decided.append(Decided(path, "done", SOME_EDITED if each.stays else ""))
         await self._log(changed, reviewed)
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [UNDOING])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from ullage.context.entries import Logged
 from ullage.session.changes.deciding import NOTHING_LEFT, Deciding
 from ullage.session.changes.looking import Looked, Looking
 from ullage.session.changes.progress import STOPPED, ManyFiles
-from ullage.session.changes.shown import NOTHING_OPEN, Decided, OpenChanges, ShownFile, ShownTurn
+from ullage.session.changes.shown import NOTHING_OPEN, Decided, OpenChanges, OpenTurn, ShownFile, ShownTurn
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.surroundings import Surroundings
@@ -129,7 +130,8 @@ class Reviewing:
 
     def _show(self) -> None:
         files = [looked.shown for path in self._review.open if (looked := self._looked.get(path)) is not None]
-        if files == self._told:
+        turns = self._open_turns()
+        if files == self._told and turns == self.shown.turns:
             return
         self._told = files  # with their hunks: where only these have moved, a client that shows them asks again
         self.shown = OpenChanges(
@@ -137,8 +139,14 @@ class Reviewing:
             len(files),
             sum(file.added for file in files),
             sum(file.removed for file in files),
+            turns,
         )
         self._tell(self.shown)
+
+    def _open_turns(self) -> tuple[OpenTurn, ...]:
+        counts = Counter(turn_id for path in self._looked for turn_id in self._review.open_turns(path))
+        newest = [turn for turn in self._review.turns.values() if turn.turn_id in counts][-MOST_TURNS:]
+        return tuple(OpenTurn(turn.turn_id, turn.title, counts[turn.turn_id]) for turn in newest)
 
     # What the user asks
 
@@ -202,7 +210,8 @@ class Reviewing:
                 files = self._turn_of(turn_id).files
                 if path is not None and path not in files:
                     raise SessionError("invalid", NOT_IN_TURN.format(path))
-                return await self._decide_turn([file for file in list(files.values()) if path is None or file.path == path], keep=keep)
+                chosen = [file for file in list(files.values()) if path is None or file.path == path]
+                return await self._decide_turn(turn_id, chosen, keep=keep)
             if path is not None and path not in self._review.open:
                 raise SessionError("invalid", NO_SUCH_FILE.format(path))
             return await self._decide_files([path] if path is not None else list(self._review.open), hunk_id, keep=keep)
@@ -222,17 +231,17 @@ class Reviewing:
                     decided += await self._deciding.undo_all([self._deciding.undo(*each) for each in wanted])
         return [*decided, *self._left_out(decided, paths if many.is_stopped else ())]
 
-    async def _decide_turn(self, files: Sequence[ChangedFile], *, keep: bool) -> list[Decided]:
+    async def _decide_turn(self, turn_id: str, files: Sequence[ChangedFile], *, keep: bool) -> list[Decided]:
         decided: list[Decided] = []
         with self._many(keep=keep) as many:
             for batch in many.batches(files):
                 found = [(each, await self._look_at(each.path)) for each in batch]
                 if keep:
-                    kept = [await self._deciding.keep_turn(*each) for each in found]
+                    kept = [await self._deciding.keep_turn(turn_id, *each) for each in found]
                     await self._deciding.log_kept([each for each in kept if each is not None])
                     decided += [Decided(each.path, "done") for each in batch]
                 else:
-                    undos = [(each, await self._deciding.undo_turn(each, open_now)) for each, open_now in found]
+                    undos = [(each, await self._deciding.undo_turn(turn_id, each, open_now)) for each, open_now in found]
                     decided += [Decided(each.path, "done", NOTHING_LEFT) for each, undo in undos if undo is None]
                     decided += await self._deciding.undo_all([undo for _, undo in undos if undo is not None])
         return [*decided, *self._left_out(decided, [each.path for each in files] if many.is_stopped else ())]

@@ -42,6 +42,15 @@ class ShownFile:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn with open changes: the id and the text of its prompt, and in how many files."""
+
+    turn_id: str
+    title: str
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpenChanges:
     """All open changes together. `files` are the first of them, without hunks; `count` says how many there are."""
 
@@ -49,6 +58,8 @@ class OpenChanges:
     count: int = 0
     added: int = 0
     removed: int = 0
+    turns: tuple[OpenTurn, ...] = ()
+    """The newest ones that still have open changes, the oldest first."""
 
 
 NOTHING_OPEN = OpenChanges()

@@ -233,6 +233,45 @@ async def test_of_two_turns_one_is_undone(folder: Path) -> None:
         assert await session.reviewing.open_files() == []
 
 
+def open_turns(session: Session) -> list[tuple[str, int]]:
+    return [(turn.title, turn.files) for turn in session.snapshot().changes.turns]
+
+
+async def test_it_is_told_which_turns_have_open_changes(folder: Path) -> None:
+    """Through the user's edits, a compaction, a fork and a restart."""
+    async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
+        first = await edit(here, session, ("a.py", AFTER), ("b.py", "b\n"), prompt="First")
+        mine = "zero\n" + AFTER
+        (folder / "a.py").write_text(mine)
+        second = await edit(here, session, ("a.py", mine.replace("four", "4")), prompt="Second")
+        await here.watcher.until(lambda: open_turns(session) == [("First", 2), ("Second", 1)])
+        session.compact()
+        await here.idle(session)
+        fork = (await here.sessions.fork(session.id)).session
+        await here.watcher.until(lambda: open_turns(fork) == [("First", 2), ("Second", 1)])
+        assert await session.reviewing.keep(turn_id=second) == [Decided("a.py", "done")]
+        await here.watcher.until(lambda: open_turns(session) == [("First", 2)])
+        assert await session.reviewing.keep("b.py") == [Decided("b.py", "done")]
+        await here.watcher.until(lambda: open_turns(session) == [("First", 1)])
+    async with stage(folder) as here:
+        session = await here.sessions.open(session.id)
+        await here.watcher.until(lambda: open_turns(session) == [("First", 1)])
+        assert {each.outcome for each in await session.reviewing.undo(turn_id=first)} == {"done"}
+        assert (folder / "a.py").read_text() == "zero\n" + BEFORE.replace("four", "4")
+        await here.watcher.until(lambda: open_turns(session) == [])
+
+
+async def test_a_turn_that_was_gone_back_over_is_open_again_with_the_way_forward(folder: Path) -> None:
+    async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
+        await edit(here, session, ("a.py", AFTER), prompt="First")
+        second = await edit(here, session, ("a.py", AFTER.replace("four", "4")), ("b.py", "b\n"), prompt="Second")
+        await session.restore(second)
+        await here.watcher.until(lambda: open_turns(session) == [("First", 1)])
+        [forward] = [each for each in await session.going_back.checkpoints() if each.forward]
+        await session.restore(forward.id)
+        await here.watcher.until(lambda: open_turns(session) == [("First", 1), ("Second", 2)])
+
+
 async def test_after_a_restart_the_same_is_open(folder: Path) -> None:
     async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
         await edit(here, session, ("a.py", AFTER))
