@@ -55,6 +55,8 @@ export const PANEL_COMMANDS = [
   "ullage.reviewTurn",
   "ullage.reviewFile",
   "ullage.undoAllChanges",
+  "ullage.keepTurn",
+  "ullage.undoTurn",
   "ullage.goBack",
 ] as const;
 

@@ -29,7 +29,7 @@ import type {
 } from "../src/protocol";
 import { type Status, wantsAttention } from "../src/session/sessionRows";
 import type { ServerStatus } from "../src/server/answers";
-import { NO_TURNS, type Turns } from "./conversation/turns";
+import { NO_TURNS, type Turn, type Turns, withOpen } from "./conversation/turns";
 
 export interface SessionView {
   sessionId: string;
@@ -138,7 +138,7 @@ function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
   const { retry, pins, modes, ...rest } = snapshot;
   const isSame = state.session?.sessionId === snapshot.sessionId;
   const history = isSame ? state.session?.history : undefined;
-  const turns = (isSame ? state.session?.turns : undefined) ?? NO_TURNS;
+  const turns = withOpen((isSame ? state.session?.turns : undefined) ?? NO_TURNS, snapshot.changes);
   const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, modes: modes ?? undefined, history, turns };
   const fresh: PanelState = { ...state, session, isFromBefore: false, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
@@ -174,11 +174,11 @@ function takeTurns(state: PanelState, { sessionId, turns }: PanelMessage & { typ
   if (state.session?.sessionId !== sessionId) {
     return state;
   }
-  const known = new Map(state.session.turns);
+  const known = new Map<string, Turn>(state.session.turns);
   for (const turn of turns) {
     known.set(turn.turnId, turn);
   }
-  return { ...state, session: { ...state.session, turns: known } };
+  return { ...state, session: { ...state.session, turns: withOpen(known, state.session.changes) } };
 }
 
 function takeEarlierItems(state: PanelState, message: PanelMessage & { type: "earlierItems" }): PanelState {
@@ -217,7 +217,7 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
     case "pins":
       return { ...session, pins: update.pins };
     case "changes":
-      return { ...session, changes: update.changes };
+      return { ...session, changes: update.changes, turns: withOpen(session.turns, update.changes) };
     default:
       return session;
   }

@@ -3,7 +3,7 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ChangedFile, Hunk, OpenChanges, TurnChanges } from "../../client-extension/src/protocol";
+import type { ChangedFile, DecidedFile, Hunk, OpenChanges, TurnChanges } from "../../client-extension/src/protocol";
 import {
   changedInWords,
   checkpointInWords,
@@ -15,7 +15,8 @@ import {
   linesInWords,
   shifted,
 } from "../../client-extension/src/review/reviewText";
-import { endsOf } from "../../client-extension/webview/conversation/turns";
+import { TurnLine } from "../../client-extension/webview/conversation/turnChanges";
+import { endsOf, withOpen } from "../../client-extension/webview/conversation/turns";
 import { ChangesView } from "../../client-extension/webview/dock/changes";
 import { INITIAL_STATE, reduce, toKeep } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
@@ -33,6 +34,9 @@ const open = (...files: ChangedFile[]): OpenChanges => ({ files, count: files.le
 const hunk = (id: string, newStart: number, newLines = 1): Hunk => ({ id, oldStart: newStart, oldLines: 1, newStart, newLines });
 const turn = (turnId: string): TurnChanges => ({ turnId, title: "Mend it", at: 1, files: [file("a.py")], uncovered: [] });
 
+const many = (count: number, why: (index: number) => string): DecidedFile[] =>
+  Array.from({ length: count }, (_, index) => ({ path: `${index}.py`, outcome: "conflict", why: why(index) }));
+
 void describe("in words", () => {
   test("how many files, and how many lines", () => {
     assert.equal(changedInWords({ count: 1 }), "1 file changed");
@@ -43,8 +47,8 @@ void describe("in words", () => {
 
   test("only what is left is said", () => {
     assert.equal(leftInWords([{ path: "a.py", outcome: "done" }]), undefined);
-    const many = Array.from({ length: 7 }, (_, index) => ({ path: `${index}.py`, outcome: "conflict" as const, why: "It is read-only" }));
-    assert.match(leftInWords(many) ?? "", /^0\.py: It is read-only\. .* And 2 more\.$/);
+    assert.match(leftInWords(many(7, (index) => `Reason ${index}`)) ?? "", /^0\.py: Reason 0\. .* And 2 more\.$/);
+    assert.equal(leftInWords(many(700, () => "You stopped it before this file")), "700 files: You stopped it before this file.");
   });
 
   test("a comment says where it is about, with the code in a fence that the code does not end", () => {
@@ -128,6 +132,44 @@ void describe("the tray above the prompt box", () => {
     view.update({ ...open(file("a.py")), count: 2000 });
     view.element.querySelector<HTMLButtonElement>("[aria-expanded]")?.click();
     assert.match(view.element.textContent ?? "", /2000 files changed.*and 1999 more/);
+  });
+});
+
+void describe("several turns with open changes", () => {
+  const turns = [
+    { turnId: "p1", title: "Mend it", files: 2 },
+    { turnId: "p2", title: "Paint it", files: 1 },
+  ];
+
+  test("each is kept or undone by itself, in the list above the files", () => {
+    const { view, done } = shown();
+    view.update({ ...open(file("a.py")), turns });
+    view.element.querySelector<HTMLButtonElement>("[aria-expanded]")?.click();
+    assert.match(view.element.querySelector("ul")?.textContent ?? "", /^Paint it1 fileMend it2 files.*a\.py/);
+    buttonOf(view, "Keep what “Mend it” changed")?.click();
+    buttonOf(view, "Undo what “Paint it” changed")?.click();
+    assert.deepEqual(done, ["command ullage.keepTurn p1", "command ullage.undoTurn p2"]);
+    view.update({ ...open(file("a.py")), turns: turns.slice(1) });
+    assert.doesNotMatch(view.element.querySelector("ul")?.textContent ?? "", /Paint it/);
+  });
+
+  test("the line of a turn has the buttons while something of it is open", () => {
+    const { actions, done } = recordingActions(() => ({}));
+    const line = new TurnLine(actions);
+    const buttons = () => [...line.element.querySelectorAll("button")].map((button) => button.textContent);
+    const changed = new Map([["p1", turn("p1")]]);
+    line.update(withOpen(changed, { ...open(file("a.py")), turns }).get("p1"));
+    assert.deepEqual(buttons(), ["Changed 1 file", "Keep", "Undo"]);
+    line.element.querySelectorAll("button")[1]?.click();
+    line.element.querySelectorAll("button")[2]?.click();
+    assert.deepEqual(done, ["command ullage.keepTurn p1", "command ullage.undoTurn p1"]);
+    line.update(withOpen(changed, open()).get("p1"));
+    assert.deepEqual(buttons(), ["Changed 1 file"]);
+  });
+
+  test("a turn of which as much is open as before is not drawn anew", () => {
+    const once = withOpen(new Map([["p1", turn("p1")]]), { ...open(file("a.py")), turns });
+    assert.equal(withOpen(once, { ...open(file("a.py"), file("b.py")), turns }), once);
   });
 });
 

@@ -3,13 +3,16 @@
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
 import { plural, t } from "../l10n";
-import { confirm } from "../notify";
+import { confirm, tell } from "../notify";
+import type { OpenTurn } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
+import { labelText } from "../visible";
 import { ReviewComments } from "./comments";
 import { Diffs } from "./diffs";
 import { goBackTo } from "./goingBack";
 import { Marks } from "./marks";
 import { OpenReview } from "./openReview";
+import { filesInWords } from "./reviewText";
 
 type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
@@ -38,6 +41,8 @@ export function startReview(session: ActiveSession, chat: ChatView): ReviewParts
     "ullage.reviewFile": (given) => diffs.openFile(fileMeant(given)),
     "ullage.keepAllChanges": () => review.decide("keep", {}),
     "ullage.undoAllChanges": () => undoAll(review),
+    "ullage.keepTurn": (turnId) => decideTurn(review, "keep", turnId),
+    "ullage.undoTurn": (turnId) => decideTurn(review, "undo", turnId),
     "ullage.keepFile": (given) => review.decide("keep", { path: fileMeant(given) }),
     "ullage.undoFile": (given) => review.decide("undo", { path: fileMeant(given) }),
     "ullage.keepChange": (uri, hunkId) => review.decide("keep", marks.meant(uri, hunkId)),
@@ -58,4 +63,36 @@ async function undoAll(review: OpenReview): Promise<void> {
   if (count > 0 && (await confirm(question, detail, t("Undo All")))) {
     await review.decide("undo", {});
   }
+}
+
+/** Of the turn that is named; else of the only one with open changes, or of one that the user picks. */
+async function decideTurn(review: OpenReview, verb: "keep" | "undo", turnId: unknown): Promise<void> {
+  const turns = review.current.turns ?? [];
+  const turn = turns.find((each) => each.turnId === turnId) ?? (typeof turnId === "string" ? undefined : await pickTurn(turns, verb));
+  if (turn === undefined) {
+    return;
+  }
+  const question = plural(
+    turn.files,
+    t("Undo what “{title}” changed in {count} file?", { title: turn.title }),
+    t("Undo what “{title}” changed in {count} files?", { title: turn.title }),
+  );
+  const detail = t("What you and later turns changed stays. New files of this turn are deleted.");
+  if (verb === "keep" || turn.files === 1 || (await confirm(question, detail, t("Undo Turn")))) {
+    await review.decide(verb, { turnId: turn.turnId });
+  }
+}
+
+async function pickTurn(turns: readonly OpenTurn[], verb: "keep" | "undo"): Promise<OpenTurn | undefined> {
+  const [only, ...others] = turns.toReversed();
+  if (only === undefined) {
+    void tell(t("The agent has changed nothing that is still open."));
+    return undefined;
+  }
+  if (others.length === 0) {
+    return only;
+  }
+  const items = [only, ...others].map((turn) => ({ label: labelText(turn.title), description: filesInWords(turn.files), turn }));
+  const title = verb === "keep" ? t("Keep the changes of a turn") : t("Undo the changes of a turn");
+  return (await vscode.window.showQuickPick(items, { title }))?.turn;
 }

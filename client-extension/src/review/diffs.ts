@@ -60,7 +60,15 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
       );
     }
     const [, left, right] = this.sides(file);
-    await vscode.commands.executeCommand("vscode.diff", left, right, `${nameOf(file)} (before ↔ now)`, { preview: true });
+    const name = nameOf(file);
+    // As VS Code's own git: beside what was not there before an empty document would show one empty line as removed.
+    if (file.status === "created") {
+      await vscode.commands.executeCommand("vscode.open", right, { preview: true }, t("{name} (new)", { name }));
+    } else if (file.status === "deleted") {
+      await vscode.commands.executeCommand("vscode.open", left, { preview: true }, t("{name} (deleted)", { name }));
+    } else {
+      await vscode.commands.executeCommand("vscode.diff", left, right, t("{name} (before ↔ now)", { name }), { preview: true });
+    }
   }
 
   /** Opens all files with open changes together. */

@@ -62,14 +62,20 @@ export function shifted(hunks: readonly Hunk[], line: number, by: number): Hunk[
   return hunks.map((hunk) => (by !== 0 && hunk.newStart - 1 > line ? { ...hunk, newStart: hunk.newStart + by } : hunk));
 }
 
+/** Files with one and the same reason that are named one by one. */
+const SAME_REASON = 3;
+
 /** What could not be kept or undone, or stays, in sentences; undefined where all of it was done. */
 export function leftInWords(files: readonly DecidedFile[]): string | undefined {
   const left = files.filter(({ why }) => why != null && why !== "");
   if (left.length === 0) {
     return undefined;
   }
-  const shown = left.slice(0, 5).map(({ path, why }) => sentence(`${path}: ${why ?? ""}`));
-  return [...shown, ...(left.length > 5 ? [t("And {count} more.", { count: left.length - 5 })] : [])].join(" ");
+  const shown = [...Map.groupBy(left, ({ why }) => why ?? "")].flatMap(([why, those]) =>
+    those.length > SAME_REASON ? [{ what: filesInWords(those.length), why }] : those.map(({ path }) => ({ what: path, why })),
+  );
+  const sentences = shown.slice(0, 5).map(({ what, why }) => sentence(`${what}: ${why}`));
+  return [...sentences, ...(shown.length > 5 ? [t("And {count} more.", { count: shown.length - 5 })] : [])].join(" ");
 }
 
 /** What a comment on some lines says to the agent. Lines count from 1. */

@@ -1,28 +1,32 @@
 /** What a turn changed in files: one line below its last item. */
 
 import { plural, t } from "../../src/l10n";
-import type { TurnChanges } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { drawLines } from "../dock/changes";
+import type { Turn } from "./turns";
 
 /** The line at the end of a turn. */
 export class TurnLine {
   readonly element = element("div", { className: "turn-changes" });
-  private drawn: TurnChanges | undefined;
+  private drawn: Turn | undefined;
 
   constructor(private readonly actions: Actions) {}
 
   /** True where there is something to say. */
-  update(turn: TurnChanges | undefined): boolean {
+  update(turn: Turn | undefined): boolean {
     if (turn !== this.drawn) {
       this.drawn = turn;
+      const hadFocus = this.element.contains(document.activeElement);
       setChildren(this.element, ...(turn === undefined ? [] : this.draw(turn)));
+      if (hadFocus) {
+        this.element.querySelector("button")?.focus();
+      }
     }
     return turn !== undefined;
   }
 
-  private draw({ turnId, files, uncovered }: TurnChanges): HTMLElement[] {
+  private draw({ turnId, files, uncovered, openFiles = 0 }: Turn): HTMLElement[] {
     const lines = element("span", { className: "changes-lines" });
     const [added, removed] = [sumOf(files.map((file) => file.added)), sumOf(files.map((file) => file.removed))];
     drawLines(lines, { added, removed });
@@ -36,6 +40,7 @@ export class TurnLine {
     return [
       icon("diff-multiple"),
       ...(files.length > 0 ? [review, lines] : []),
+      ...(openFiles > 0 ? turnButtons(turnId, this.actions) : []),
       ...(missed.length > 0
         ? [
             element("span", {
@@ -47,6 +52,24 @@ export class TurnLine {
         : []),
     ];
   }
+}
+
+/** Keep and Undo for what is open of a turn. */
+function turnButtons(turnId: string, actions: Actions): HTMLElement[] {
+  return [
+    textButton({
+      label: t("Keep"),
+      className: "link",
+      title: t("Accept what this turn changed"),
+      onClick: () => actions.runCommand("ullage.keepTurn", turnId),
+    }),
+    textButton({
+      label: t("Undo"),
+      className: "link",
+      title: t("Take back what this turn changed. What you and later turns changed stays"),
+      onClick: () => actions.runCommand("ullage.undoTurn", turnId),
+    }),
+  ];
 }
 
 function sumOf(numbers: readonly number[]): number {

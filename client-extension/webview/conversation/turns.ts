@@ -1,9 +1,14 @@
 /** Which item a turn ended with, of those that changed files. Pure. */
 
-import type { Item, TurnChanges } from "../../src/protocol";
+import type { Item, OpenChanges, TurnChanges } from "../../src/protocol";
+
+/** A turn that changed files, and in how many of them something is still open. */
+export interface Turn extends TurnChanges {
+  openFiles?: number;
+}
 
 /** The turns that changed files, by the ids of their prompts. */
-export type Turns = ReadonlyMap<string, TurnChanges>;
+export type Turns = ReadonlyMap<string, Turn>;
 
 export const NO_TURNS: Turns = new Map();
 
@@ -11,6 +16,17 @@ export const NO_TURNS: Turns = new Map();
 export function firstChangeFrom(items: readonly Item[], turns: Turns, itemId: string): string | undefined {
   const from = items.findIndex(({ id }) => id === itemId);
   return from < 0 ? undefined : items.slice(from).find(({ id }) => turns.has(id))?.id;
+}
+
+/** The turns with what is open of them now. Those of which as much is open as before stay the same objects. */
+export function withOpen(turns: Turns, changes: OpenChanges | null | undefined): Turns {
+  const open = new Map(changes?.turns?.map(({ turnId, files }) => [turnId, files]));
+  const isSame = [...turns.values()].every(({ turnId, openFiles }) => openFiles === (open.get(turnId) ?? 0));
+  return isSame ? turns : new Map([...turns].map(([turnId, turn]) => [turnId, withCount(turn, open.get(turnId) ?? 0)]));
+}
+
+function withCount(turn: Turn, openFiles: number): Turn {
+  return turn.openFiles === openFiles ? turn : { ...turn, openFiles };
 }
 
 /**
@@ -22,8 +38,8 @@ export function endsOf(items: readonly Item[], turns: Turns, isIdle: boolean): T
   if (turns.size === 0) {
     return NO_TURNS;
   }
-  const ends = new Map<string, TurnChanges>();
-  let turn: TurnChanges | undefined;
+  const ends = new Map<string, Turn>();
+  let turn: Turn | undefined;
   let last: Item | undefined;
   const end = () => {
     if (turn !== undefined && last !== undefined) {

@@ -1,7 +1,7 @@
 /** What the agent changed and the user has neither kept nor undone: one line above the prompt box, which unfolds to the files. */
 
-import { t } from "../../src/l10n";
-import type { ChangedFile, DecidedFile, OpenChanges } from "../../src/protocol";
+import { plural, t } from "../../src/l10n";
+import type { ChangedFile, DecidedFile, OpenChanges, OpenTurn } from "../../src/protocol";
 import { changedInWords, leftInWords, linesSpoken, STATUS } from "../../src/review/reviewText";
 import { visibleLine } from "../../src/visible";
 import type { Actions } from "../actions";
@@ -80,8 +80,10 @@ export class ChangesView {
     const files = this.drawn?.files ?? [];
     const more = (this.drawn?.count ?? 0) - files.length;
     const focused = this.list.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : undefined;
+    const turns = this.drawn?.turns ?? [];
     setChildren(
       this.list,
+      ...(turns.length > 1 ? turns.toReversed().map((turn) => this.drawTurn(turn)) : []),
       ...files.map((file) => this.drawFile(file)),
       more > 0 && element("li", { className: "muted", textContent: t("and {more} more", { more }) }),
     );
@@ -89,6 +91,33 @@ export class ChangesView {
       const again = this.list.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`) ?? this.toggle;
       again.focus();
     }
+  }
+
+  /** Where several turns have open changes, each can be kept or undone by itself. */
+  private drawTurn({ turnId, title, files }: OpenTurn): HTMLElement {
+    const shown = visibleLine(title);
+    const count = plural(files, t("{count} file"), t("{count} files"));
+    const open = element(
+      "button",
+      {
+        type: "button",
+        className: "changed-file",
+        title: t("Show what this turn changed: before it, and now"),
+        attributes: { "aria-label": t("Turn “{title}”, {files}: show what it changed", { title: shown, files: count }) },
+        on: { click: () => this.actions.runCommand("ullage.reviewTurn", turnId) },
+      },
+      icon("comment"),
+      element("bdi", { className: "changed-turn", textContent: shown }),
+    );
+    const run = (command: "ullage.keepTurn" | "ullage.undoTurn") => () => this.actions.runCommand(command, turnId);
+    const keep = iconButton({ label: t("Keep what “{title}” changed", { title: shown }), icon: "check", onClick: run("ullage.keepTurn") });
+    const undo = iconButton({
+      label: t("Undo what “{title}” changed", { title: shown }),
+      icon: "discard",
+      onClick: run("ullage.undoTurn"),
+    });
+    const lines = element("span", { className: "changes-lines muted", textContent: count });
+    return element("li", { className: "changed-turn-row" }, element("div", { className: "changed-row" }, open, lines, keep, undo));
   }
 
   private drawFile(file: ChangedFile): HTMLElement {
