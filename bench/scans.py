@@ -66,19 +66,19 @@ def _measured(folder: Path, state: Path, files: int) -> str:
     scanner = Scanner(Folders((folder,)), versions)
     walk = _middle(lambda: _walk(folder))
     git = _git(folder)
-    first = _seconds(lambda: scanner.before("t", lambda: None))
-    scanner.logged("t")
-    nothing = _middle(lambda: scanner.after())
+    first = _seconds(scanner.ahead)
+    nothing = _middle(lambda: scanner.before("t", lambda: None))
     changed = folder / "package0" / "module0" / "file0.py"
 
     def one() -> None:
         changed.write_text(str(time.time_ns()))
-        before, after = scanner.after(), scanner.after()
-        scanner.difference(before, after)
+        before = scanner.before("t", lambda: None)
+        scanner.after("t", before, frozenset())
+        scanner.logged("t")
 
     both = _middle(one)
     again = Scanner(Folders((folder,)), versions)
-    restarted = _seconds(again.after)
+    restarted = _seconds(again.ahead)
     size = sum(path.stat().st_size for path in state.iterdir())
     text = sum(path.stat().st_size for path in folder.rglob("*.py"))
     rows = [

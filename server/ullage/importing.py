@@ -16,6 +16,7 @@ from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import prepare_for, store_location
 from ullage.store.log_store import LogStore
+from ullage.store.versions import Versions
 
 MOST_SHOWN = 50
 """Sessions of which the title is shown before the user says that they are theirs; of the rest the number."""
@@ -42,11 +43,11 @@ def run(folder: Path, location: str, wanted: Wanted | None = None) -> int:
     try:
         place = store_location(location)
         kept = prepare_for(workspace, place, (workspace,))
-        with closing(LogStore.open(kept)) as log:
+        with closing(LogStore.open(kept)) as log, closing(Versions.open(kept)) as versions:
             earlier = EarlierStore(workspace, kept, log)
             if wanted.gone is not None:
                 gone = wanted.gone.absolute()
-                return _told(take_over(gone, place, workspace, kept, log), f"{gone}, now of {workspace}", "")
+                return _told(take_over(gone, place, workspace, kept, log, versions), f"{gone}, now of {workspace}", "")
             if not wanted.mine:
                 return _told(earlier.import_foreign(), str(workspace), ", to be read only")
             return _as_mine(earlier, workspace, wanted)

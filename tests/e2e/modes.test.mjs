@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { expectEventually } from "./harness/eventually.mjs";
 import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, runCommand } from "./harness/workbench.mjs";
+import { editorShows, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
 const PLAN = "# Mend the tank\n\nThe dip is read twice today.\n\n1. Read the dip once\n2. Add a test\n3. Run all tests\n";
 const WRITE = { call: "write_file", input: { path: "made.txt", content: "made\n" } };
@@ -59,5 +59,39 @@ stage("modes", {}, (scenario) => {
     await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Act"), "it is carried out in Act mode");
     await panel.getByText("Write it down").first().waitFor();
     await screenshot("3-accepted");
+  });
+
+  scenario("lines of a plan are commented, and the comments go back with it", { goesOn: true }, async ({ page, api, screenshot }) => {
+    await api.enqueue([propose(PLAN)], [propose(PLAN.replace("Run all tests", "Run the quick tests"))], { say: "So be it." });
+    const panel = await openPanel(page);
+    await promptBox(panel).fill("/mode plan");
+    await page.keyboard.press("Enter");
+    await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Plan"), "the command chose it");
+    await sendPrompt(panel, "Mend the tank");
+    await approval(panel).waitFor();
+    await editorShows(page, "Read the dip once");
+    for (const [line, comment] of /** @type {const} */ ([
+      [7, "The quick ones are enough"],
+      [5, "Keep the old one"],
+    ])) {
+      await page.locator(".monaco-editor .view-line").first().click();
+      await typeAtLine(page, line, "");
+      await runCommand(page, "Comments: Add Comment on Current Selection");
+      await page.locator(".review-widget .monaco-editor").first().waitFor();
+      await page.keyboard.type(comment);
+      if (line === 7) {
+        await screenshot("1-written");
+      }
+      await page.locator(".review-widget").getByRole("button", { name: "Comment", exact: false }).last().click();
+      await page.locator(".review-widget").getByText(comment).first().waitFor();
+    }
+    await screenshot("2-commented");
+    await answerApproval(panel, "Keep planning");
+    await itemsOf(panel, "toolCall").last().locator(".tool-plan").getByText("Run the quick tests").waitFor();
+    const sent = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+    assert.match(sent, /Line 5 .*Read the dip once.*: Keep the old one.*Line 7 .*Run all tests.*: The quick ones are enough/);
+    await screenshot("3-sent-back");
+    await answerApproval(panel, "Carry out the plan");
+    await turnIsOver(panel);
   });
 });

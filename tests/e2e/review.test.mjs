@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { itemsOf, openPanel, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { itemsOf, openPanel, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, editorText, notification, openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -32,11 +32,15 @@ const lens = (page, name) => page.locator(".editor-instance .codelens-decoration
 /** A row of the list that is open. @param {import("playwright-core").Page} page @param {string | RegExp} name */
 const pick = (page, name) => page.locator(".quick-input-list").getByRole("option", { name });
 
-/** @param {import("./harness/stage.mjs").Scene} scene @param {{call: string, input: {path: string}}[]} calls */
-async function letItWork({ api, page }, calls) {
+/**
+ * @param {import("./harness/stage.mjs").Scene} scene
+ * @param {{call: string, input: {path: string}}[]} calls
+ * @param {string} [prompt]
+ */
+async function letItWork({ api, page }, calls, prompt = "Mend the tank") {
   await api.enqueue([READ], ...calls.map((call) => [call]), { say: "It is done." });
   const panel = await openPanel(page);
-  await sendPrompt(panel, "Mend the tank");
+  await sendPrompt(panel, prompt);
   for (const { input } of calls) {
     const asked = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path}`) }).last();
     await asked.getByRole("button", { name: "Allow once" }).click();
@@ -124,6 +128,60 @@ stage("reviewing", {}, (scenario) => {
     await tray(panel).waitFor({ state: "hidden" });
   });
 
+  scenario("one turn is kept and another undone", { goesOn: true }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    const before = await onDisk(workspace);
+    const panel = await letItWork(scene, [DOCUMENTED], "Say what is final");
+    await letItWork(scene, [MENDED, CREATED], "Mend the tank");
+    await tray(panel).getByText("2 files changed").waitFor();
+    await tray(panel)
+      .getByRole("button", { name: /2 files changed/ })
+      .click();
+    await tray(panel)
+      .getByRole("button", { name: /^Turn “Say what is final”/ })
+      .waitFor();
+    await screenshot("1-two-turns");
+    const line = (/** @type {RegExp} */ files) => panel.locator(".turn-changes").filter({ hasText: files });
+    await line(/Changed 2 files/)
+      .getByRole("button", { name: "Undo" })
+      .click();
+    await page.getByRole("button", { name: "Undo Turn" }).click();
+    await expectEventually(async () => (await onDisk(workspace)) === before.replace(...KEPT), "only the second turn is undone");
+    await assert.rejects(readFile(join(workspace, "docs/agent.md")));
+    await tray(panel).getByText("1 file changed").waitFor();
+    assert.equal(
+      await line(/Changed 2 files/)
+        .getByRole("button")
+        .count(),
+      1,
+      "of an undone turn nothing is left to decide",
+    );
+    await screenshot("2-second-undone");
+    await line(/Changed 1 file/)
+      .getByRole("button", { name: "Keep" })
+      .click();
+    await tray(panel).waitFor({ state: "hidden" });
+    assert.equal(await onDisk(workspace), before.replace(...KEPT));
+    await screenshot("3-first-kept");
+  });
+
+  scenario("a file that is new opens by itself", { goesOn: true }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await letItWork(scene, [CREATED]);
+    await tray(panel)
+      .getByRole("button", { name: /1 file changed/ })
+      .click();
+    await tray(panel)
+      .getByRole("button", { name: /^docs\/agent.md/ })
+      .click();
+    await page.locator(".tab.active", { hasText: "agent.md" }).waitFor();
+    assert.equal(await page.locator(".monaco-diff-editor .line-delete").count(), 0);
+    await lens(page, "Keep").first().waitFor();
+    await screenshot("1-new");
+    await runCommand(page, "Ullage: Undo the agent's changes of a turn");
+    await tray(panel).waitFor({ state: "hidden" });
+  });
+
   scenario("what the user changed in a change of the agent is theirs", { goesOn: true }, async (scene) => {
     const { page, screenshot } = scene;
     const panel = await letItWork(scene, [MENDED]);
@@ -194,6 +252,53 @@ stage("reviewing", {}, (scenario) => {
       .click();
     await expectEventually(async () => (await onDisk(workspace)) === after, "and forward again");
     await screenshot("5-forward-again");
+  });
+
+  scenario("going back in files and conversation leads to a fork with the prompt in its box", { goesOn: true }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    const before = await onDisk(workspace);
+    const panel = await letItWork(scene, [MENDED], "Mend the tank, please");
+    const goBack = itemsOf(panel, "user").last();
+    await goBack.hover();
+    await goBack.getByRole("button", { name: /^Go back to before this/ }).click();
+    await pick(page, /Files and conversation/).click();
+    await expectEventually(
+      async () => (await promptBox(panel).inputValue()) === "Mend the tank, please",
+      "the prompt is in the fork's box",
+    );
+    assert.equal(await onDisk(workspace), before, "the files are as before the turn");
+    assert.equal(await itemsOf(panel, "user").count(), 0, "the fork ends before that prompt");
+    await screenshot("1-both");
+  });
+
+  scenario("going back in the conversation alone changes no file", { goesOn: true }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    const before = await onDisk(workspace);
+    const panel = await letItWork(scene, [MENDED], "Mend it once more");
+    const after = await onDisk(workspace);
+    assert.notEqual(after, before);
+    const goBack = itemsOf(panel, "user").last();
+    await goBack.hover();
+    await goBack.getByRole("button", { name: /^Go back to before this/ }).click();
+    await pick(page, /^\S* ?Conversation/).click();
+    await expectEventually(async () => (await promptBox(panel).inputValue()) === "Mend it once more", "the prompt is in the fork's box");
+    assert.equal(await onDisk(workspace), after);
+    await screenshot("1-conversation");
+  });
+
+  scenario("/rewind lists the checkpoints and leads to a fork", { goesOn: true }, async (scene) => {
+    const { workspace, page, screenshot } = scene;
+    const before = await onDisk(workspace);
+    const panel = await letItWork(scene, [MENDED], "Mend it for good");
+    await promptBox(panel).fill("/rewind");
+    await page.keyboard.press("Enter");
+    await pick(page, /Back to before “Mend it for good”/).waitFor();
+    await screenshot("1-listed");
+    await page.keyboard.press("Enter");
+    await pick(page, /Files and conversation/).click();
+    await expectEventually(async () => (await onDisk(workspace)) === before, "the file is as before the turn");
+    await expectEventually(async () => (await itemsOf(panel, "user").count()) === 0, "the fork is shown");
+    await screenshot("2-in-the-fork");
   });
 
   scenario("in a narrow panel and in the dark", { settings: { "workbench.colorTheme": "Default Dark Modern" } }, async (scene) => {

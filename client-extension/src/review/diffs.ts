@@ -63,7 +63,7 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     const name = nameOf(file);
     // As VS Code's own git: beside what was not there before an empty document would show one empty line as removed.
     if (file.status === "created") {
-      await vscode.commands.executeCommand("vscode.open", right, { preview: true }, t("{name} (new)", { name }));
+      await vscode.commands.executeCommand("vscode.open", right, { preview: true });
     } else if (file.status === "deleted") {
       await vscode.commands.executeCommand("vscode.open", left, { preview: true }, t("{name} (deleted)", { name }));
     } else {

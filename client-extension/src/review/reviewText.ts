@@ -71,8 +71,12 @@ export function leftInWords(files: readonly DecidedFile[]): string | undefined {
   if (left.length === 0) {
     return undefined;
   }
-  const shown = [...Map.groupBy(left, ({ why }) => why ?? "")].flatMap(([why, those]) =>
-    those.length > SAME_REASON ? [{ what: filesInWords(those.length), why }] : those.map(({ path }) => ({ what: path, why })),
+  const byReason = new Map<string, string[]>();
+  for (const { path, why } of left) {
+    byReason.set(why ?? "", [...(byReason.get(why ?? "") ?? []), path]);
+  }
+  const shown = [...byReason].flatMap(([why, paths]) =>
+    paths.length > SAME_REASON ? [{ what: filesInWords(paths.length), why }] : paths.map((path) => ({ what: path, why })),
   );
   const sentences = shown.slice(0, 5).map(({ what, why }) => sentence(`${what}: ${why}`));
   return [...sentences, ...(shown.length > 5 ? [t("And {count} more.", { count: shown.length - 5 })] : [])].join(" ");

@@ -32,6 +32,8 @@ class ChangedFile:
     """None where there was no file."""
     after: FileVersion | None
     """None where it is gone."""
+    shared: bool = False
+    """Another command ran at the same time, so this may be its change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,13 @@ def _is_base_url(value: object) -> bool:
     return parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
+def _is_megabytes(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and _LEAST_MEGABYTES <= value <= _MOST_MEGABYTES
+
+
+_LEAST_MEGABYTES, _MOST_MEGABYTES = 16, 1_048_576
+
+
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= _MINIMUM_CAP
 
@@ -89,6 +96,12 @@ _SETTINGS = (
     _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
     _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),
     _Setting("store.location", "store_location", lambda value: isinstance(value, str), "the absolute path of a folder, or empty"),
+    _Setting(
+        "store.versionsLimit",
+        "versions_limit",
+        _is_megabytes,
+        f"a whole number of megabytes from {_LEAST_MEGABYTES} to {_MOST_MEGABYTES}",
+    ),
     _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
     _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
 )

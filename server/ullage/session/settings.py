@@ -41,5 +41,12 @@ class Settings:
     """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
     store_location: str = ""
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
+    versions_limit: int = 1_024
+    """`ullage.store.versionsLimit` (megabytes): what copies of files may take, by which the agent's changes are taken back."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
+
+    @property
+    def versions_bytes(self) -> int:
+        """The same in bytes."""
+        return self.versions_limit << 20

@@ -18,7 +18,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -29,8 +29,10 @@ from ullage.store.database import failing_clearly, is_damage
 from ullage.store.errors import StoreFailed
 from ullage.store.versions_file import open_versions, put_aside
 
-LIMIT_BYTES = 1 << 30
-"""Packed content of one workspace. What git packs of a large repository is of that order."""
+MEGABYTE = 1 << 20
+
+LIMIT_BYTES = 1_024 * MEGABYTE
+"""Packed content of one workspace, where the user chose nothing else. What git packs of a large repository is of that order."""
 
 UNNAMED_SECONDS = 24 * 3600.0
 """Content that no entry names is kept so long: a call of another window may still need it, and none takes a day."""
@@ -48,6 +50,9 @@ SELECT sha256, length(packed) FROM content WHERE packed IS NOT NULL AND sha256 N
 (SELECT sha256 FROM seen WHERE sha256 IS NOT NULL UNION SELECT sha256 FROM begun WHERE sha256 IS NOT NULL) ORDER BY kept_at
 """
 
+_TAKEN_TOGETHER = 100
+"""Contents that are taken over in one go."""
+
 GOING_BACK = "back to "
 """In place of a call's id, before that of a checkpoint: the user goes back to it."""
 
@@ -61,7 +66,10 @@ class NoRoom(StoreFailed):
     """The limit of size is reached by what is needed next."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"the copies of this workspace's files have reached their limit of {limit // (1 << 20):,} MB")
+        super().__init__(
+            f"the copies of this workspace's files have reached their limit of {limit // MEGABYTE:,} MB "
+            "(the setting “Ullage › Store: Versions Limit”)"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +160,19 @@ class Versions:
             )
             self._stay_within(connection, {each.sha256 for each in packed})
 
+    def take_from(self, path: Path) -> bool:
+        """Keeps what entries name of another workspace's file, if there is one; whether all of it found room. Raises `StoreFailed`."""
+        if not path.exists():
+            return True
+        with failing_clearly("take over versions of files"), closing(open_versions(path)) as other:
+            rows = other.execute("SELECT sha256, size, packed FROM content WHERE named AND packed IS NOT NULL ORDER BY kept_at DESC")
+            while several := rows.fetchmany(_TAKEN_TOGETHER):
+                packed = [Packed(sha256.hex(), size, data) for sha256, size, data in several]
+                if self.size + sum(len(each.data) for each in packed) > self.limit:
+                    return False  # the newest are here, and nothing of this workspace goes for the others
+                self.keep_packed(packed, named=True)
+        return True
+
     def name(self, versions: Iterable[FileVersion | None]) -> None:
         """An entry of the log is about to name these."""
         with self._changing("keep versions of files") as connection:
@@ -240,6 +261,11 @@ class Versions:
             )
             for tool_use_id, path, sha256, executable, size in rows
         ]
+
+    def commands_begun(self) -> set[str]:
+        """The commands of all sessions that were noted and not `ended`: they run, in this window or another, or were cut off."""
+        with self._reading("look for commands that run") as connection:
+            return {id for (id,) in connection.execute("SELECT tool_use_id FROM begun WHERE path IS NULL")}
 
     def ended(self, session_id: str, tool_use_ids: Iterable[str] | None = None) -> None:
         """What these calls of a session changed is in its log; without ids, what all of them did."""

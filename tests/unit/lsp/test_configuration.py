@@ -40,6 +40,7 @@ JSON = st.recursive(
             Settings(auto_compact=False, threshold_cap=50_000, summary_engine="digest"),
         ),
         ({"compaction": {"policy": "none"}}, Settings(policy_name="none")),
+        ({"store": {"versionsLimit": 16}}, Settings(versions_limit=16)),
         ({"bash": {"timeout": 2.5, "sandbox": "off"}}, Settings(bash_timeout=2.5, bash_sandbox="off")),
     ],
 )
@@ -67,6 +68,9 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("compaction", "policy", ""),
         ("compaction", "policy", "Ullage"),
         ("compaction", "policy", ["none"]),
+        ("store", "versionsLimit", 15),
+        ("store", "versionsLimit", 2.5e3),
+        ("store", "versionsLimit", True),
         ("bash", "timeout", 0),
         ("bash", "timeout", "120"),
         ("bash", "timeout", float("inf")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -9,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Say
+from tests.unit.session.changes.changing import run, turn, versions
 from tests.unit.session.harness import kept_of, stage
 from tests.unit.session.test_brought_folders import FORGED, ID, forged, log_of, plain
 from ullage.cli import main
 from ullage.context.blocks import Image
 from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.session.errors import SessionError
+from ullage.session.sessions.brought_sessions import NO_ROOM
 from ullage.session.sessions.sessions import OTHER_LOCATION
 from ullage.store.encode import encode
 from ullage.store.folder import folder_of
@@ -59,6 +62,26 @@ async def test_sessions_of_a_renamed_folder_go_on(folder: Path) -> None:
         asked = str(here.fake.requests[-1].body["messages"])
         assert "How is the tank?" in asked
         assert "And now?" in asked
+
+
+@pytest.mark.parametrize("has_room", [True, False])
+async def test_what_the_agent_changed_is_taken_back_in_the_renamed_folder(folder: Path, has_room: bool) -> None:
+    (folder / "a.txt").write_bytes(before := os.urandom(100_000))
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, run("echo a > a.txt; echo b > b.txt"))
+    renamed = moved(folder)
+    async with stage(renamed) as here:
+        if not has_room:
+            versions(here).limit = 50_000
+        taken = await here.sessions.import_sessions(of_gone=folder)
+        assert (taken.sessions, taken.failures) == (1, () if has_room else (NO_ROOM,))
+        session = await here.sessions.open(session.id)
+        (point,) = await session.going_back.checkpoints()
+        outcomes = [each.outcome for each in await session.restore(point.id)]
+        assert outcomes == (["done", "done"] if has_room else ["conflict", "done"])
+        assert (renamed / "a.txt").read_bytes() == (before if has_room else b"a\n")
+        assert not (renamed / "b.txt").exists()
 
 
 async def test_a_folder_that_is_there_is_not_gone(folder: Path) -> None:

@@ -43,6 +43,8 @@ class OpenChange:
     baseline: FileVersion | None
     agents: FileVersion | None
     steps: tuple[Step, ...] = ()
+    shared: bool = False
+    """Some of it may be the change of another command, which ran at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class Review:
             return False
         if isinstance(entry, Reviewed | ReviewedTogether):
             for each in reviewed(entry):
-                self._put(OpenChange(each.path, each.baseline, each.agents))
+                known = self.open.get(each.path)
+                self._put(OpenChange(each.path, each.baseline, each.agents, shared=known is not None and known.shared))
                 self._turns_of.get(each.path, {}).pop(each.turn_id, None)
             return True
         changed = files_changed(entry)
@@ -131,13 +134,14 @@ class Review:
         known = self.open.get(file.path)
         if known is None:
             if by_agent:
-                self._put(OpenChange(file.path, file.before, file.after))
+                self._put(OpenChange(file.path, file.before, file.after, shared=file.shared))
         elif not by_agent and file.after == known.baseline and not known.steps:
             self._close(file.path)
         elif by_agent and file.before == known.agents and not known.steps:
-            self._put(replace(known, agents=file.after))
+            self._put(replace(known, agents=file.after, shared=known.shared or file.shared))
         else:
-            self._put(replace(known, steps=(*known.steps, Step(file.before, file.after, by_agent))))
+            steps = (*known.steps, Step(file.before, file.after, by_agent))
+            self._put(replace(known, steps=steps, shared=known.shared or file.shared))
 
     def _went_back(self, file: ChangedFile, checkpoint_id: str) -> None:
         """Going back, and forward again, moves the agent's version. What was kept meanwhile is none of the agent's any more."""
@@ -164,7 +168,7 @@ class Review:
         turn = self.turns.setdefault(prompt.id, TurnChanges(prompt.id, prompt.text, at))
         for each in files:
             first = turn.files.get(each.path, each)
-            turn.files[each.path] = ChangedFile(each.path, first.before, each.after)
+            turn.files[each.path] = ChangedFile(each.path, first.before, each.after, first.shared or each.shared)
             if each.path in self.open:
                 self._turns_of.setdefault(each.path, {})[prompt.id] = None
         turn.uncovered |= {each.path: each for each in uncovered}
@@ -172,7 +176,7 @@ class Review:
     def settle(self, change: OpenChange, found: Settled) -> None:
         """Its steps were looked at. Where what is found has no version, they stay, and are looked at again when somebody asks."""
         if self.open.get(change.path) is change and not isinstance(found.baseline, CarriedText):
-            self._put(OpenChange(change.path, found.baseline, found.agents))
+            self._put(replace(change, baseline=found.baseline, agents=found.agents, steps=()))
 
 
 def settled(change: OpenChange, text_of: TextOf) -> Settled:

@@ -22,6 +22,7 @@ MADE_AGAIN = "There is a file of this name again since the agent deleted it"
 BINARY_CHANGED = "This file was changed since, and it is no text"
 NOT_LINES = "The lines are the same: their ends, the encoding or the permissions changed"
 NO_VERSION = "What was in this file before is no longer kept, or is damaged"
+SHARED = "Another command ran at the same time, so this may be its change"
 OUTSIDE = "This file lies outside of the workspace by now, or a link leads there"
 TOO_LARGE = "This file is too large by now to be compared"
 
@@ -114,8 +115,10 @@ class Looking:
         baseline = self._side(found.baseline, found.agents)
         status, now_side = _status(found), _side_of(None if now is None else now.data)
 
+        shared = SHARED if change.shared else ""
+
         def looked(texts: OpenText | None = None, note: str = "", *, can_undo: bool = False, binary: bool = False) -> Looked:
-            return Looked(change, found, where, now, baseline, agents, now_side.text, texts, status, note, can_undo, binary)
+            return Looked(change, found, where, now, baseline, agents, now_side.text, texts, status, note or shared, can_undo, binary)
 
         if found.is_closed or _is(now, found.baseline):
             return None
@@ -161,8 +164,11 @@ class Looking:
         added, removed = _counts(before, after)
         status: Status = "created" if file.before is None else "deleted" if file.after is None else "modified"
         is_binary = before.words is None or after.words is None
+        note = SHARED if file.shared else ""
         is_there = (file.before is None or before.data is not None) and (file.after is None or after.data is not None)
-        return ShownFile(file.path, self.place(file.path), status, added, removed, is_binary, "" if is_there else NO_VERSION)
+        if not is_there:
+            note = NO_VERSION
+        return ShownFile(file.path, self.place(file.path), status, added, removed, is_binary, note)
 
     def place(self, path: str) -> Path:
         """Where a file lies that a log names, whether or not it can be reached."""

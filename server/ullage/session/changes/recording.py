@@ -22,7 +22,7 @@ from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion
 from ullage.context.entries import Logged, ToolReturned, files_changed
 from ullage.session.changes.scanning import IGNORED, LARGEST_BYTES, ORDINARY, TOO_LARGE, NotScanned, Scan
 from ullage.session.conversation import Conversation
-from ullage.session.long_work import to_its_end
+from ullage.session.long_work import Background, to_its_end
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.store.errors import StoreFailed
@@ -64,6 +64,9 @@ class Recording:
         """Calls whose notes are no longer needed; they go with the next one that is written."""
         self._ahead: asyncio.Task[None] | None = None
         self._told = set[str]()
+        self._commands = set[str]()
+        """Those that are not logged yet."""
+        self._background = Background()
 
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
@@ -111,11 +114,18 @@ class Recording:
         """What that call changed is in the log."""
         self._logged.append(tool_use_id)
         self._surroundings.scanner.logged(tool_use_id)
+        if tool_use_id in self._commands:  # other windows go by it
+            self._commands.discard(tool_use_id)
+            self._background.keep(self._forget_logged())
 
     async def close(self) -> None:
         """What is in the log needs no note any more."""
         if self._ahead is not None:
             await asyncio.wait({self._ahead})
+        await self._background.close()
+        await self._forget_logged()
+
+    async def _forget_logged(self) -> None:
         ended, self._logged = self._logged, []
         if ended:
             with suppress(StoreFailed):  # they are looked at again at the next start
@@ -185,13 +195,14 @@ class Recording:
 
         def compare() -> None:
             try:
-                found = around.scanner.difference(before, around.scanner.after(), frozenset(written))
+                found = around.scanner.after(changes.tool_use_id, before, frozenset(written))
                 around.versions.name(_versions_in(found.files))
             except (NotScanned, StoreFailed) as error:
                 changes.uncovered = (_nothing_of(error),)
             else:
                 changes.files, changes.uncovered = found.files, found.uncovered
 
+        self._commands.add(changes.tool_use_id)
         with around.written.watch() as written:
             try:
                 before = await asyncio.to_thread(look)

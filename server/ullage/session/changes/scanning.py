@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -99,6 +99,13 @@ class Scanner:
         """What scans found since it was last written down."""
         self._unlogged = set[str]()
         """Commands whose changes are not in the log yet: until then what was found before them stays on disk."""
+        self._running: dict[str, set[str]] = {}
+        """The commands that run in this window, each with what changed while another one ran, too, here or in another window."""
+        self._elsewhere = False
+        """Whether a command ran in another window when it was last looked."""
+        self._from_before: set[str] | None = None
+        """Commands that had begun before the first scan of this process: cut off, or of another window. What was found before them stays on
+        disk until what they changed is logged."""
         self.begun_here = set[str]()
         """The calls that began in this process: what they changed is not told by `since_last_run`."""
 
@@ -106,29 +113,51 @@ class Scanner:
         """What is there before that command, on disk when this returns; then `begin` notes the command. Where the disk refuses, only what a
         crash cuts off is not known later. Raises `NotScanned`."""
         with self._lock:
-            found = self._scan()
+            found = self._look()
             with suppress(StoreFailed):
-                if not self._unlogged and self._unwritten:
+                if not self._unlogged and not self._from_before and self._unwritten:
                     self._versions.keep_packed((), named=False, seen=self._unwritten.items())
                     self._unwritten = {}
                 begin()
             self._unlogged.add(tool_use_id)
+            self._running[tool_use_id] = set()
             return found
 
     def ahead(self) -> None:
         """Reads what the first scan has to read, while nobody waits for it yet."""
         with self._lock, suppress(NotScanned):
             if self._newest is None:
-                self._scan()
+                self._look()
 
     def close(self) -> None:
         """A scan that runs reads nothing more."""
         self._is_closed = True
 
-    def after(self) -> Scan:
-        """What is there now; its content is durable when this returns. Raises `NotScanned`."""
+    def after(self, tool_use_id: str, before: Scan, not_of: frozenset[str]) -> Difference:
+        """What that command changed, without the absolute paths `not_of`; it is over. The content of it is durable when this returns.
+
+        What changed while another command ran, too, is `shared`: nobody can tell which of them it was. Raises `NotScanned`.
+        """
         with self._lock:
-            return self._scan()
+            try:
+                found = self._look()
+            finally:
+                shared = self._running.pop(tool_use_id, set())
+        return self.difference(before, found, not_of, shared)
+
+    def _look(self) -> Scan:
+        """Scans, and notes what changed since the last time while two commands ran."""
+        last, was_elsewhere = self._newest, self._elsewhere
+        with suppress(StoreFailed):
+            begun = self._versions.commands_begun() - self.begun_here
+            self._from_before = begun if self._from_before is None else begun & self._from_before
+            self._elsewhere = bool(begun - self._from_before)
+        found = self._scan()
+        if last is not None and self._running and len(self._running) + (was_elsewhere or self._elsewhere) > 1:
+            changed = {path for path in last.keys() | found.keys() if not _is_same(last.get(path), found.get(path))}
+            for shared in self._running.values():
+                shared |= changed
+        return found
 
     def logged(self, tool_use_id: str) -> None:
         """What that command changed is in the log."""
@@ -137,11 +166,11 @@ class Scanner:
     def since_last_run(self) -> Difference:
         """What changed from the newest scan of an earlier process to the first one of this. Raises `NotScanned`."""
         with self._lock:
-            first = self._newest if self._newest is not None else self._scan()
+            first = self._newest if self._newest is not None else self._look()
         return self.difference(self._before_start, first)
 
-    def difference(self, before: Scan, after: Scan, not_of: frozenset[str] = frozenset()) -> Difference:
-        """What changed in between, without the absolute paths `not_of`."""
+    def difference(self, before: Scan, after: Scan, not_of: Collection[str] = (), shared: Collection[str] = ()) -> Difference:
+        """What changed in between, without the absolute paths `not_of`; those that are `shared` say so."""
         files: list[ChangedFile] = []
         uncovered: list[Uncovered] = []
         new = (path for path, now in after.items() if not _is_same(before.get(path), now))
@@ -154,7 +183,7 @@ class Scanner:
             if why:
                 uncovered.append(Uncovered(shown, why))
             else:
-                files.append(ChangedFile(shown, was and was.version, now and now.version))
+                files.append(ChangedFile(shown, was and was.version, now and now.version, path in shared))
         return Difference(tuple(files), tuple(uncovered))
 
     def _shown(self, path: str) -> str:

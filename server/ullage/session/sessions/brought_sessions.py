@@ -17,12 +17,14 @@ from pathlib import Path
 from ullage.context.entries import Logged, Notice
 from ullage.session.errors import SessionError, refusing
 from ullage.session.sessions.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
+from ullage.store import folder as kept_folder
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import workspaces_in
 from ullage.store.log_store import LogStore
 from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord
+from ullage.store.versions import Versions
 from ullage.store.workspace_store import WorkspaceStore
 
 IN_MEMORY = "Sessions are in memory only here, so none can be imported"
@@ -96,7 +98,7 @@ class BroughtSessions:
         with refusing():
             if workspace is None or kept.folder is None:
                 raise SessionError("invalid", IN_MEMORY)
-            return await asyncio.to_thread(take_over, folder, location, workspace, kept.folder, kept.log)
+            return await asyncio.to_thread(take_over, folder, location, workspace, kept.folder, kept.log, kept.versions)
 
     def _here(self) -> tuple[EarlierStore, Path]:
         if self._earlier is None or self._kept.folder is None:
@@ -105,6 +107,7 @@ class BroughtSessions:
 
 
 _TAKEN_BY = "taken-by.json"
+NO_ROOM = "older copies of changed files found no room, so those changes cannot be taken back"
 _LOST = "(Here stood an entry that could not be read when the session was taken over.)"
 
 
@@ -133,7 +136,7 @@ def gone_folders(location: Path) -> list[GoneFolder]:
     return sorted(found, key=lambda gone: -gone.updated_at)
 
 
-def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: LogStore) -> Taken:
+def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: LogStore, versions: Versions) -> Taken:
     """Takes the sessions of a folder that is gone into the log of `workspace`, which is kept in `kept`. Raises `StoreFailed`."""
     source = workspaces_in(location).get(folder)
     if source is None or folder.exists() or source == kept:
@@ -142,6 +145,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
     failures: list[str] = []
     with closing(LogStore.open(source)) as old:
         copy_files(source, kept)
+        missing = () if versions.take_from(kept_folder.versions(source)) else (NO_ROOM,)  # first: no entry names what is not there
         for record in old.sessions():
             try:
                 old.claim(record.id)  # nobody writes it meanwhile
@@ -153,7 +157,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
             unreadable += lost or 0
     if not failures:
         write_whole(source / _TAKEN_BY, json.dumps({"workspace": str(workspace)}) + "\n")
-    return Taken(taken, tuple(failures), unreadable)
+    return Taken(taken, (*failures, *missing), unreadable)
 
 
 def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None:

@@ -83,6 +83,7 @@ class Sessions:
         own_writes = OwnWrites()
         roots = Folders(folders).roots
         self._kept = kept or open_workspace_store(roots, settings.store_location)
+        self._kept.versions.limit = settings.versions_bytes
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
         self._user_state = user_state = UserState(state_folder)
         known = Folders(
@@ -330,14 +331,14 @@ class Sessions:
     def configure(self, settings: Settings) -> None:
         """The user's settings from now on."""
         before, self._around.settings = self._around.settings, settings
+        self._kept.versions.limit = settings.versions_bytes
         if before.store_location != settings.store_location:
             self._on_warning(OTHER_LOCATION)
         self._around.policy = self._policy(settings.policy_name)
-        if _endpoint(before) != _endpoint(settings):
+        is_other = _endpoint(before) != _endpoint(settings)
+        if is_other:
             self._models.forget()
-            for session in self._open:
-                self._open.choose_model(session)
-        elif before.effort != settings.effort:
+        if is_other or before.effort != settings.effort:
             for session in self._open:
                 self._open.choose_model(session)
         for session in self._open:

@@ -15,13 +15,14 @@ from tests.unit.session.changes.changing import allow_all, changes, edit, run, t
 from tests.unit.session.filling import make_project
 from tests.unit.session.harness import calls, kept_of, notices, stage
 from ullage.context.entries import ToolReturned
+from ullage.session.changes.looking import SHARED
 from ullage.session.changes.recording import CANNOT, LOST
-from ullage.session.changes.scanning import IGNORED, LINK, NO_UTF8, TOO_LARGE, TOO_MANY, Scan, Scanner
+from ullage.session.changes.scanning import IGNORED, LINK, NO_UTF8, TOO_LARGE, TOO_MANY, Difference, Scan, Scanner
 from ullage.session.session import Session
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import Versions, pack
-from ullage.workspace.folders import Regulars
+from ullage.store.versions import Begun, Versions, pack
+from ullage.workspace.folders import Folders, Regulars
 from ullage.workspace.scan import Met, read_as_stamped
 
 
@@ -182,9 +183,9 @@ async def test_a_command_that_is_known_to_only_read_is_not_scanned(folder: Path,
     scans: list[int] = []
     after = Scanner.after
 
-    def counted(self: Scanner) -> Scan:
+    def counted(self: Scanner, tool_use_id: str, before: Scan, not_of: frozenset[str]) -> Difference:
         scans.append(1)
-        return after(self)
+        return after(self, tool_use_id, before, not_of)
 
     monkeypatch.setattr(Scanner, "after", counted)
     async with stage(folder) as here:
@@ -287,3 +288,60 @@ async def test_where_the_copies_were_damaged_the_user_is_told(folder: Path) -> N
         (found,) = await turn(here, session, run("echo x > tank.py"))
         assert [told(here, each) for each in found.files] == [("tank.py", CAPACITY, b"x\n")]
         assert [notice.text for notice in notices(session)] == [LOST.format(versions(here).set_aside)]
+
+
+def test_what_changed_while_two_commands_ran_is_claimed_by_neither(folder: Path) -> None:
+    """Three stretches of time: the first command alone, both, the second alone."""
+    scanner = Scanner(Folders((folder,)), Versions(None))
+
+    def begins(name: str) -> Scan:
+        return scanner.before(name, lambda: scanner.begun_here.add(name))
+
+    def ends(name: str, before: Scan) -> list[tuple[str, bool]]:
+        return [(each.path, each.shared) for each in scanner.after(name, before, frozenset()).files]
+
+    first = begins("first")
+    (folder / "one.txt").write_text("1")
+    second = begins("second")
+    (folder / "both.txt").write_text("2")
+    assert ends("first", first) == [("both.txt", True), ("one.txt", False)]
+    (folder / "two.txt").write_text("3")
+    assert ends("second", second) == [("both.txt", True), ("two.txt", False)]
+    third = begins("third")
+    (folder / "both.txt").write_text("4")
+    assert ends("third", third) == [("both.txt", False)]
+
+
+async def test_what_changed_while_a_command_ran_in_another_window_is_claimed_by_neither(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, run("echo 1 > one.txt"))
+        other = Versions(ullage_folder.versions(kept_of(folder)))
+        other.begin(Begun("s-other", "t-other"))
+        (found,) = await turn(here, session, run("echo 2 > two.txt"))
+        assert [(each.path, each.shared) for each in found.files] == [("two.txt", True)]
+        assert [(file.path, file.note) for file in await session.reviewing.open_files()] == [("one.txt", ""), ("two.txt", SHARED)]
+        assert [file.note for each in await session.reviewing.turns() for file in each.files] == ["", SHARED]
+        other.ended("s-other")
+        (found,) = await turn(here, session, run("echo 3 > three.txt"))
+        assert [(each.path, each.shared) for each in found.files] == [("three.txt", False)]
+        other.close()
+
+
+async def test_what_a_command_changed_that_was_cut_off_is_known_until_its_session_is_opened(folder: Path) -> None:
+    """However many processes begin and die before that."""
+    async with stage(folder) as here:
+        cut_off = await here.new()
+        await turn(here, cut_off, run("echo 0 > zero.txt"))
+    versions_of_old = Versions(ullage_folder.versions(kept_of(folder)))
+    versions_of_old.begin(Begun(cut_off.id, "t-cut"))
+    versions_of_old.close()
+    (folder / "tank.py").write_text("by the command that was cut off\n")
+    for number in range(2):
+        async with stage(folder) as here:
+            await turn(here, await here.new(), run(f"echo {number} > by-another{number}.txt"))
+    async with stage(folder) as here:
+        session = await here.sessions.open(cut_off.id)
+        found = [each for each in changes(session) if each.tool_use_id == "t-cut"]
+        assert ("tank.py", CAPACITY) in [told(here, file)[:2] for each in found for file in each.files]
+        assert versions(here).begun(cut_off.id) == []
