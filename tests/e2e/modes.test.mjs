@@ -74,15 +74,14 @@ stage("modes", {}, (scenario) => {
       [7, "The quick ones are enough"],
       [5, "Keep the old one"],
     ])) {
-      await page.locator(".monaco-editor .view-line").first().click();
       await typeAtLine(page, line, "");
       await runCommand(page, "Comments: Add Comment on Current Selection");
-      await page.locator(".review-widget .monaco-editor").first().waitFor();
+      await page.locator(".review-widget .monaco-editor.focused").waitFor();
       await page.keyboard.type(comment);
       if (line === 7) {
         await screenshot("1-written");
       }
-      await page.locator(".review-widget").getByRole("button", { name: "Comment", exact: false }).last().click();
+      await page.getByRole("button", { name: "Add comment" }).first().click();
       await page.locator(".review-widget").getByText(comment).first().waitFor();
     }
     await screenshot("2-commented");
