@@ -104,6 +104,7 @@ export class PlanDocuments implements vscode.Disposable {
     }
     thread.comments = [...thread.comments, { author: { name: "You" }, body: text.trim(), mode: vscode.CommentMode.Preview }];
     thread.contextValue = "ullage.plan";
+    thread.label = t("Goes to the agent with “Keep planning”");
     const known = this.threads.get(id) ?? [];
     this.threads.set(id, known.includes(thread) ? known : [...known, thread]);
   }
