@@ -1,10 +1,10 @@
 /** Reviewing what the agent changed: the tray, the diff, keeping and undoing in the file, and what the user typed in between. */
 
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { itemsOf, openPanel, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, itemsOf, openPanel, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, editorText, notification, openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -299,6 +299,27 @@ stage("reviewing", {}, (scenario) => {
     await expectEventually(async () => (await onDisk(workspace)) === before, "the file is as before the turn");
     await expectEventually(async () => (await itemsOf(panel, "user").count()) === 0, "the fork is shown");
     await screenshot("2-in-the-fork");
+  });
+
+  scenario("undoing thousands of files shows how far it is, and can be stopped", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    const made = join(workspace, "made");
+    const command = "mkdir made && for i in $(seq 3000); do echo $i > made/$i.txt; done";
+    await api.enqueue([{ call: "bash", input: { command } }], { say: "They are made." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Make many files");
+    await answerApproval(panel, "Allow once");
+    await turnIsOver(panel);
+    await tray(panel).getByText("3000 files changed").waitFor();
+    await tray(panel).getByRole("button", { name: "Undo all" }).click();
+    await page.getByRole("button", { name: "Undo All" }).click();
+    const progress = notification(page, "Undoing the agent's changes");
+    await progress.getByRole("button", { name: "Cancel" }).click();
+    await notification(page, "You stopped before it was done").waitFor();
+    await screenshot("1-stopped");
+    const left = (await readdir(made)).length;
+    assert.ok(left > 0 && left < 3000, `${left} files are left`);
+    await tray(panel).getByText(`${left} files changed`).waitFor();
   });
 
   scenario("in a narrow panel and in the dark", { settings: { "workbench.colorTheme": "Default Dark Modern" } }, async (scene) => {

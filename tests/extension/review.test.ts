@@ -48,7 +48,7 @@ void describe("in words", () => {
   test("only what is left is said", () => {
     assert.equal(leftInWords([{ path: "a.py", outcome: "done" }]), undefined);
     assert.match(leftInWords(many(7, (index) => `Reason ${index}`)) ?? "", /^0\.py: Reason 0\. .* And 2 more\.$/);
-    assert.equal(leftInWords(many(700, () => "You stopped it before this file")), "700 files: You stopped it before this file.");
+    assert.equal(leftInWords(many(700, () => "You stopped before it was done")), "700 files: You stopped before it was done.");
   });
 
   test("a comment says where it is about, with the code in a fence that the code does not end", () => {

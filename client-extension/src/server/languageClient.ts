@@ -17,12 +17,14 @@ import {
   ResponseError,
   ShowMessageNotification,
   TextDocumentEdit,
+  WorkDoneProgressCancelNotification,
   type WorkspaceMiddleware,
 } from "vscode-languageclient/node";
 import { UNTITLED } from "../files/fileFacts";
 import type { SessionNews } from "../../webview/messages";
 import type { Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
 import { LogLineReader } from "./process";
+import { showingProgress } from "./progress";
 
 /** Settings that concern the extension alone. */
 const EXTENSION_ONLY = new Set(["server", "trace"]);
@@ -68,6 +70,7 @@ export function createLanguageClient(
     },
     stdioOptions: { stdout: () => undefined, stderr: (stream) => logLines(stream, log) },
     middleware: {
+      handleWorkDoneProgress: showingProgress((token) => void client.sendNotification(WorkDoneProgressCancelNotification.type, { token })),
       workspace: {
         handleApplyEdit: applyAndSave,
         configuration: async (params, token, next) => {

@@ -16,7 +16,7 @@ BATCH = 100
 SHOWN_AFTER_SECONDS = 0.4
 """What is done sooner is not shown: it would only flicker."""
 
-STOPPED = "You stopped it before this file"
+STOPPED = "You stopped before it was done"
 
 T = TypeVar("T")
 
