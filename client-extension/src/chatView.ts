@@ -192,7 +192,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       case "findFiles":
         return this.answer(message.id, this.files.find(message.query));
       case "readImage":
-        return this.answer(message.id, readImage(message.path, this.session.storeFolder));
+        return this.answer(message.id, readImage(message.path, this.session.storeFolder, this.session.current?.worktree));
       case "command":
         if (PANEL_COMMANDS.includes(message.command)) {
           await vscode.commands.executeCommand(message.command, ...(message.argument ? [message.argument] : []));
@@ -204,7 +204,7 @@ export class ChatView implements vscode.WebviewViewProvider {
         }
         return;
       case "openFile":
-        return openFile(message.path, this.session.storeFolder, message.line, message.near);
+        return openFile(message.path, this.session.storeFolder, message.line, message.near, this.session.current?.worktree);
       case "insert":
         return insertText(message.text);
       case "apply":

@@ -17,6 +17,7 @@ import type { ActiveSession } from "./session/activeSession";
 import { showAllowed } from "./session/approvalPrompts";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
 import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
+import { newSessionInWorktree, showWorktree } from "./session/worktrees";
 import { labelText } from "./visible";
 
 export interface CommandParts {
@@ -51,6 +52,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       await chat.focus();
     },
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
+    "ullage.newSessionInWorktree": () => newSessionInWorktree(session, chat),
+    "ullage.worktree": () => showWorktree(session),
     "ullage.showSessions": () => chat.show({ kind: "sessions" }),
     "ullage.renameSession": (id) => changeSession("rename", connection, session, id),
     "ullage.deleteSession": (id) => changeSession("delete", connection, session, id),

@@ -430,6 +430,8 @@ export interface Snapshot {
   foreign?: Optional<boolean>;
   /** Absent where nothing is open. */
   changes?: Optional<OpenChanges>;
+  /** Where the agent works, if that is not the workspace folder. */
+  worktree?: Optional<Worktree>;
   /** The newest turn, where its prompt is not among `items`. */
   turn?: Optional<NewestTurn>;
 }
@@ -463,6 +465,32 @@ export interface SessionSummary {
   openElsewhere?: Optional<boolean>;
   /** Absent where nothing is known, as of one that an earlier version wrote. */
   figures?: Optional<SessionFigures>;
+  /** Where its agent works, if that is not the workspace folder. */
+  worktree?: Optional<Worktree>;
+}
+
+/** Where the agent of a session works. `path` is absolute. */
+export interface Worktree {
+  path: string;
+  branch: string;
+}
+
+/** A file that is different in a worktree, and what bringing it back would do to the one in the workspace folder. */
+export interface WorktreeFile {
+  path: string;
+  uri: string;
+  homeUri: string;
+  action: "write" | "create" | "delete" | "join" | "same";
+  /** Why it stays as it is, in words. */
+  conflict?: Optional<string>;
+}
+
+export interface WorktreeStanding {
+  worktree: Worktree;
+  files: WorktreeFile[];
+  /** Of its branch, beyond the one that it began from. */
+  commits: number;
+  more?: Optional<boolean>;
 }
 
 /** What the list says of a session beside its title. */
@@ -662,7 +690,7 @@ export interface GoneFolder {
 
 /** Requests of the client: method → [params, result]. */
 export interface ClientRequests {
-  "ullage/session/new": [Nothing, Snapshot];
+  "ullage/session/new": [{ worktree?: Optional<boolean> }, Snapshot];
   "ullage/session/list": [Nothing, { sessions: SessionSummary[] }];
   "ullage/session/open": [{ sessionId?: Optional<string> }, Snapshot];
   "ullage/session/snapshot": [OfSession, Snapshot];
@@ -672,6 +700,9 @@ export interface ClientRequests {
   "ullage/session/delete": [OfSession, Nothing];
   "ullage/session/close": [OfSession, Nothing];
   "ullage/session/looked": [OfSession, Nothing];
+  "ullage/session/worktree": [OfSession, WorktreeStanding];
+  "ullage/session/bringBack": [OfSession & { paths?: Optional<string[]> }, { files: DecidedFile[] }];
+  "ullage/session/removeWorktree": [OfSession, { branch?: Optional<string> }];
   "ullage/session/prompt": [
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
     { promptId: string; command?: Optional<{ name: string; sessionId?: Optional<string> }> },
@@ -754,6 +785,9 @@ export const METHODS = {
     "ullage/session/delete": true,
     "ullage/session/close": true,
     "ullage/session/looked": true,
+    "ullage/session/worktree": true,
+    "ullage/session/bringBack": true,
+    "ullage/session/removeWorktree": true,
     "ullage/session/prompt": true,
     "ullage/session/unqueue": true,
     "ullage/session/cancel": true,

@@ -31,6 +31,16 @@ export class SessionHeader {
     element("span", { textContent: t("Imported, perhaps written by somebody else. Read only") }),
   );
   readonly element: HTMLElement;
+  private readonly branch = element("span", { className: "session-origin-title" });
+  /** Leads to what can be done with the worktree. */
+  private readonly worktree = element(
+    "button",
+    { type: "button", className: "session-origin" },
+    icon("git-branch"),
+    element("span", { textContent: t("Works in the worktree") }),
+    this.branch,
+    icon("chevron-down"),
+  );
   /** How many other sessions of this window want the user. */
   private readonly others = element("span", { className: "session-others", hidden: true });
   private drawn: string | undefined;
@@ -44,12 +54,13 @@ export class SessionHeader {
         actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
       }
     });
-    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.foreign);
+    this.worktree.addEventListener("click", () => actions.runCommand("ullage.worktree"));
+    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.worktree, this.foreign);
   }
 
   update(session: SessionView, attention: PanelState["others"] = NO_OTHERS): void {
     const others = [...attention].filter(([id]) => id !== session.sessionId).map(([, status]) => status);
-    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, others]);
+    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, session.worktree, others]);
     if (drawn === this.drawn) {
       return;
     }
@@ -63,6 +74,9 @@ export class SessionHeader {
     this.others.textContent = String(others.length);
     this.button.title = [t("{title} – show all sessions", { title }), wanting].filter(Boolean).join("\n");
     this.button.setAttribute("aria-label", [t("Session: {title}. Show all", { title }), wanting].filter(Boolean).join(". "));
+    this.worktree.hidden = session.worktree == null;
+    this.branch.textContent = session.worktree?.branch ?? "";
+    this.worktree.title = t("Bring changes back, compare, open or remove");
     this.forkedFrom = session.forkedFrom ?? undefined;
     this.origin.hidden = this.forkedFrom === undefined;
     this.foreign.hidden = session.foreign !== true;

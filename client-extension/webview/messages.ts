@@ -32,6 +32,8 @@ export type PassThroughMethod = (typeof PASS_THROUGH)[number];
 /** Commands that the panel may run. */
 export const PANEL_COMMANDS = [
   "ullage.newSession",
+  "ullage.newSessionInWorktree",
+  "ullage.worktree",
   "ullage.openSession",
   "ullage.renameSession",
   "ullage.deleteSession",

@@ -26,6 +26,7 @@ import type {
   TurnChanges,
   Update,
   UpdateParams,
+  Worktree,
 } from "../src/protocol";
 import { type Status, wantsAttention } from "../src/session/sessionRows";
 import type { ServerStatus } from "../src/server/answers";
@@ -55,6 +56,8 @@ export interface SessionView {
   history: History | undefined;
   /** What is open of the agent's changes in files. */
   changes?: OpenChanges | null;
+  /** Where its agent works, if that is not the workspace folder. */
+  worktree?: Worktree | null;
   /** The newest turn, where its prompt was not among the newest items. */
   turn?: NewestTurn | null;
   /** The turns that changed files, by the ids of their prompts, as far as it was asked for. */

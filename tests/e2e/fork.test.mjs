@@ -6,7 +6,7 @@ import { gaugeIsPriced } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, repliesAsked } from "./harness/history.mjs";
 import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
 
@@ -120,5 +120,42 @@ stage("fork", {}, (scenario) => {
     await renamed.waitFor({ state: "detached" });
     const refused = (await api.calls()).filter(({ status }) => status >= 400);
     assert.deepEqual(refused, []);
+  });
+
+  const beside = "a session works in a worktree, what it made is brought back, and the worktree is removed";
+  scenario(beside, { goesOn: true }, async ({ page, api, screenshot }) => {
+    const panel = await openPanel(page);
+    await runCommand(page, "Ullage: New session in a worktree");
+    const worktree = panel.getByRole("button", { name: /^Works in the worktree/ });
+    await worktree.waitFor();
+    await api.enqueue([{ call: "write_file", input: { path: "pump.txt", content: "It pumps.\n" } }], { say: "The pump is there." });
+    await sendPrompt(panel, "Make a pump");
+    await answerApproval(panel, "Allow once");
+    await itemsOf(panel, "assistant").getByText("The pump is there.").waitFor();
+    await screenshot("1-in-a-worktree");
+    const inExplorer = page.getByRole("treeitem", { name: /^pump\.txt/ });
+    assert.equal(await inExplorer.count(), 0);
+
+    await worktree.click();
+    await page.locator(".quick-input-list").getByText("1 file to bring back").waitFor();
+    await screenshot("2-what-can-be-done");
+    await page.keyboard.press("Enter");
+    await notification(page, "1 file brought back.").waitFor();
+    await inExplorer.waitFor();
+
+    await worktree.click();
+    await page.locator(".quick-input-list").getByText("nothing differs from the workspace folder").waitFor();
+    await page.keyboard.type("Remove");
+    await page.keyboard.press("Enter");
+    await page.locator(".monaco-dialog-box").getByText("All that was changed there is in the workspace folder, too.").waitFor();
+    await screenshot("3-before-it-is-removed");
+    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Remove" }).click();
+    await notification(page, "The worktree is removed.").waitFor();
+    await worktree.click();
+    await notification(page, "The worktree is gone").waitFor();
+    assert.deepEqual(
+      (await api.calls()).filter(({ status }) => status >= 400),
+      [],
+    );
   });
 });

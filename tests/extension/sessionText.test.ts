@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SessionSummary } from "../../client-extension/src/protocol";
+import type { SessionSummary, WorktreeFile, WorktreeStanding } from "../../client-extension/src/protocol";
 import { descriptionOf } from "../../client-extension/src/session/pickerText";
 import { lostWith, matching, statusOf, titleOf, wantsAttention } from "../../client-extension/src/session/sessionRows";
+import { broughtInWords, lostWithWorktree, standingInWords } from "../../client-extension/src/session/worktreeText";
 
 const SUMMARY: SessionSummary = { sessionId: "a", title: "Pumps", updatedAt: 1_000, state: "idle" };
 
@@ -61,4 +62,38 @@ test("the list is filtered by title and state, and what waits for the user stand
 test("what is lost with a session is said", () => {
   assert.match(lostWith(FULL), /^It is at work: that is stopped\. .* 3 files have changes/);
   assert.match(lostWith(SUMMARY), /^The conversation is deleted for good.* No file in your folders changes\.$/);
+});
+
+const changed = (path: string, changes: Partial<WorktreeFile> = {}): WorktreeFile => ({
+  path,
+  uri: `file:///w/${path}`,
+  homeUri: `file:///h/${path}`,
+  action: "write",
+  ...changes,
+});
+const standing = (files: WorktreeFile[], commits = 0): WorktreeStanding => ({
+  worktree: { path: "/w", branch: "ullage/a1" },
+  files,
+  commits,
+});
+
+test("what would come back from a worktree, and what came", () => {
+  assert.equal(standingInWords(standing([changed("a.py", { action: "same" })])), "nothing differs from the workspace folder");
+  const both = standing([changed("a.py"), changed("b.py", { action: "same", conflict: "You and the agent changed the same lines" })]);
+  assert.equal(standingInWords(both), "1 file to bring back, 1 file in conflict");
+  assert.equal(broughtInWords([{ path: "a.py", outcome: "done" }]), "1 file brought back.");
+  assert.match(
+    broughtInWords([{ path: "b.py", outcome: "conflict", why: "You and the agent changed the same lines" }]),
+    /^No file was changed\. 1 file stays as it is: b\.py \(You and the agent changed the same lines\)/,
+  );
+});
+
+test("what is lost with a worktree is named before it is removed", () => {
+  assert.match(lostWithWorktree(standing([])), /^All that was changed there is in the workspace folder, too\..*no commits and goes, too/);
+  const many = Array.from({ length: 12 }, (_, index) => changed(`${index}.py`));
+  assert.match(
+    lostWithWorktree(standing(many, 2)),
+    /^12 files .*: 0\.py, .*9\.py and 2 more\. .*2 commits stay in git, on the branch ullage\/a1/,
+  );
+  assert.match(lostWith({ ...SUMMARY, worktree: { path: "/w", branch: "b" } }), /Its worktree stays at \/w\./);
 });

@@ -111,8 +111,8 @@ const KEPT = ["tool-results", "media", "transcripts", "plans"];
  * Shows a file of the workspace, or one that is kept of its sessions in `storeFolder`, in an editor. A path that leads elsewhere is refused:
  * it may come from a model.
  */
-export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = ""): Promise<void> {
-  const uri = await locate(path, placesOf(storeFolder));
+export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = "", worktree?: string): Promise<void> {
+  const uri = await locate(path, placesOf(storeFolder, worktree));
   if (uri === undefined) {
     void warn(t("File not found: {path}", { path }));
     return;
@@ -132,8 +132,8 @@ export async function openFile(path: string, storeFolder: string | undefined, li
  * An image of the workspace, or one that is kept of its sessions. The path may come from a model. @throws Error where it leads elsewhere, or
  * to no image, or to a very large one.
  */
-export async function readImage(path: string, storeFolder: string | undefined): Promise<ImageFile> {
-  const places = placesOf(storeFolder);
+export async function readImage(path: string, storeFolder: string | undefined, worktree?: string): Promise<ImageFile> {
+  const places = placesOf(storeFolder, worktree);
   const uri = await locate(path, places);
   if (uri === undefined || !(await isReallyInside(uri.fsPath, places))) {
     throw new Error(t("No image file: {path}", { path }));
@@ -150,9 +150,11 @@ export async function readImage(path: string, storeFolder: string | undefined): 
   return { bytes, mediaType };
 }
 
-function placesOf(storeFolder: string | undefined): Place[] {
+/** In a session that has one, a path is that of the file in the worktree. */
+function placesOf(storeFolder: string | undefined, worktree: string | undefined): Place[] {
   const kept = storeFolder === undefined ? [] : [storeFolder];
-  return [...inWorkspace(), ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) }))];
+  const first = worktree === undefined ? [] : [{ top: worktree, within: [worktree] }];
+  return [...first, ...inWorkspace(), ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) }))];
 }
 
 /** Every folder of the workspace, and what lies in it. */

@@ -36,6 +36,8 @@ export interface SessionHead {
   state: SessionState;
   gauge: Gauge;
   model: ModelInfo;
+  /** The absolute path of the folder in which its agent works, if that is not the workspace folder. */
+  worktree: string | undefined;
   /** Undefined where the session can only be read. */
   modes: SessionModes | undefined;
   /** Tool calls that wait for the user's answer, oldest first. */
@@ -89,8 +91,9 @@ export class ActiveSession implements vscode.Disposable {
     this.replace(await this.connection.request("ullage/session/open", { sessionId }));
   }
 
-  async startNew(): Promise<void> {
-    this.replace(await this.connection.request("ullage/session/new", {}));
+  /** @param worktree its agent works in a worktree that is made for it */
+  async startNew(worktree = false): Promise<void> {
+    this.replace(await this.connection.request("ullage/session/new", worktree ? { worktree } : {}));
   }
 
   /**
@@ -159,7 +162,8 @@ export class ActiveSession implements vscode.Disposable {
   private replace(snapshot: Snapshot): void {
     const { sessionId, title, state, gauge, model } = snapshot;
     const modes = snapshot.modes ?? undefined;
-    this.head = { sessionId, title, state, gauge, model, modes, approvals: approvalsIn(snapshot.items) };
+    const worktree = snapshot.worktree?.path;
+    this.head = { sessionId, title, state, gauge, model, worktree, modes, approvals: approvalsIn(snapshot.items) };
     void this.memory.update(REMEMBERED_SESSION, sessionId);
     void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();

@@ -39,12 +39,13 @@ export function fullnessOf({ figures }: SessionSummary): { share: number; words:
 
 /** What else is to be said of it, in the order in which it matters. */
 export function notesOf(summary: SessionSummary, isActive: boolean): string[] {
-  const { figures, openElsewhere, foreign } = summary;
+  const { figures, openElsewhere, foreign, worktree } = summary;
   return [
     STATUSES[statusOf(summary)].word,
     isActive ? t("shown here") : "",
     openElsewhere === true ? t("open in another window") : "",
     foreign === true ? t("imported, read only") : "",
+    worktree == null ? "" : worktree.branch,
     figures?.cost == null ? "" : formatDollars(figures.cost),
   ].filter(Boolean);
 }
@@ -103,6 +104,7 @@ export function lostWith(summary: SessionSummary): string {
           ),
         )
       : t("No file in your folders changes."),
+    summary.worktree == null ? "" : t("Its worktree stays at {path}.", { path: summary.worktree.path }),
   ]
     .filter(Boolean)
     .join(" ");

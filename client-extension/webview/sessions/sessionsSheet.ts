@@ -71,11 +71,18 @@ export class SessionsSheet {
       className: "secondary",
       onClick: () => this.leave("ullage.newSession"),
     });
+    const beside = textButton({
+      label: t("New in a worktree"),
+      icon: "git-branch",
+      className: "secondary",
+      title: t("A session whose agent works in a folder of its own, from the last commit"),
+      onClick: () => this.leave("ullage.newSessionInWorktree"),
+    });
     const body = element(
       "div",
       { className: "sessions-sheet" },
       this.filter,
-      element("div", { className: "button-row" }, fresh, search),
+      element("div", { className: "button-row" }, fresh, beside, search),
       this.nothing,
       this.list,
       this.more,
@@ -191,7 +198,10 @@ export class SessionsSheet {
   }
 
   /** What leads to another session closes the list. */
-  private leave(command: "ullage.newSession" | "ullage.openSession" | "ullage.forkListed", sessionId?: string): void {
+  private leave(
+    command: "ullage.newSession" | "ullage.newSessionInWorktree" | "ullage.openSession" | "ullage.forkListed",
+    sessionId?: string,
+  ): void {
     this.sheet.close();
     this.actions.runCommand(command, sessionId);
   }

@@ -18,9 +18,11 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
     from ullage.context.compaction_entries import Checked, FetchedAgain, Held
     from ullage.session.attachments import Ref
+    from ullage.session.sessions.bringing_back import Standing
     from ullage.session.sessions.figures import Figures, SessionSummary
     from ullage.session.sessions.open_sessions import Fork
     from ullage.session.timeline.turn_costs import TurnCost
+    from ullage.workspace.worktrees import Worktree
 
 
 def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
@@ -42,6 +44,7 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
+        worktree=snapshot.worktree and _worktree(snapshot.worktree),
         turn=snapshot.turn and protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)),
     )
 
@@ -62,8 +65,21 @@ def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
     figures = summary.figures and figures_to_wire(summary.figures)
     return protocol.SessionSummary(
         *(summary.session_id, summary.title, summary.updated_at, summary.state),
-        *(summary.foreign or None, summary.open_elsewhere or None, figures),
+        *(summary.foreign or None, summary.open_elsewhere or None, figures, summary.worktree and _worktree(summary.worktree)),
     )
+
+
+def _worktree(worktree: Worktree) -> protocol.Worktree:
+    return protocol.Worktree(str(worktree.root), worktree.branch)
+
+
+def worktree_to_wire(worktree: Worktree, standing: Standing) -> protocol.WorktreeResult:
+    """How a worktree stands beside the workspace folder."""
+    files = [
+        protocol.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
+        for each in standing.files
+    ]
+    return protocol.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None)
 
 
 def figures_to_wire(figures: Figures) -> protocol.SessionFigures:

@@ -26,7 +26,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
-    wire.NEW: (wire.Nothing, wire.Snapshot),
+    wire.NEW: (wire.NewParams, wire.Snapshot),
     wire.LIST: (wire.Nothing, wire.ListResult),
     wire.OPEN: (wire.OpenParams, wire.Snapshot),
     wire.SNAPSHOT: (wire.SessionParams, wire.Snapshot),
@@ -38,6 +38,9 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.DELETE: (wire.SessionParams, wire.Nothing),
     wire.CLOSE: (wire.SessionParams, wire.Nothing),
     wire.LOOKED: (wire.SessionParams, wire.Nothing),
+    wire.WORKTREE: (wire.SessionParams, wire.WorktreeResult),
+    wire.BRING_BACK: (wire.BringBackParams, changes.DecidedResult),
+    wire.REMOVE_WORKTREE: (wire.SessionParams, wire.RemoveWorktreeResult),
     wire.PROMPT: (wire.PromptParams, wire.PromptResult),
     wire.UNQUEUE: (wire.UnqueueParams, wire.UnqueueResult),
     wire.CANCEL: (wire.SessionParams, wire.Nothing),

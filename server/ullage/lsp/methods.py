@@ -20,7 +20,7 @@ from ullage.context.changes.checkpoints import FORWARD
 from ullage.lsp import changes
 from ullage.lsp import protocol as wire
 from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
-from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
+from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.session.errors import SessionError, refusal_of
@@ -44,8 +44,8 @@ MOST_ITEMS = 10_000
 """Of one answer, which ends before that where items are long; a client that asks for more gets so many."""
 
 
-async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
-    session = await sessions.create()
+async def _new(sessions: Sessions, params: wire.NewParams) -> wire.Snapshot:
+    session = await sessions.create(in_worktree=params.worktree is True)
     return snapshot_to_wire(session.snapshot())
 
 
@@ -93,8 +93,26 @@ def _looked(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
     return _NOTHING
 
 
+async def _worktree(sessions: Sessions, params: wire.SessionParams) -> wire.WorktreeResult:
+    session = sessions.get(params.session_id)
+    standing = await sessions.bringing_back(session.id).standing()
+    return worktree_to_wire(sessions.worktrees.named(session.id), standing)
+
+
+async def _bring_back(sessions: Sessions, params: wire.BringBackParams) -> changes.DecidedResult:
+    session = sessions.get(params.session_id)
+    return decided_to_wire(await sessions.bringing_back(session.id).bring(params.paths))
+
+
+async def _remove_worktree(sessions: Sessions, params: wire.SessionParams) -> wire.RemoveWorktreeResult:
+    session = sessions.get(params.session_id)
+    branch = sessions.worktrees.named(session.id).branch
+    stays = await sessions.worktrees.remove(session.id)
+    return wire.RemoveWorktreeResult(branch if stays else None)
+
+
 async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptResult:
-    refs = [_ref(attachment) for attachment in params.attachments or ()]
+    refs = [sessions.worktrees.there(params.session_id, _ref(attachment)) for attachment in params.attachments or ()]
     session = sessions.get(params.session_id)
     typed = typed_command(params.text)
     if typed is not None:
@@ -257,6 +275,9 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.RENAME: _rename,
     wire.DELETE: _delete,
     wire.CLOSE: _close,
+    wire.WORKTREE: _worktree,
+    wire.BRING_BACK: _bring_back,
+    wire.REMOVE_WORKTREE: _remove_worktree,
     wire.PROMPT: _prompt,
     wire.SET_MODEL: _set_model,
     wire.SET_EFFORT: _set_effort,

@@ -27,6 +27,9 @@ RENAME = "ullage/session/rename"
 DELETE = "ullage/session/delete"
 CLOSE = "ullage/session/close"
 LOOKED = "ullage/session/looked"
+WORKTREE = "ullage/session/worktree"
+BRING_BACK = "ullage/session/bringBack"
+REMOVE_WORKTREE = "ullage/session/removeWorktree"
 PROMPT = "ullage/session/prompt"
 UNQUEUE = "ullage/session/unqueue"
 CANCEL = "ullage/session/cancel"
@@ -323,6 +326,57 @@ class RespondParams:
 
 
 @attrs.frozen
+class NewParams:
+    """Params of `new`: with `worktree`, the agent works in a worktree of git that is made for the session."""
+
+    worktree: bool | None = None
+
+
+@attrs.frozen
+class Worktree:
+    """Where the agent of a session works, if that is not the workspace folder. `path` is absolute."""
+
+    path: str
+    branch: str
+
+
+@attrs.frozen
+class WorktreeFile:
+    """A file that is different in a worktree, and what bringing it back would do to the one in the workspace folder."""
+
+    path: str
+    uri: str
+    home_uri: str
+    action: Literal["write", "create", "delete", "join", "same"]
+    conflict: str | None = None
+
+
+@attrs.frozen
+class WorktreeResult:
+    """Result of `worktree`. `commits` are those of its branch, `more` says that there are more files than are given."""
+
+    worktree: Worktree
+    files: list[WorktreeFile]
+    commits: int
+    more: bool | None = None
+
+
+@attrs.frozen
+class BringBackParams:
+    """Params of `bringBack`: all files, or those `paths`."""
+
+    session_id: Id
+    paths: list[str] | None = None
+
+
+@attrs.frozen
+class RemoveWorktreeResult:
+    """Result of `removeWorktree`: the branch that stays, since it has commits."""
+
+    branch: str | None = None
+
+
+@attrs.frozen
 class SessionFigures:
     """What the list says of a session beside its title."""
 
@@ -354,6 +408,7 @@ class SessionSummary:
     foreign: bool | None = None
     open_elsewhere: bool | None = None
     figures: SessionFigures | None = None
+    worktree: Worktree | None = None
 
 
 @attrs.frozen
@@ -462,6 +517,7 @@ class Snapshot:
     foreign: bool | None = None
     changes: file_changes.OpenChanges | None = None
     turn: NewestTurn | None = None
+    worktree: Worktree | None = None
 
 
 @attrs.frozen

@@ -52,6 +52,9 @@ class Asker(StrEnum):
     CHANGED_FILES = "changed files"
     """Our own Python, which asks libgit2 what changed since the last commit."""
 
+    WORKTREES = "worktrees"
+    """Our own Python, which has libgit2 make a worktree, compare it or remove it."""
+
     REPLAY = "replay"
     """Our own Python, once for each core, where a user runs `ullage replay`."""
 

@@ -15,7 +15,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import perf_counter
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
@@ -187,3 +187,9 @@ def weakly(method: Callable[[], None]) -> Callable[[], None]:
             bound()
 
     return call
+
+
+def call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """Calls it in the event loop, from any thread."""
+    with suppress(RuntimeError):  # it was closed by now
+        loop.call_soon_threadsafe(call)

@@ -178,7 +178,14 @@ class Session:
         shown = self._display.snapshot(self._conversation.timeline, self._gauge.now(), self._model.info, pins, limit)
         folder = self._surroundings.store_folder
         kept = None if folder is None else str(folder)
-        return replace(shown, mode=self._mode.id, forked_from=self._forked_from, store_folder=kept, changes=self.reviewing.shown)
+        return replace(
+            shown,
+            mode=self._mode.id,
+            forked_from=self._forked_from,
+            store_folder=kept,
+            changes=self.reviewing.shown,
+            worktree=self._surroundings.worktree,
+        )
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""

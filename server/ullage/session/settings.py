@@ -13,6 +13,13 @@ if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.tools.sandbox.sandbox import SandboxWanted
 
 
+OTHER_LOCATION = (
+    'The setting "Ullage › Store: Location" has changed. This window goes on with the sessions where they were when it was opened. Restart '
+    "the server, or reload the window, to use the other place. What is kept is not moved there"
+)
+"""What the user is told: sessions that are open are not taken away under their feet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All `ullage.*` settings that the server needs. Defaults are the product's."""
@@ -50,3 +57,8 @@ class Settings:
     def versions_bytes(self) -> int:
         """The same in bytes."""
         return self.versions_limit << 20
+
+    @property
+    def endpoint(self) -> tuple[str, str, str]:
+        """What says where the model is asked, and which one."""
+        return self.model_name, self.base_url, self.provider

@@ -22,6 +22,7 @@ from ullage.store.versions import Versions
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits, WrittenMeanwhile
+from ullage.workspace.worktrees import Worktree
 
 
 class Outputs:
@@ -64,6 +65,11 @@ class Surroundings:
     """Who counts tokens for a model; None where nobody does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
     """What is known of system prompt and tools for a model; None where nothing is kept of it."""
+
+    worktree: Worktree | None = None
+    """The worktree that these folders are of; None where they are those of the workspace."""
+    home: Surroundings | None = None
+    """What surrounds the sessions of the workspace, where this is a worktree."""
 
     @cached_property
     def scanner(self) -> Scanner:

@@ -38,6 +38,9 @@ REFETCHED = "refetched:"
 FIGURES = "figures:"
 """The same: what the list of sessions says of it (`session/sessions/figures.py`)."""
 
+WORKTREE = "worktree:"
+"""The same: the worktree in which its agent works (`session/sessions/worktrees.py`)."""
+
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
@@ -219,8 +222,15 @@ def unfinished_forks(connection: sqlite3.Connection) -> list[str]:
 
 def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
     """Forgets what is kept here of a session that is deleted."""
-    keys = [f"unfinished:{session_id}", f"lineage:{session_id}", LOST + session_id, REFETCHED + session_id, FIGURES + session_id]
-    connection.execute("DELETE FROM remembered WHERE key IN (?, ?, ?, ?, ?)", keys)
+    keys = [
+        f"unfinished:{session_id}",
+        f"lineage:{session_id}",
+        LOST + session_id,
+        REFETCHED + session_id,
+        FIGURES + session_id,
+        WORKTREE + session_id,
+    ]
+    connection.executemany("DELETE FROM remembered WHERE key = ?", [(key,) for key in keys])
 
 
 def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
@@ -231,8 +241,8 @@ def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
     if session is None:
         raise UnknownSession(session_id)
     values = connection.execute(
-        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?)",
-        [f"{each}:{session_id}" for each in ("lineage", "model", "effort")],
+        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?, ?)",
+        [f"{each}:{session_id}" for each in ("lineage", "model", "effort", "worktree")],
     )
     entries = entry_rows(connection, session_id, 0, last_in_file(connection, session_id))
     return Waiting(SessionRow(*session), entries, waiting_prompts(connection, session_id), values=[ValueRow(*row) for row in values])

@@ -102,12 +102,15 @@ async def _names(process: Running, top: Path, folder: Path) -> list[str]:
     return [name for name in json.loads(answer) if ".." not in Path(name).parts] if answer else []
 
 
+def repository_of(folder: Path) -> tuple[Path | None, str]:
+    """The top of the repository that the folder is in, and what speaks against opening it (empty: nothing); None where there is none."""
+    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None)
+    return top, "" if top is None else _why_not(top / ".git")
+
+
 def _own_repository(folder: Path) -> Path | None:
     """The top of the repository that the folder is in; None where there is none, or one that reaches out of its own folder."""
-    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None)
-    if top is None:
-        return None
-    reason = _why_not(top / ".git")
+    top, reason = repository_of(folder)
     if reason:
         logger.info("what has changed since the last commit is not told of %s: %s", top, reason)
         return None

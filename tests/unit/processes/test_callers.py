@@ -23,6 +23,7 @@ CALLERS = {
     ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search.py", "start", Asker.RIPGREP),
     ("workspace/git_status.py", "start", Asker.CHANGED_FILES),
+    ("workspace/worktrees.py", "start", Asker.WORKTREES),
 }
 """Every place that has a program started, and who asks there."""
 

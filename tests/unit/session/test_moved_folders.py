@@ -18,7 +18,7 @@ from ullage.context.blocks import Image
 from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.session.errors import SessionError
 from ullage.session.sessions.brought_sessions import NO_ROOM
-from ullage.session.sessions.sessions import OTHER_LOCATION
+from ullage.session.settings import OTHER_LOCATION
 from ullage.store.encode import encode
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore

@@ -28,6 +28,7 @@ from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.store.session_list import FIGURES
 from ullage.store.statements import SessionRecord
+from ullage.workspace.worktrees import Worktree
 
 logger = logging.getLogger(__name__)
 
@@ -157,6 +158,8 @@ class SessionSummary:
     """Whether another window has it open, so that it cannot be opened here."""
     figures: Figures | None = None
     """None where nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
+    worktree: Worktree | None = None
+    """Where its agent works, if that is not the workspace folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +170,13 @@ class FiguresChanged:
     figures: Figures
 
 
-def in_list(record: SessionRecord, here: Figures | None, kept: Figures | None, *, open_elsewhere: bool) -> SessionSummary:
+def in_list(
+    record: SessionRecord, here: Figures | None, kept: Figures | None, worktree: Worktree | None = None, *, open_elsewhere: bool
+) -> SessionSummary:
     """A row of the list: what is known of it `here` if it is open, else what is `kept` of it."""
     there = kept if kept is None or open_elsewhere else left_alone(kept)
     state = "idle" if here is None else here.state
-    return SessionSummary(record.id, record.title, record.updated_at, state, is_foreign(record.id), open_elsewhere, here or there)
+    return SessionSummary(record.id, record.title, record.updated_at, state, is_foreign(record.id), open_elsewhere, here or there, worktree)
 
 
 class OpenFigures:

@@ -1,6 +1,6 @@
 """The sessions of a workspace that are in memory: how one is read, opened and forked, and who may do something with it.
 
-`WorkspaceEvents` tells these sessions what happens in the workspace: to files on disk, to documents in the editor, and to the folders.
+What happens around them `workspace_events.py` tells them. Some work in a worktree, and have other surroundings (`worktrees.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Literal, TypeAlias
 
 from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
@@ -20,8 +18,9 @@ from ullage.session.history.places import ForkPlace, fork_place
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
 from ullage.session.models_in_use import ModelsInWorkspace
 from ullage.session.session import Session
-from ullage.session.sessions.figures import OpenFigures
+from ullage.session.sessions.figures import OpenFigures, SessionSummary, in_list
 from ullage.session.sessions.searching import SessionRecall
+from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import title_of_fork
@@ -34,9 +33,7 @@ from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxFinder
 from ullage.tools.tool import Tool
-from ullage.workspace.text_file import OwnWrites
-from ullage.workspace.touched import EditedBy, FileReads
-from ullage.workspace.watcher import FileChange, watch
+from ullage.workspace.touched import FileReads
 
 
 class OpenSessions:
@@ -66,9 +63,32 @@ class OpenSessions:
         self.one_opens = asyncio.Lock()
         """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._sandbox_finder = SandboxFinder()
+        self.worktrees = Worktrees(kept.log, around, self._named, on_warning, keep)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
+
+    def _named(self, session_id: str) -> Iterator[Session]:
+        return iter([self._open[session_id]] if session_id in self._open else [])
+
+    def at_home(self) -> Iterator[Session]:
+        """Those that work in the workspace folders."""
+        return iter([each for each in self if not self.worktrees.is_elsewhere(each.id)])
+
+    def file_changed_at_home(self, name: str) -> None:
+        """A file of the workspace folders was changed by none of these sessions."""
+        for session in self.at_home():
+            session.file_changed(name)
+
+    def summaries(self, most: int | None) -> list[SessionSummary]:
+        """The newest sessions of the workspace as the list shows them, open or not; all where no number is given. For another thread."""
+        records = self._kept.log.sessions()[:most]
+        elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
+        of, kept, worktrees = self.figures.of, self.figures.kept(), self.worktrees.all()
+        return [
+            in_list(record, of(record.id), kept.get(record.id), worktrees.get(record.id), open_elsewhere=record.id in elsewhere)
+            for record in records
+        ]
 
     def all_shown(self) -> Iterator[Session]:
         """Those that are open, and foreign ones that are looked at."""
@@ -86,6 +106,7 @@ class OpenSessions:
         """It was closed."""
         self._open.pop(session_id, None)
         self.figures.forget(session_id)
+        self.worktrees.leave(session_id)
 
     def look_away(self, session_id: str) -> None:
         """A foreign one is looked at no longer."""
@@ -122,11 +143,13 @@ class OpenSessions:
             with refusing():
                 session = await self._made(session_id)
         except BaseException:
+            self.worktrees.leave(session_id)
             self._kept.log.release(session_id)
             raise
         for told in damage_in_words(self._kept.log.damaged(session_id)):
             self._on_warning(told)
         self._open[session_id] = session
+        self.worktrees.watch(session_id)
         self.figures.opened(session_id, session.snapshot(1))
         self._keep(session.learn_model())
         return session
@@ -137,7 +160,8 @@ class OpenSessions:
             record, model = await self._record(session_id), self._model_of(session_id)
 
             def read() -> Session:
-                return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
+                tools = partial(self._tools, self._around, self._sandbox_finder)
+                return Session(record, self._kept.log.load(session_id), self._around, tools, model, self._on_update)
 
             try:
                 session = self._foreign[session_id] = await asyncio.to_thread(read)
@@ -156,11 +180,14 @@ class OpenSessions:
         record = await self._record(session_id)
         self._kept.log.claim(session_id)
         settings, model = self._around.settings, self._model_of(session_id)
-
-        await self._sandbox_finder.find(self._around.folders.roots)
+        elsewhere = self.worktrees.enter(session_id)
+        around = self._around if elsewhere is None else elsewhere.around
+        finder = self._sandbox_finder if elsewhere is None else elsewhere.finder
+        await finder.find(around.folders.roots)
+        tools = partial(self._tools, around, finder)
 
         def read() -> Session:
-            return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
+            return Session(record, self._kept.log.load(session_id), around, tools, model, self._on_update)
 
         with uncollected():
             session = await asyncio.to_thread(read)
@@ -171,8 +198,16 @@ class OpenSessions:
         session.mend()
         return session
 
-    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]], shelf: Shelf) -> Mapping[str, Tool]:
-        around, settings = self._around, self._around.settings
+    def _tools(
+        self,
+        around: Surroundings,
+        finder: SandboxFinder,
+        session_id: str,
+        reads: FileReads,
+        entries: Callable[[], Sequence[Logged]],
+        shelf: Shelf,
+    ) -> Mapping[str, Tool]:
+        settings = around.settings
         recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
         dependencies = ToolDependencies(
             around.folders,
@@ -183,7 +218,7 @@ class OpenSessions:
             PlanFiles(around.store_folder, session_id),
             settings.bash_timeout,
             settings.bash_sandbox,
-            self._sandbox_finder,
+            finder,
             entries,
             shelf,
         )
@@ -232,7 +267,7 @@ async def fork_session(around: Surroundings, opened: OpenSessions, session_id: s
             title = title_of_fork(titles.get(session_id, ""), titles.values())
             through = None if place is None else place.through
             record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, around.clock()))
-            for kind in ("model", "effort"):
+            for kind in ("model", "effort", "worktree"):
                 chosen = log.recalled(f"{kind}:{session_id}")
                 if chosen is not None:
                     await patiently_at_once(partial(log.remember, f"{kind}:{record.id}", chosen))
@@ -251,81 +286,3 @@ async def _place(around: Surroundings, opened: OpenSessions, session_id: str, it
     if place is None:
         raise SessionError("no_such_item", "This message cannot be forked from: the conversation does not hold it yet")
     return place
-
-
-FIRST_FOLDER_GONE = (
-    "The folder {} was removed from the window, so Ullage can no longer read or change files: its sessions belong to that folder. "
-    "Restart the Ullage server to work in the other folders."
-)
-NO_FOLDER_BEFORE = "Restart the Ullage server to let it work in the folder that was added: until then sessions are kept in memory only."
-
-DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
-
-
-class WorkspaceEvents:
-    """Watches the folders of one workspace. `keep` runs work in the background."""
-
-    def __init__(
-        self,
-        around: Surroundings,
-        opened: OpenSessions,
-        own_writes: OwnWrites,
-        warn: Callable[[str], None],
-        keep: Callable[[Coroutine[None, None, None]], None],
-    ) -> None:
-        self._around = around
-        self._open = opened
-        self._own_writes = own_writes
-        self._warn = warn
-        self._keep = keep
-        self._stop = asyncio.Event()
-
-    def watch(self) -> None:
-        """Begins to watch the disk."""
-        roots = self._around.folders.roots
-        if roots:
-            self._keep(watch(roots, self._own_writes, self._disk_changed, self._warn, self._stop))
-
-    def stop(self) -> None:
-        """The disk is watched no longer."""
-        self._stop.set()
-
-    def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
-        """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
-        before = self._around.folders.roots
-        self._around.folders.follow(removed, added)
-        if added and not before:
-            self._warn(NO_FOLDER_BEFORE)
-        if self._around.folders.roots == before:
-            return
-        self._stop.set()
-        self._stop = asyncio.Event()
-        self.watch()
-        for session in self._open:
-            session.settings_changed()
-        if before and not self._around.folders.roots:
-            self._warn(FIRST_FOLDER_GONE.format(before[0].name))
-
-    def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
-        """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
-        if not self._around.folders.contains(path):
-            return
-        if event in ("changed", "saved"):
-            self._record(path, "user", line)
-        if event == "saved":  # an editor also tells of a change where it read a file anew that a command changed
-            self._around.written.note(path)
-        name = self._around.folders.show(path)
-        for session in self._open:
-            session.file_changed(name)
-            if event == "changed":
-                session.user_edits()
-
-    def _disk_changed(self, change: FileChange) -> None:
-        if self._around.folders.is_private(change.path):  # where the home folder is open, what is logged here is seen, too
-            return
-        self._record(change.path, "disk")
-        for session in self._open:
-            session.file_changed(self._around.folders.show(change.path))
-
-    def _record(self, path: Path, by: EditedBy, line: int | None = None) -> None:
-        self._around.recent.record(self._around.folders.show(path), self._around.clock(), by, line)

@@ -18,15 +18,18 @@ from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
-from ullage.session.long_work import Background, patiently, patiently_at_once, walked_again
+from ullage.session.long_work import Background, call_in, patiently, patiently_at_once, walked_again
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.session import Session
+from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
 from ullage.session.sessions.earlier_store import Taken
-from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary, in_list
-from ullage.session.sessions.open_sessions import DocumentEvent, Fork, OpenSessions, WorkspaceEvents, fork_session
+from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary
+from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
 from ullage.session.sessions.searching import Found, find
-from ullage.session.settings import Settings
+from ullage.session.sessions.workspace_events import DocumentEvent, WorkspaceEvents
+from ullage.session.sessions.worktrees import Worktrees
+from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import one_line
@@ -44,12 +47,6 @@ from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import RecentEdits
 
 logger = logging.getLogger(__name__)
-
-OTHER_LOCATION = (
-    'The setting "Ullage › Store: Location" has changed. This window goes on with the sessions where they were when it was opened. Restart '
-    "the server, or reload the window, to use the other place. What is kept is not moved there"
-)
-"""What the user is told: sessions that are open are not taken away under their feet."""
 
 
 class Sessions:
@@ -117,7 +114,8 @@ class Sessions:
         self._on_figures = on_figures
         figures = OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
         self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, self._background.keep)
-        self._events = WorkspaceEvents(self._around, self._open, own_writes, on_warning, self._background.keep)
+        self.worktrees: Worktrees = self._open.worktrees
+        self._events = WorkspaceEvents(self._around, self._open.at_home, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
     async def start(self) -> None:
@@ -126,11 +124,11 @@ class Sessions:
             self._on_warning(warning)
         loop = asyncio.get_running_loop()
         self._kept.log.tell_of(
-            lambda text: _call_in(loop, lambda: self._on_warning(text)),
-            lambda: _call_in(loop, self._tell_of_list),
+            lambda text: call_in(loop, lambda: self._on_warning(text)),
+            lambda: call_in(loop, self._tell_of_list),
         )
         self._kept.log.hold(lambda: [Held(each.id, each.title, tuple(each.in_memory)) for each in self._open])
-        self._news.listen(lambda: _call_in(loop, self._another_changed_the_list))
+        self._news.listen(lambda: call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()
         self._events.watch()
@@ -138,6 +136,8 @@ class Sessions:
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
         """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
         self._events.folders_changed(removed, added)
+        if not self._around.folders.roots:
+            self.worktrees.out_of_reach()
 
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""
@@ -172,10 +172,17 @@ class Sessions:
         with refusing():
             return await find(self._kept.log, self._kept.index, words, limit)
 
-    async def create(self) -> Session:
-        """A new, empty session. Raises `SessionError`."""
+    async def create(self, *, in_worktree: bool = False) -> Session:
+        """A new, empty session, in a worktree of its own where that is wanted. Raises `SessionError`."""
         with refusing():
             record = await patiently_at_once(lambda: self._kept.log.create_session("", self._around.clock()))
+        if in_worktree:
+            try:
+                with refusing():
+                    await self.worktrees.add(record.id)
+            except SessionError:
+                await self.delete(record.id)
+                raise
         async with self._open.one_opens:
             session = await self._open.make(record.id)
         self._list_changed()
@@ -209,11 +216,11 @@ class Sessions:
 
     def summaries(self, most: int | None = None) -> list[SessionSummary]:
         """The same, all where no number is given. Looks at every lock, so call it in another thread where there may be many."""
-        records = self._kept.log.sessions()[:most]
-        elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
-        figures = self._open.figures
-        kept = figures.kept()
-        return [in_list(record, figures.of(record.id), kept.get(record.id), open_elsewhere=record.id in elsewhere) for record in records]
+        return self._open.summaries(most)
+
+    def bringing_back(self, session_id: str) -> BringingBack:
+        """What was changed in that session's worktree, on its way into the workspace folder. Raises `SessionError`."""
+        return BringingBack(self.worktrees.named(session_id), self._around, self._open.file_changed_at_home)
 
     def looked(self, session_id: str) -> None:
         """The user looks at that session, and sees what became of its last turn. Raises `SessionError`."""
@@ -231,6 +238,7 @@ class Sessions:
         was_at_work = session.busy
         await session.close()
         self._open.figures.closed(session.id, interrupted=was_at_work)
+        self.worktrees.leave(session.id)
 
     def _list_changed(self) -> None:
         """Here: other windows are told, too."""
@@ -335,7 +343,9 @@ class Sessions:
         if before.store_location != settings.store_location:
             self._on_warning(OTHER_LOCATION)
         self._around.policy = self._policy(settings.policy_name)
-        is_other = _endpoint(before) != _endpoint(settings)
+        for each in self.worktrees.surrounded:
+            each.around.settings, each.around.policy = settings, self._around.policy
+        is_other = before.endpoint != settings.endpoint
         if is_other:
             self._models.forget()
         if is_other or before.effort != settings.effort:
@@ -380,7 +390,8 @@ class Sessions:
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
-        self._events.document_changed(path, event, line)
+        for events in (self._events, *(each.events for each in self.worktrees.surrounded)):
+            events.document_changed(path, event, line)
 
 
 def _installed() -> Mapping[str, Policy]:
@@ -388,13 +399,3 @@ def _installed() -> Mapping[str, Policy]:
     from ullage.installed_policies import policies
 
     return policies()
-
-
-def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    """Calls it in the event loop, from any thread."""
-    with suppress(RuntimeError):  # it was closed by now
-        loop.call_soon_threadsafe(call)
-
-
-def _endpoint(settings: Settings) -> tuple[str, str, str]:
-    return settings.model_name, settings.base_url, settings.provider

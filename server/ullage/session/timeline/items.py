@@ -20,6 +20,7 @@ from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
 from ullage.session.locations import Location
 from ullage.session.timeline.turn_costs import TurnCost
 from ullage.tools.tool import PlanEntry, ToolKind
+from ullage.workspace.worktrees import Worktree
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
 CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled", "undone"]
@@ -395,6 +396,8 @@ class Snapshot:
     store_folder: str | None = None
     """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
     changes: OpenChanges = NOTHING_OPEN
+    worktree: Worktree | None = None
+    """Where the agent works, if that is not the workspace folder."""
     turn: UserItem | None = None
     """The prompt of the newest turn, where that is not among `items`."""
 

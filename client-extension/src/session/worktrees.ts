@@ -1,0 +1,106 @@
+/** A session that works in a worktree of git of its own: making one, and what the user does with it. */
+
+import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
+import { t } from "../l10n";
+import { confirm, tell } from "../notify";
+import type { WorktreeFile, WorktreeStanding } from "../protocol";
+import { labelText } from "../visible";
+import type { ActiveSession } from "./activeSession";
+import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords, toBring } from "./worktreeText";
+
+interface Choice extends vscode.QuickPickItem {
+  run?: () => Promise<unknown>;
+}
+
+/** Starts a session whose agent works beside the user, in a folder of its own. @throws Error where there is no repository to make one of. */
+export async function newSessionInWorktree(session: ActiveSession, chat: ChatView): Promise<void> {
+  await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title: t("Making a worktree from the last commit…") },
+    () => session.startNew(true),
+  );
+  await chat.focus();
+}
+
+/** Shows what can be done with the worktree of the session. @throws Error where it has none, or where that is gone. */
+export async function showWorktree(session: ActiveSession): Promise<void> {
+  const standing = await session.request("ullage/session/worktree", {});
+  const { worktree } = standing;
+  const folder = vscode.Uri.file(worktree.path);
+  const choices: Choice[] = [
+    {
+      label: `$(git-pull-request-go-to-changes) ${t("Bring changes back")}`,
+      description: standingInWords(standing),
+      detail: t("As changes that are not committed. What you changed stays."),
+      run: () => bringBack(session, standing),
+    },
+    {
+      label: `$(diff-multiple) ${t("Compare with the workspace folder")}`,
+      description: t("workspace folder ↔ worktree"),
+      run: () => compare(standing.files),
+    },
+    {
+      label: `$(empty-window) ${t("Open in a new window")}`,
+      description: labelText(worktree.path),
+      run: async () => vscode.commands.executeCommand("vscode.openFolder", folder, { forceNewWindow: true }),
+    },
+    { label: `$(trash) ${t("Remove the worktree…")}`, description: t("what is lost is said first"), run: () => remove(session, standing) },
+  ];
+  const rows = [...inConflict(standing), ...toBring(standing)].map((file): Choice => ({
+    label: `$(${file.conflict == null ? BRINGING[file.action].icon : "warning"}) ${labelText(file.path)}`,
+    description: labelText(file.conflict ?? BRINGING[file.action].word),
+    run: () => compareOne(file),
+  }));
+  const separated = rows.length === 0 ? [] : [{ label: t("What is different there"), kind: vscode.QuickPickItemKind.Separator }, ...rows];
+  const chosen = await vscode.window.showQuickPick<Choice>([...choices, ...separated], {
+    title: t("Worktree {branch}", { branch: labelText(worktree.branch) }),
+    placeHolder: t("The agent of this session works there, and not in the workspace folder"),
+  });
+  await chosen?.run?.();
+}
+
+async function bringBack(session: ActiveSession, standing: WorktreeStanding): Promise<void> {
+  const { files } = await session.request("ullage/session/bringBack", {});
+  const compareThem = t("Compare");
+  const conflicts = inConflict(standing);
+  if ((await tell(broughtInWords(files), ...(conflicts.length > 0 ? [compareThem] : []))) === compareThem) {
+    await compare(conflicts);
+  }
+}
+
+/** On the left the workspace folder, on the right the worktree. */
+async function compare(files: readonly WorktreeFile[]): Promise<void> {
+  const different = files.filter(({ action, conflict }) => action !== "same" || conflict != null);
+  if (different.length === 0) {
+    void tell(t("Nothing differs from the workspace folder."));
+    return;
+  }
+  await vscode.commands.executeCommand(
+    "vscode.changes",
+    t("Workspace folder ↔ worktree"),
+    different.map((file) => {
+      const [here, there] = [vscode.Uri.parse(file.homeUri, true), vscode.Uri.parse(file.uri, true)];
+      return [here, file.action === "create" ? undefined : here, file.action === "delete" ? undefined : there];
+    }),
+  );
+}
+
+async function compareOne(file: WorktreeFile): Promise<void> {
+  const [here, there] = [vscode.Uri.parse(file.homeUri, true), vscode.Uri.parse(file.uri, true)];
+  await (file.action === "create"
+    ? vscode.window.showTextDocument(there, { preview: true })
+    : file.action === "delete"
+      ? vscode.window.showTextDocument(here, { preview: true })
+      : vscode.commands.executeCommand("vscode.diff", here, there, t("{path} (workspace folder ↔ worktree)", { path: file.path })));
+}
+
+async function remove(session: ActiveSession, standing: WorktreeStanding): Promise<void> {
+  const title = t("Remove the worktree {branch}?", { branch: standing.worktree.branch });
+  if (!(await confirm(title, lostWithWorktree(standing), t("Remove")))) {
+    return;
+  }
+  const { branch } = await session.request("ullage/session/removeWorktree", {});
+  void tell(
+    branch == null ? t("The worktree is removed.") : t("The worktree is removed. The branch {branch} stays, with its commits.", { branch }),
+  );
+}

@@ -1,0 +1,168 @@
+"""What was changed in a worktree, brought into the workspace folder.
+
+Each file is compared in three: the commit that the worktree began from, the worktree, the workspace folder. What changed on one side alone
+is taken; texts that changed on both sides are joined line by line. What cannot be joined stays as it is and is named: nothing of the user's
+is replaced that is not in git.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ullage.context.changes.merging import lines_of, merged, regions
+from ullage.session.changes.scanning import LARGEST_BYTES
+from ullage.session.changes.shown import Decided
+from ullage.session.errors import SessionError
+from ullage.session.surroundings import Surroundings
+from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, content_on_disk
+from ullage.workspace.folders import OutsideWorkspace
+from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, bytes_of, text_of
+from ullage.workspace.worktrees import NoWorktree, Worktree, WorktreeChange, compare_worktree
+
+Action: TypeAlias = Literal["write", "create", "delete", "join", "same"]
+
+BOTH_CHANGED = "You and the agent changed the same lines"
+BOTH_CHANGED_BYTES = "It was changed on both sides, and cannot be joined line by line"
+DELETED_THERE = "It was deleted in the worktree, and changed here"
+DELETED_HERE = "It was changed in the worktree, and deleted here"
+BOTH_CREATED = "Both sides have a file of this name"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What becomes of a file: its bytes after it (None: none), or why it stays as it is."""
+
+    action: Action
+    wanted: Content | None
+    conflict: str = ""
+
+
+def joining(base: bytes | None, here: Content | None, there: Content | None, *, changed_here: bool) -> Joined:
+    """Of one file. `base` is what the commit has, where both sides changed it; `changed_here` whether the workspace folder did."""
+    if here == there:
+        return Joined("same", here)
+    if not changed_here:
+        return Joined("delete" if there is None else "create" if here is None else "write", there)
+    if there is None or here is None:
+        return Joined("same", here, DELETED_THERE if there is None else DELETED_HERE)
+    if base is None:
+        return Joined("same", here, BOTH_CREATED)
+    try:
+        before, ours, theirs = text_of(base), text_of(here.data), text_of(there.data)
+    except NotText:
+        return Joined("same", here, BOTH_CHANGED_BYTES)
+    lines = lines_of(before.text), lines_of(ours.text), lines_of(theirs.text)
+    found = regions(*lines)
+    if any(region.by == "conflict" for region in found):
+        return Joined("same", here, BOTH_CHANGED)
+    text = merged(*lines, found, lambda region: region.by == "ours")
+    return Joined("join", Content(bytes_of(text, ours), here.executable))
+
+
+@dataclass(frozen=True, slots=True)
+class FileBrought:
+    """A file that is different in the worktree. `path` is relative to the repository."""
+
+    path: str
+    there: Path
+    here: Path
+    action: Action
+    conflict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a worktree stands beside the workspace folder."""
+
+    files: tuple[FileBrought, ...]
+    more: bool
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    file: FileBrought
+    wanted: Content | None
+    now: Content | None
+
+
+class BringingBack:
+    """From one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was written."""
+
+    def __init__(self, worktree: Worktree, home: Surroundings, changed: Callable[[str], None]) -> None:
+        self._worktree = worktree
+        self._home = home
+        self._changed = changed
+
+    async def standing(self) -> Standing:
+        """What would be done. Nothing is. Raises `SessionError`."""
+        looked, more, commits = await self._look()
+        return Standing(tuple(each.file for each in looked), more, commits)
+
+    async def bring(self, paths: Collection[str] | None = None) -> list[Decided]:
+        """Does it: all, or those `paths`. Raises `SessionError`."""
+        looked, _, _ = await self._look()
+        decided: list[Decided] = []
+        for each in looked:
+            if paths is not None and each.file.path not in paths:
+                continue
+            if each.file.conflict:
+                decided.append(Decided(each.file.path, "conflict", each.file.conflict))
+            elif each.file.action != "same":
+                why = await self._write(each)
+                decided.append(Decided(each.file.path, "conflict" if why else "done", why))
+                if not why:
+                    self._changed(self._home.folders.show(each.file.here))
+        return decided
+
+    async def _look(self) -> tuple[list[_Looked], bool, int]:
+        try:
+            found = await compare_worktree(self._worktree)
+        except (NoWorktree, OSError) as error:
+            raise SessionError("invalid", str(error)) from error
+        return [await self._look_at(each) for each in found.files], found.more, found.commits
+
+    async def _look_at(self, change: WorktreeChange) -> _Looked:
+        there, here = self._worktree.folder / change.path, self._worktree.top / change.path
+
+        def stays(why: str) -> _Looked:
+            return _Looked(FileBrought(change.path, there, here, "same", why), None, None)
+
+        try:
+            if self._home.folders.resolve_for_writing(str(here)) != here:
+                return stays("A link stands in its way")
+            theirs = await asyncio.to_thread(content_on_disk, there, LARGEST_BYTES)
+            ours = await self._home.files.content(here, LARGEST_BYTES)
+        except OutsideWorkspace:
+            return stays("It is outside of the workspace folder")
+        except TooLarge:
+            return stays(f"It is over {LARGEST_BYTES // 1_000_000} MB")
+        except (OSError, NotEncodable) as error:
+            return stays(f"It cannot be read: {getattr(error, 'strerror', None) or error}")
+        unsaved = self._home.editor.open_text(here) is not None and ours != await asyncio.to_thread(content_on_disk, here, LARGEST_BYTES)
+        joined = joining(change.base, ours, theirs, changed_here=change.changed_at_home or unsaved)
+        return _Looked(FileBrought(change.path, there, here, joined.action, joined.conflict), joined.wanted, ours)
+
+    async def _write(self, each: _Looked) -> str:
+        """Why it could not be written; empty where it was."""
+        files, where = self._home.files, each.file.here
+        now = each.now
+        try:
+            if each.wanted is not None and now is not None and self._home.editor.open_text(where) is not None:
+                text, old = text_of(each.wanted.data).text, text_of(now.data)
+                await files.write(where, text, old.sha256)
+                now = await files.content(where, LARGEST_BYTES)
+            if now != each.wanted:
+                await files.put(where, each.wanted, now)
+        except (ChangedMeanwhile, NotText):
+            return "It was changed just now. Look again"
+        except (EditorRefused, EditorChanged):
+            return "The editor would not take the change"
+        except (OSError, NotEncodable, TooLarge) as error:
+            return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
+        self._home.written.note(where)
+        return ""
