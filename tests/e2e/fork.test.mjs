@@ -103,6 +103,10 @@ stage("fork", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("It is dry.").waitFor();
     await itemsOf(panel, "assistant").last().locator(".turn-cost").getByText(/^\$\d/).waitFor();
     await screenshot("9-the-cost-of-a-turn");
+    await panel.getByRole("button", { name: /^Effort/ }).click();
+    await page.locator(".quick-input-widget").getByPlaceholder(/about \$\d.* more, once/).waitFor();
+    await screenshot("10-effort");
+    await page.keyboard.press("Escape");
     await title(panel).click();
     await waiting.getByText("shown here").waitFor();
     await waiting.locator("button").first().focus();
@@ -112,10 +116,10 @@ stage("fork", {}, (scenario) => {
     await page.keyboard.press("Enter");
     const renamed = sessionRow(panel, "The dry tank");
     await renamed.locator("button").first().focus();
-    await screenshot("10-renamed");
+    await screenshot("11-renamed");
     await page.keyboard.press("Delete");
     await page.locator(".monaco-dialog-box").getByText("The conversation is deleted for good").waitFor();
-    await screenshot("11-what-is-lost");
+    await screenshot("12-what-is-lost");
     await page.locator(".monaco-dialog-box").getByRole("button", { name: "Delete" }).click();
     await renamed.waitFor({ state: "detached" });
     const refused = (await api.calls()).filter(({ status }) => status >= 400);
@@ -136,9 +140,14 @@ stage("fork", {}, (scenario) => {
     const inExplorer = page.getByRole("treeitem", { name: /^pump\.txt/ });
     assert.equal(await inExplorer.count(), 0);
 
+    await clickAtItem(itemsOf(panel, "user").first(), /^Edit and send again/);
+    await page.locator(".quick-input-list").getByText("Edit the prompt; files go back to before it").waitFor();
+    await screenshot("2-edit-and-send-again");
+    await page.keyboard.press("Escape");
+
     await worktree.click();
     await page.locator(".quick-input-list").getByText("1 file to bring back").waitFor();
-    await screenshot("2-what-can-be-done");
+    await screenshot("3-what-can-be-done");
     await page.keyboard.press("Enter");
     await notification(page, "1 file brought back.").waitFor();
     await inExplorer.waitFor();
@@ -148,7 +157,7 @@ stage("fork", {}, (scenario) => {
     await page.keyboard.type("Remove");
     await page.keyboard.press("Enter");
     await page.locator(".monaco-dialog-box").getByText("All that was changed there is in the workspace folder, too.").waitFor();
-    await screenshot("3-before-it-is-removed");
+    await screenshot("4-before-it-is-removed");
     await page.locator(".monaco-dialog-box").getByRole("button", { name: "Remove" }).click();
     await notification(page, "The worktree is removed.").waitFor();
     await worktree.click();
