@@ -104,7 +104,10 @@ stage("fork", {}, (scenario) => {
     await itemsOf(panel, "assistant").last().locator(".turn-cost").getByText(/^\$\d/).waitFor();
     await screenshot("9-the-cost-of-a-turn");
     await panel.getByRole("button", { name: /^Effort/ }).click();
-    await page.locator(".quick-input-widget").getByPlaceholder(/about \$\d.* more, once/).waitFor();
+    await page
+      .locator(".quick-input-widget")
+      .getByPlaceholder(/about \$\d.* once/)
+      .waitFor();
     await screenshot("10-effort");
     await page.keyboard.press("Escape");
     await title(panel).click();

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  effortChangeInWords,
   addressProblem,
   changeEndpoint,
   refusalOfKey,
@@ -172,4 +173,10 @@ test("the server runs again where the address cannot be set", async () => {
   const { endpoint, asked } = server("http://old", "old", () => Promise.reject(new Error("set for this workspace")));
   await assert.rejects(changeEndpoint(endpoint, "http://new", "new"), /set for this workspace/);
   assert.deepEqual(asked.at(-1), ["http://old", "old"]);
+});
+
+test("what another effort costs is said before it is chosen, as far as prices are known", () => {
+  assert.equal(effortChangeInWords({ used: 84_210, anewCost: 0.4042 }), "A change costs about $0.40 once: 84k tokens are cached again");
+  assert.match(effortChangeInWords({ used: 84_210 }), /not read from the prompt cache, which costs more once$/);
+  assert.match(effortChangeInWords(undefined), /costs more once$/);
 });

@@ -127,7 +127,7 @@ export function effortChangeInWords(gauge: Pick<Gauge, "used" | "anewCost"> | un
     return t("After a change the next request is not read from the prompt cache, which costs more once");
   }
   const values = { tokens: formatTokens(gauge.used), dollars: formatDollars(gauge.anewCost) };
-  return t("After a change the next request writes {tokens} tokens to the prompt cache again: about {dollars} more, once", values);
+  return t("A change costs about {dollars} once: {tokens} tokens are cached again", values);
 }
 
 /** The effort that is asked for, in a word or two; empty where the model takes none. */
