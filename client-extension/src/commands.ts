@@ -14,7 +14,8 @@ import type { ReviewParts } from "./review/commands";
 import { editPrompt } from "./review/editPrompt";
 import type { ServerConnection } from "./server/connection";
 import type { ActiveSession } from "./session/activeSession";
-import { showAllowed } from "./session/approvalPrompts";
+import { setAskFor } from "./session/approvalPrompts";
+import type { ProposedEdits } from "./session/proposedEdits";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
 import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { newSessionInWorktree, showWorktree } from "./session/worktrees";
@@ -27,6 +28,7 @@ export interface CommandParts {
   apiKey: ApiKey;
   notice: CompactionNotice;
   proposed: ProposedChanges;
+  edits: ProposedEdits;
   review: ReviewParts;
   log: vscode.LogOutputChannel;
 }
@@ -36,7 +38,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, session, chat, apiKey, notice, proposed, review, log } = parts;
+  const { connection, session, chat, apiKey, notice, proposed, edits, review, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -69,7 +71,11 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.allow": () => chat.answerApproval(true),
     "ullage.refuse": () => chat.answerApproval(false),
     "ullage.nextApproval": () => chat.showNextApproval(),
-    "ullage.showAllowed": () => showAllowed(connection),
+    "ullage.showPermissions": () => chat.show({ kind: "permissions" }),
+    "ullage.askFor": (way) => setAskFor(way),
+    "ullage.openProposedEdit": (callId) => edits.open(callId),
+    "ullage.acceptProposedEdit": () => edits.answer("allow_once"),
+    "ullage.refuseProposedEdit": () => edits.answer("reject_once"),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(connection, session),
     "ullage.selectEffort": () => pickEffort(session),

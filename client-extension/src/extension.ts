@@ -18,6 +18,7 @@ import { ActiveSession } from "./session/activeSession";
 import { bindApprovals } from "./session/approvalPrompts";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
 import { PlanDocuments } from "./session/planDocuments";
+import { ProposedEdits } from "./session/proposedEdits";
 import { sentence } from "./visible";
 
 let connection: ServerConnection | undefined;
@@ -30,6 +31,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const session = new ActiveSession(connection, context.workspaceState);
   const proposed = new ProposedChanges();
   const plans = new PlanDocuments(session);
+  const edits = new ProposedEdits(session);
   const chat = new ChatView(context.extensionUri, connection, session, proposed, plans, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
   const review = startReview(session, chat);
@@ -39,6 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
     connection,
     session,
     proposed,
+    edits,
     review,
     plans,
     vscode.window.registerWebviewViewProvider(ChatView.id, chat),
@@ -47,7 +50,7 @@ export function activate(context: vscode.ExtensionContext): void {
     bindApprovals(session, chat),
     bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, session, chat, apiKey, notice, proposed, review, log }),
+    registerCommands({ connection, session, chat, apiKey, notice, proposed, edits, review, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

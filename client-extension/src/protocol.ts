@@ -125,6 +125,39 @@ export interface ToolCallItem {
   locations?: Optional<Location[]>;
   /** While it waits for an approval: the absolute path of the document that it is about, which the user may edit. */
   document?: Optional<string>;
+  /** While it waits for an approval: what is asked, part by part. */
+  asked?: Optional<Asked>;
+}
+
+/** One part of a call, and why it is asked about or not, in words for the user. */
+export interface AskedPart {
+  text: string;
+  standing: "harmless" | "rule" | "confined" | "asked";
+  why: string;
+}
+
+/** A rule that would cover a part of the call. */
+export interface RuleProposal {
+  action: "command" | "edit" | "host";
+  pattern: string;
+}
+
+/** The proposed text of a file as a document that the user may change before they accept it. Paths are absolute. */
+export interface ProposedText {
+  document: string;
+  /** Of the file. */
+  path: string;
+  isNew?: Optional<boolean>;
+}
+
+/** What a call is asked about. */
+export interface Asked {
+  action: "edit" | "command" | "host" | "outside" | "plan";
+  parts: AskedPart[];
+  /** Where it would happen. */
+  folder?: Optional<string>;
+  proposals?: Optional<RuleProposal[]>;
+  proposed?: Optional<ProposedText>;
 }
 
 export interface RestoredFile {
@@ -642,12 +675,62 @@ export interface Problem {
   message: string;
 }
 
-/** Something that the user always allows in this workspace. */
+export type RuleAction = "command" | "edit" | "host";
+export type RuleScope = "session" | "workspace" | "everywhere";
+export type AskFor = "everything" | "notHarmless" | "outsideSandbox";
+
+/** A rule as the user writes it. */
+export interface NewRule {
+  action: RuleAction;
+  pattern: string;
+  scope: RuleScope;
+}
+
+/** Something that the user always allows. Texts are for the user, with backticks around what is literal. */
 export interface Allowed {
   action: string;
   pattern: string;
-  /** For the user, with backticks around what is literal. */
   name: string;
+  scope: RuleScope;
+  /** What it lets run. */
+  explanation: string;
+  /** How often it allowed something. */
+  used: number;
+  since?: Optional<number>;
+  lastUsed?: Optional<number>;
+  /** What is wide about it. */
+  warning?: Optional<string>;
+}
+
+/** What the user wants to be asked about, and what they are asked about. */
+export interface Asking {
+  wanted: AskFor;
+  inForce: AskFor;
+  /** Why no sandbox confines commands, where none does. */
+  noSandbox?: Optional<string>;
+}
+
+/** What the agent asked to do before. */
+export interface PastCall {
+  text: string;
+  times: number;
+  /** When it last did. */
+  at: number;
+  /** Under the rule that is checked and those that there are. */
+  allowed: boolean;
+}
+
+/** What is known of a rule before it is saved. */
+export interface CheckedRule {
+  /** The newest of them. */
+  matches: PastCall[];
+  matched: number;
+  /** How many past calls of its kind there are. */
+  of: number;
+  /** Why it cannot be a rule. */
+  problem?: Optional<string>;
+  explanation?: Optional<string>;
+  warning?: Optional<string>;
 }
 
 /** A model that an endpoint offers. */
@@ -746,11 +829,22 @@ export interface ClientRequests {
   "ullage/session/export": [OfSession & { format: "markdown" | "jsonl" }, { text: string }];
   "ullage/session/setMode": [OfSession & { modeId: ModeId }, Nothing];
   "ullage/permission/respond": [
-    OfSession & { toolCallId: string; permissionId: string; optionId: string; reason?: Optional<string> },
+    OfSession & {
+      toolCallId: string;
+      permissionId: string;
+      optionId: string;
+      reason?: Optional<string>;
+      rules?: Optional<NewRule[]>;
+    },
     Nothing,
   ];
-  "ullage/permission/list": [Nothing, { allowed: Allowed[] }];
-  "ullage/permission/forget": [{ action?: Optional<string>; pattern?: Optional<string> }, Nothing];
+  "ullage/permission/list": [{ sessionId?: Optional<string> }, { allowed: Allowed[]; asking: Asking }];
+  "ullage/permission/forget": [
+    { action?: Optional<string>; pattern?: Optional<string>; scope?: Optional<RuleScope>; sessionId?: Optional<string> },
+    Nothing,
+  ];
+  "ullage/permission/allow": [OfSession & { rule: NewRule; replaces?: Optional<NewRule> }, Nothing];
+  "ullage/permission/check": [OfSession & { rule: NewRule }, CheckedRule];
   "ullage/command/list": [Nothing, { commands: AvailableCommand[] }];
   "ullage/model/list": [{ address?: Optional<string> }, { models: OfferedModel[] }];
   "ullage/model/try": [{ model: string; address?: Optional<string> }, Nothing];
@@ -818,6 +912,8 @@ export const METHODS = {
     "ullage/permission/respond": true,
     "ullage/permission/list": true,
     "ullage/permission/forget": true,
+    "ullage/permission/allow": true,
+    "ullage/permission/check": true,
     "ullage/command/list": true,
     "ullage/model/list": true,
     "ullage/model/try": true,

@@ -25,6 +25,10 @@ export const PASS_THROUGH = [
   "ullage/session/setModel",
   "ullage/session/setMode",
   "ullage/permission/respond",
+  "ullage/permission/list",
+  "ullage/permission/forget",
+  "ullage/permission/allow",
+  "ullage/permission/check",
 ] as const satisfies readonly ClientMethod[];
 
 export type PassThroughMethod = (typeof PASS_THROUGH)[number];
@@ -52,7 +56,9 @@ export const PANEL_COMMANDS = [
   "ullage.restartServer",
   "ullage.showLogs",
   "ullage.importSessions",
-  "ullage.showAllowed",
+  "ullage.showPermissions",
+  "ullage.askFor",
+  "ullage.openProposedEdit",
   "ullage.reviewChanges",
   "ullage.reviewTurn",
   "ullage.reviewFile",
@@ -91,6 +97,7 @@ export type PanelView =
   | { kind: "timeline" }
   /** All sessions of the workspace. */
   | { kind: "sessions" }
+  | { kind: "permissions" }
   /** `words` are marked in it. */
   | { kind: "item"; sessionId: string; itemId: string; words?: string }
   /** Put into the prompt box, to be written in another way. */

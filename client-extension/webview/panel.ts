@@ -14,6 +14,7 @@ import { markWords } from "./conversation/rows";
 import type { PanelView, SessionNews } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
 import { SessionsSheet } from "./sessions/sessionsSheet";
+import { PermissionsSheet } from "./permissions/permissionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
 import { isModeId } from "./dock/modes";
@@ -50,6 +51,7 @@ export class Panel {
   private readonly preview: PreviewSheet;
   private readonly epochs: EpochsSheet;
   private readonly sessions: SessionsSheet;
+  private readonly permissions: PermissionsSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
   private state: PanelState | undefined;
@@ -71,6 +73,7 @@ export class Panel {
     this.preview = new PreviewSheet(actions, this.sheet);
     this.epochs = new EpochsSheet(actions, this.sheet, readsEpochs);
     this.sessions = new SessionsSheet(actions, this.sheet, (message) => cards.showError(message));
+    this.permissions = new PermissionsSheet(actions, this.sheet);
     this.composer = new Composer(
       {
         actions,
@@ -150,6 +153,8 @@ export class Panel {
       this.showSessions();
     } else if (view.kind === "preview") {
       this.preview.open("", this.state?.session);
+    } else if (view.kind === "permissions") {
+      this.permissions.open();
     } else {
       this.epochs.open(this.state?.session);
     }

@@ -21,7 +21,7 @@ const EDIT = {
 };
 
 /** @param {string} file */
-const count = (file) => ({ call: "bash", input: { command: `wc -l ${file}` } });
+const count = (file) => ({ call: "bash", input: { command: `wc -l ${file} | sort -o counted.txt` } });
 
 /** An answer that stops in the middle until it is released. @param {string} text */
 const heldInTheMiddle = (text) => ({ reply: [{ say: text }], chunk_size: 8, interruption: { holds_after: 6 } });
@@ -77,6 +77,8 @@ stage("a turn", {}, (scenario) => {
     await approval(panel).waitFor();
     await screenshot("1-asked");
     await answerApproval(panel, /^Always allow/);
+    await panel.getByLabel("Always allow").fill("sort *");
+    await panel.getByRole("button", { name: "Save and allow" }).click();
     await itemsOf(panel, "assistant").getByText("Counted one.").waitFor();
     await sendAndFinish(panel, "Count the rules");
     await itemsOf(panel, "assistant").getByText("Counted another.").waitFor();

@@ -3,7 +3,7 @@
 import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approvalsAfter, approvalsIn, groupsOf, questionOf, Reminders } from "../../client-extension/src/session/approvals";
+import { approvalsAfter, approvalsIn, questionOf, Reminders } from "../../client-extension/src/session/approvals";
 import { render } from "../../client-extension/src/session/gauge";
 import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
 import { approvalInSight } from "../../client-extension/webview/items/approval";
@@ -136,28 +136,9 @@ test("of two in sight a key answers the one with the focus", () => {
   assert.equal(approvalInSight(timeline)?.closest<HTMLElement>(".item")?.dataset.itemId, "t1");
 });
 
-test("what is always allowed stands in groups", () => {
-  const allowed = [
-    { action: "command", pattern: "runs: pytest", name: "`pytest *`" },
-    { action: "edit", pattern: "src/**", name: "edits of `src/**`" },
-    { action: "command", pattern: "harmless: ls", name: "`ls *`" },
-    { action: "flight", pattern: "x", name: "`x`" },
-  ];
-  assert.deepEqual(
-    groupsOf(allowed).map(({ title, members }) => [title, members.length]),
-    [
-      ["Commands", 2],
-      ["Edits", 1],
-      ["flight", 1],
-    ],
-  );
-});
-
-test("where something can be allowed for good, the list of what is leads from the question", () => {
+test("the page of permissions leads from each question", () => {
   const { actions, done } = recordingActions();
-  const always = { optionId: "always", name: "Always allow `ls *`", kind: "allow_always" } as const;
-  const { element } = makeItemView(asking("t1", { permission: [...(asking("t1").permission ?? []), always] }), actions);
+  const { element } = makeItemView(asking("t1"), actions);
   element.querySelector<HTMLButtonElement>(".approval-list")?.click();
-  assert.deepEqual(done, ["command ullage.showAllowed"]);
-  assert.equal(makeItemView(asking("t2"), actions).element.querySelector(".approval-list"), null);
+  assert.deepEqual(done, ["command ullage.showPermissions"]);
 });

@@ -16,7 +16,7 @@ from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
 from ullage.context.policy import USUAL_CAP
 from ullage.lsp import items as wire
-from ullage.lsp import protocol
+from ullage.lsp import permissions, protocol
 from ullage.lsp.documents import lines_of, path_of
 
 
@@ -30,7 +30,7 @@ async def tool_result(
     await client.prompt(opened.session_id, "go on", attachments=attachments)
     if call.name in ("edit_file", "write_file"):
         asked = await client.until_asked(after)
-        await client.ask(protocol.RESPOND, protocol.RespondParams(opened.session_id, asked.id, asked.permission_id or "", "allow_once"))
+        await client.ask(protocol.RESPOND, permissions.RespondParams(opened.session_id, asked.id, asked.permission_id or "", "allow_once"))
     await client.until_idle(after)
     now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
     return [item for item in now.items if isinstance(item, wire.ToolCallItem)][-1]

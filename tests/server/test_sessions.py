@@ -10,7 +10,7 @@ import pytest
 from pygls.exceptions import JsonRpcException
 
 from tests.server.client import UllageClient, editor_window
-from ullage.lsp import history, protocol
+from ullage.lsp import history, permissions, protocol
 from ullage.lsp import items as wire
 
 
@@ -181,7 +181,7 @@ async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient
         (protocol.ITEMS, protocol.ItemsParams(here, "no item", 0), "invalid"),
         (protocol.RENAME, protocol.RenameParams(here, "  "), "invalid"),
         (protocol.UNDO_COMPACTION, protocol.CompactionParams(here), "nothing_to_undo"),
-        (protocol.RESPOND, protocol.RespondParams(here, "no call", "q0", "allow_once"), "no_such_permission"),
+        (protocol.RESPOND, permissions.RespondParams(here, "no call", "q0", "allow_once"), "no_such_permission"),
         (protocol.UNQUEUE, protocol.UnqueueParams(here, "no prompt"), "no_such_item"),
         (protocol.SET_MODEL, protocol.SetModelParams(here, " "), "invalid"),
         (protocol.CONTINUE, protocol.SessionParams(here), "invalid"),

@@ -17,7 +17,7 @@ from tests.server.client import UllageClient, editor_window
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
 from ullage.lsp import items as wire
-from ullage.lsp import protocol
+from ullage.lsp import permissions, protocol
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
@@ -36,7 +36,7 @@ async def window(fake: FakeApi, folder: Path, state: Path, **more: object) -> As
 async def respond(client: UllageClient, session_id: str, option: str, reason: str | None = None, after: int = 0) -> wire.ToolCallItem:
     call = await client.until_asked(after)
     assert option in [each.option_id for each in call.permission or ()]
-    await client.ask(protocol.RESPOND, protocol.RespondParams(session_id, call.id, call.permission_id or "", option, reason))
+    await client.ask(protocol.RESPOND, permissions.RespondParams(session_id, call.id, call.permission_id or "", option, reason))
     return call
 
 

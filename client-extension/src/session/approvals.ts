@@ -1,7 +1,7 @@
-/** The questions of a session that wait for an answer, as far as the host has to know of them, and what is always allowed. No VS Code in here. */
+/** The questions of a session that wait for an answer, as far as the host has to know of them. No VS Code in here. */
 
 import { plural, t } from "../l10n";
-import type { Allowed, Item, ToolCallItem, Update } from "../protocol";
+import type { Item, ToolCallItem, Update } from "../protocol";
 
 /** Characters of a question that a notification shows whole. What is longer is looked at in the panel before it is allowed. */
 const SHOWN_WHOLE = 160;
@@ -44,10 +44,23 @@ export interface ApprovalQuestion {
 }
 
 /** Of an edit the panel alone shows the change; it is named here, and can be refused. */
-export function questionOf({ permissionReason, title, toolKind }: ToolCallItem): ApprovalQuestion {
+export function questionOf(item: ToolCallItem): ApprovalQuestion {
+  const { permissionReason, title, toolKind } = item;
   const asked = (permissionReason || title).trim();
   const short = asked.length > SHOWN_WHOLE ? `${asked.slice(0, SHOWN_WHOLE)}…` : asked;
-  return { text: t("Ullage waits for your approval: {short}", { short }), whole: short === asked && toolKind !== "edit" };
+  const why = whyAsked(item);
+  const text =
+    why === undefined
+      ? t("Ullage waits for your approval: {short}", { short })
+      : t("Ullage waits for your approval: {short}. It is asked because {why}.", { short, why });
+  return { text, whole: short === asked && toolKind !== "edit" };
+}
+
+/** The one reason for which a command is asked about; undefined where there are several, or it is no command. */
+function whyAsked({ asked }: ToolCallItem): string | undefined {
+  const whys = new Set(asked?.action === "command" ? asked.parts.filter(({ standing }) => standing === "asked").map(({ why }) => why) : []);
+  const [why] = whys;
+  return whys.size === 1 && why !== undefined && why.length <= SHOWN_WHOLE ? why : undefined;
 }
 
 /** `1 approval waits`. */
@@ -83,20 +96,4 @@ function waits(item: ToolCallItem): boolean {
 
 function without(approvals: readonly ToolCallItem[], id: string): readonly ToolCallItem[] {
   return approvals.some((known) => known.id === id) ? approvals.filter((known) => known.id !== id) : approvals;
-}
-
-export interface AllowedGroup {
-  title: string;
-  members: Allowed[];
-}
-
-const TITLES: Record<string, string> = { command: t("Commands"), edit: t("Edits"), host: t("Hosts") };
-
-/** By kind of action, in the order in which they come. A kind that is not known is named as it is. */
-export function groupsOf(allowed: readonly Allowed[]): AllowedGroup[] {
-  const groups = new Map<string, Allowed[]>();
-  for (const each of allowed) {
-    groups.set(each.action, [...(groups.get(each.action) ?? []), each]);
-  }
-  return [...groups].map(([action, members]) => ({ title: TITLES[action] ?? action, members }));
 }

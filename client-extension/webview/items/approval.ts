@@ -4,8 +4,10 @@ import { t } from "../../src/l10n";
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
-import { PROPOSE_PLAN } from "./toolText";
-import { element, keyHere, textButton, withCode } from "../dom";
+import { commandOf, PROPOSE_PLAN } from "./toolText";
+import { visibleText } from "../../src/visible";
+import { element, icon, keyHere, setChildren, textButton, withCode } from "../dom";
+import { RuleEditor } from "../permissions/ruleEditor";
 
 /** For the tooltips. */
 const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
@@ -14,7 +16,10 @@ const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
 };
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
-function questionOf({ permissionReason, title }: ToolCallItem): string {
+function questionOf({ permissionReason, title, asked, input }: ToolCallItem): string {
+  if (asked?.action === "command" && permissionReason === `Run \`${commandOf(input) ?? ""}\``) {
+    return t("Run this command?"); // it stands above, and below part by part
+  }
   return permissionReason && permissionReason !== title ? permissionReason : t("Allow this?");
 }
 
@@ -50,34 +55,97 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
       void respond(refusal);
     }
   });
+  const proposals = item.asked?.proposals ?? [];
+  const editorPlace = element("div", { className: "rule-place" });
+  const row = element("div", { className: "button-row" });
+  const openEditor = (option: PermissionOption) => {
+    const close = () => {
+      setChildren(editorPlace);
+      row.hidden = false;
+      row.querySelector<HTMLButtonElement>('[data-answer="allow_always"]')?.focus();
+    };
+    const editor = new RuleEditor({
+      actions,
+      rules: proposals,
+      saveLabel: t("Save and allow"),
+      save: async (rules) => {
+        await actions.ask("ullage/permission/respond", {
+          toolCallId: item.id,
+          permissionId: item.permissionId ?? "",
+          optionId: option.optionId,
+          rules,
+        });
+        root.classList.add("answered");
+      },
+      cancel: close,
+    });
+    row.hidden = true;
+    setChildren(editorPlace, editor.element);
+    editor.focus();
+  };
   const buttons = options.map((option) => {
     const key = KEYS[option.kind];
+    const isEdited = option.kind === "allow_always" && proposals.length > 0;
     const button = textButton({
-      label: option.name,
+      label: isEdited ? t("Always allow…") : option.name,
       className: option.kind === "allow_once" ? "primary" : "secondary",
-      title: key === undefined ? "" : keyHere(key),
-      onClick: () => void respond(option),
+      title: isEdited ? t("Write the rule, and see what it would cover") : key === undefined ? "" : keyHere(key),
+      onClick: () => (isEdited ? openEditor(option) : void respond(option)),
     });
     button.dataset.answer = option.kind;
     return button;
   });
-  root.append(
-    element("div", { className: "approval-question" }, ...withCode(questionOf(item))),
-    element("div", { className: "button-row" }, ...buttons),
-  );
+  if (item.asked?.proposed != null) {
+    const open = textButton({
+      label: t("Open in the editor"),
+      icon: "diff",
+      className: "secondary",
+      title: t("See the change beside the file, and edit it before you accept it"),
+      onClick: () => actions.runCommand("ullage.openProposedEdit", item.id),
+    });
+    buttons.splice(1, 0, open);
+  }
+  row.append(...buttons);
+  root.append(element("div", { className: "approval-question" }, ...withCode(questionOf(item))), ...drawAsked(item), editorPlace, row);
   if (refusal !== undefined) {
     root.append(reason);
   }
-  if (options.some((option) => option.kind === "allow_always")) {
+  if (!isPlan) {
     const list = textButton({
-      label: t("What is always allowed…"),
+      label: t("Permissions…"),
       className: "link approval-list",
-      title: t("See it, and take it back"),
-      onClick: () => actions.runCommand("ullage.showAllowed"),
+      title: t("What Ullage asks about, and the rules that allow things for good"),
+      onClick: () => actions.runCommand("ullage.showPermissions"),
     });
     root.append(list);
   }
   return root;
+}
+
+/** Where it would happen, and each part of a command with why it is asked about or not. An edit shows its change instead. */
+function drawAsked({ asked }: ToolCallItem): HTMLElement[] {
+  if (asked == null || (asked.action !== "command" && asked.action !== "host")) {
+    return [];
+  }
+  const parts = asked.parts.map(({ text, standing, why }) =>
+    element(
+      "li",
+      { className: `asked-part ${standing}` },
+      icon(standing === "asked" ? "question" : "check"),
+      element("code", { textContent: visibleText(text) }),
+      element("span", { className: "asked-why" }, ...withCode(sentence(why))),
+    ),
+  );
+  return [
+    ...(asked.folder == null
+      ? []
+      : [element("div", { className: "asked-folder" }, ...withCode(t("In `{folder}`", { folder: asked.folder })))]),
+    element("ul", { className: "asked-parts", attributes: { "aria-label": t("What it does, part by part") } }, ...parts),
+  ];
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /**

@@ -202,6 +202,20 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         seconds=item.seconds,
         locations=[wire.Location(place.path, place.line) for place in item.locations] or None,
         document=item.document,
+        asked=_asked(item.asked),
+    )
+
+
+def _asked(asked: session.Asked | None) -> wire.Asked | None:
+    if asked is None:
+        return None
+    proposed = asked.proposed
+    return wire.Asked(
+        asked.action,
+        [wire.AskedPart(part.text, part.standing, part.why) for part in asked.parts],
+        asked.folder or None,
+        [wire.Proposal(each.action, each.pattern) for each in asked.proposals] or None,
+        None if proposed is None else wire.ProposedText(proposed.document, proposed.path, proposed.is_new or None),
     )
 
 

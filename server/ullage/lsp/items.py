@@ -106,6 +106,43 @@ class PermissionOption:
 
 
 @attrs.frozen
+class AskedPart:
+    """One part of a call, and why it is asked about or not, in words for the user."""
+
+    text: str
+    standing: Literal["harmless", "rule", "confined", "asked"]
+    why: str
+
+
+@attrs.frozen
+class Proposal:
+    """A rule that would cover a part of the call."""
+
+    action: Literal["command", "edit", "host"]
+    pattern: str
+
+
+@attrs.frozen
+class ProposedText:
+    """The proposed text of a file as a document that the user may change, and the file's path. Both are absolute."""
+
+    document: str
+    path: str
+    is_new: bool | None = None
+
+
+@attrs.frozen
+class Asked:
+    """What a call is asked about, part by part."""
+
+    action: Literal["edit", "command", "host", "outside", "plan"]
+    parts: list[AskedPart]
+    folder: str | None = None
+    proposals: list[Proposal] | None = None
+    proposed: ProposedText | None = None
+
+
+@attrs.frozen
 class Location:
     """A file that a call is at work in, by its absolute path; `line` counts from 1."""
 
@@ -135,6 +172,7 @@ class ToolCallItem:
     seconds: float | None = None
     locations: list[Location] | None = None
     document: str | None = None
+    asked: Asked | None = None
 
 
 @attrs.frozen

@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, history, items
+from ullage.lsp import changes, history, items, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -66,9 +66,11 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
     wire.EXPORT: (wire.ExportParams, wire.ExportResult),
     wire.SET_MODE: (wire.SetModeParams, wire.Nothing),
-    wire.RESPOND: (wire.RespondParams, wire.Nothing),
-    wire.ALLOWED: (wire.Nothing, wire.AllowedResult),
-    wire.FORGET: (wire.ForgetParams, wire.Nothing),
+    wire.RESPOND: (permissions.RespondParams, wire.Nothing),
+    wire.ALLOWED: (permissions.ListParams, permissions.AllowedResult),
+    wire.FORGET: (permissions.ForgetParams, wire.Nothing),
+    wire.ALLOW: (permissions.AllowParams, wire.Nothing),
+    wire.CHECK: (permissions.CheckParams, permissions.CheckResult),
     wire.COMMANDS: (wire.Nothing, wire.CommandsResult),
     wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
     wire.TRY_MODEL: (wire.TryModelParams, wire.Nothing),
@@ -85,7 +87,7 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = (wire.__name__, items.__name__, history.__name__, changes.__name__)
+_OUR_MODULES = (wire.__name__, items.__name__, history.__name__, changes.__name__, permissions.__name__)
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

@@ -23,6 +23,7 @@ from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
+from ullage.lsp.permission_methods import PERMISSION_METHODS, respond
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
 from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
@@ -175,26 +176,6 @@ def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
     return _NOTHING
 
 
-def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
-    session = sessions.get(params.session_id)
-    session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id)
-    return _NOTHING
-
-
-async def _always_allowed(sessions: Sessions, _: wire.Nothing) -> wire.AllowedResult:
-    return wire.AllowedResult([wire.Allowed(each.action, each.pattern, each.name) for each in sessions.always_allowed.approvals()])
-
-
-async def _forget(sessions: Sessions, params: wire.ForgetParams) -> wire.Nothing:
-    if (params.action is None) != (params.pattern is None):
-        raise SessionError("invalid", "Name both the action and the pattern of what is to be asked again, or neither for everything")
-    if params.action is None or params.pattern is None:
-        sessions.always_allowed.forget_all()
-    else:
-        sessions.always_allowed.forget(params.action, params.pattern)
-    return _NOTHING
-
-
 async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsResult:
     return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address)])
 
@@ -262,8 +243,8 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.COMPACT: _compact,
     wire.POSTPONE_COMPACTION: _postpone_compaction,
     wire.SET_MODE: _set_mode,
-    wire.RESPOND: _respond,
     wire.LOOKED: _looked,
+    wire.RESPOND: respond,
 }
 """What answers the methods that wait for nothing. The functions raise `SessionError`."""
 
@@ -282,8 +263,6 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.SET_MODEL: _set_model,
     wire.SET_EFFORT: _set_effort,
     wire.EXPORT: _export,
-    wire.ALLOWED: _always_allowed,
-    wire.FORGET: _forget,
     wire.MODELS: _models,
     wire.TRY_MODEL: _try_model,
     wire.COMMANDS: _commands,
@@ -292,13 +271,14 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.RESTORE: _restore,
     **HISTORY_METHODS,
     **CHANGES_METHODS,
+    **PERMISSION_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
 
 IN_THREADS = frozenset(
     (
         *(wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.EXPORT, wire.SEARCH),
-        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES, wire.CHECKPOINTS),
+        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES, wire.CHECKPOINTS, wire.CHECK),
     )
 )
 """Methods that are mostly done in another thread, whoever asks and however often."""

@@ -60,6 +60,8 @@ SET_EFFORT = "ullage/session/setEffort"
 RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
+ALLOW = "ullage/permission/allow"
+CHECK = "ullage/permission/check"
 MODELS = "ullage/model/list"
 TRY_MODEL = "ullage/model/try"
 COMMANDS = "ullage/command/list"
@@ -315,17 +317,6 @@ class SetModeParams:
 
 
 @attrs.frozen
-class RespondParams:
-    """Params of `ullage/permission/respond`; `permission_id` is of the question that was shown, `reason` is the user's, for a refusal."""
-
-    session_id: Id
-    tool_call_id: Id
-    permission_id: Id
-    option_id: Id
-    reason: str | None = None
-
-
-@attrs.frozen
 class NewParams:
     """Params of `new`: with `worktree`, the agent works in a worktree of git that is made for the session."""
 
@@ -570,30 +561,6 @@ class DiagnosticsResult:
 
 
 # Updates
-
-
-@attrs.frozen
-class Allowed:
-    """Something that the user always allows; `name` is for them, with backticks around what is literal."""
-
-    action: str
-    pattern: str
-    name: str
-
-
-@attrs.frozen
-class AllowedResult:
-    """Result of `ullage/permission/list`."""
-
-    allowed: list[Allowed]
-
-
-@attrs.frozen
-class ForgetParams:
-    """Params of `ullage/permission/forget`; without both everything is meant."""
-
-    action: str | None = None
-    pattern: str | None = None
 
 
 @attrs.frozen

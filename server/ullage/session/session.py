@@ -38,6 +38,10 @@ from ullage.session.history.places import fork_origin, pinned_items
 from ullage.session.locations import locating
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
+from ullage.session.permissions.past import PastCalls
+from ullage.session.permissions.permits import SessionPermits
+from ullage.session.permissions.proposed_edit import ProposedEdits
+from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, ShownGauge
@@ -54,12 +58,13 @@ from ullage.session.timeline.items import (
     new_id,
 )
 from ullage.session.timeline.shown_entries import title_of
-from ullage.session.turns.approvals import Approvals
+from ullage.session.turns.approvals import Approvals, NewRule
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices
 from ullage.session.turns.turns import SURELY_FITS, PromptQueue, Turns, Work, close_what_is_open, is_unfinished, refuse_too_long
 from ullage.store.errors import StoreFailed
+from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind
@@ -129,7 +134,10 @@ class Session:
             self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.while_idle()))
         )
         self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.in_pause())))
-        self._approvals = Approvals(timeline, surroundings.remembered, self._mode.refusal)
+        self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
+        self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
+        proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
+        self._approvals = Approvals(timeline, self.permits, proposals, self._mode.refusal)
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
             *(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording),
@@ -303,9 +311,11 @@ class Session:
         self._controller.postpone(until)
         self._gauge.show()
 
-    def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None) -> None:
+    def answer_permission(
+        self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[NewRule] = ()
+    ) -> None:
         """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
-        self._approvals.answer(tool_call_id, permission_id, option_id, reason)
+        self._approvals.answer(tool_call_id, permission_id, option_id, reason, rules)
 
     def rename(self, title: str) -> None:
         """Gives the session another title."""

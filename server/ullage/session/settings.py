@@ -10,6 +10,7 @@ from ullage.context.policy import USUAL_CAP
 if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.context.compaction.economy import Economy
     from ullage.models.model import EffortChoice
+    from ullage.tools.rules.covering import AskFor
     from ullage.tools.sandbox.sandbox import SandboxWanted
 
 
@@ -46,6 +47,8 @@ class Settings:
     """`ullage.bash.timeout` (seconds)."""
     bash_sandbox: SandboxWanted = "auto"
     """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
+    ask_for: AskFor = "notHarmless"
+    """`ullage.permissions.ask`: what is asked about that no rule allows."""
     store_location: str = ""
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     versions_limit: int = 1_024

@@ -14,8 +14,8 @@ from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.changes.scanning import Scanner
+from ullage.session.permissions.rules_kept import Remembered
 from ullage.session.settings import Settings
-from ullage.session.turns.approvals import Remembered
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.versions import Versions
@@ -63,6 +63,8 @@ class Surroundings:
     """Shows the user what takes long, where they can see and stop it."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
+    sandbox_missing: Callable[[], str] = lambda: "nobody has looked for a sandbox yet"
+    """Why no sandbox confines commands, in words that follow "because"; empty where one does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
     """What is known of system prompt and tools for a model; None where nothing is kept of it."""
 

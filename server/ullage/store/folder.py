@@ -28,7 +28,7 @@ RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 READABLE = frozenset({RESULTS, MEDIA, TRANSCRIPTS})
 """What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
 
-_LOCKS, _UNFINISHED, _NEWS, _PLANS = "locks", "unfinished", "news", "plans"
+_LOCKS, _UNFINISHED, _NEWS, _PLANS, _PROPOSALS = "locks", "unfinished", "news", "plans", "proposals"
 
 _OWNER_ONLY = 0o700
 
@@ -37,7 +37,7 @@ def prepare(folder: Path) -> Path:
     """Makes the folder and what lies around it, for its user alone; gives its path. Raises `StoreFailed`."""
     try:
         make_private(folder)
-        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED, _NEWS, _PLANS):
+        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED, _NEWS, _PLANS, _PROPOSALS):
             _refuse_link(folder / name)
     except OSError as error:
         raise StoreFailed(f"Cannot write to {folder}: {error.strerror or error}. Make the folder writable, or open another one.") from error
@@ -111,6 +111,16 @@ def plan(folder: Path, session_id: str, name: str) -> Path:
 def plans_of(folder: Path, session_id: str) -> list[Path]:
     """All documents of a session's plans. Raises `UnknownSession` for what is no id."""
     return sorted((folder / _PLANS).glob(f"{_checked(session_id)}-*/plan.md"))
+
+
+def proposal(folder: Path, session_id: str, name: str, file: str) -> Path:
+    """The proposed text of a file. Raises `UnknownSession` for what is no id."""
+    return folder / _PROPOSALS / f"{_checked(session_id)}-{name}" / file
+
+
+def proposals_of(folder: Path, session_id: str) -> list[Path]:
+    """All proposed texts of a session. Raises `UnknownSession` for what is no id."""
+    return sorted((folder / _PROPOSALS).glob(f"{_checked(session_id)}-*/*"))
 
 
 def _checked(session_id: str) -> str:

@@ -209,6 +209,10 @@ class LogStore:
         """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
         return self._reader.rows_after(row, limit, size)
 
+    def replies_with_calls(self, most: int) -> list[tuple[str, Logged]]:
+        """The newest replies of all sessions that have tool uses, with the ids of their sessions, the newest first."""
+        return self._reader.replies_with_calls(most)
+
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
         return self._reader.shown_media()

@@ -18,6 +18,7 @@ import json
 import logging
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -115,6 +116,35 @@ class PlanFiles:
             return None if path is None else path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return None
+
+
+class ProposalFiles:
+    """The proposed texts of one session's edits, which the user may change until they answer. Without a folder there are none."""
+
+    def __init__(self, folder: Path | None, session_id: str) -> None:
+        self._folder = folder
+        self._session_id = session_id
+
+    def write(self, tool_use_id: str, file: str, text: str) -> Path | None:
+        """Makes the document, under the file's own name, for its user alone; gives its path. Raises `StoreFailed`."""
+        if self._folder is None:
+            return None
+        path = ullage_folder.proposal(self._folder, self._session_id, safe_name(tool_use_id), file)
+        write_whole(path, text)
+        return path
+
+    def read(self, path: Path) -> str | None:
+        """Its text; None where it is gone or no text any more."""
+        try:
+            return path.read_bytes().decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def remove(self, path: Path) -> None:
+        """Removes it for good; does nothing where it cannot be removed."""
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
 
 
 def _within(folder: Path, full_output: str) -> Path:

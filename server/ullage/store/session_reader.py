@@ -37,6 +37,9 @@ PAGE_ROWS = 1_000
 _SHOWS_MEDIA = {"image": b'"media_type":', "document": b'"pages":'}
 """What stands in the JSON of an entry that shows any: a quotation mark in a text has a backslash before it."""
 
+_HAS_CALL = b'"kind":"tool_use"'
+"""The same of a reply with a tool use."""
+
 _NAMES_VERSION = b'"executable":'
 """The same of one that names a version of a file."""
 
@@ -167,6 +170,21 @@ class SessionReader:
         logged = (logged_or_none(row) for row in rows)
         found = [*(each.entry for each in logged if each is not None), *(readable_prompt(row)[0] for row in waiting)]
         return {media for entry in found for media in media_in(entry)}
+
+    def replies_with_calls(self, most: int) -> list[tuple[str, Logged]]:
+        """The newest replies of all sessions that have tool uses, with the ids of their sessions, the newest first."""
+
+        def read(connection: sqlite3.Connection) -> list[EntryRow]:
+            rows = connection.execute(
+                "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry WHERE instr(CAST(body AS BLOB), ?) "
+                "ORDER BY row DESC LIMIT ?",
+                (_HAS_CALL, most),
+            )
+            return [EntryRow(*row) for row in rows]
+
+        rows = self._file.read("read the sessions", read)
+        logged = [(row.session_id.decode("utf-8", "replace"), logged_or_none(row)) for row in rows]
+        return [(session_id, each) for session_id, each in logged if each is not None]
 
     def named_versions(self) -> set[str]:
         """The hashes of the versions of files that entries of any session name. Looks through the whole file."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -21,6 +22,27 @@ from ullage.store.shared_files import HeldElsewhere, SystemLock, write_whole
 
 RatioOf: TypeAlias = Literal["ratios", "counted_ratios"]
 """What a learned ratio corrects: estimates by kind of text, or what a tokenizer counts."""
+
+EVERYWHERE = "*"
+"""In the place of a workspace folder, whose path is absolute."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRule:
+    """One thing that the user always allows, as it is kept. Times are Unix seconds."""
+
+    action: str
+    pattern: str
+    since: float
+    files: str = ""
+    used: int = 0
+    last_used: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from others of its place."""
+        return self.action, self.pattern
+
 
 _LOCK_SECONDS = 5.0
 """How long to wait for another window's change, which takes milliseconds."""
@@ -39,32 +61,45 @@ class UserState:
         self._path = folder / "state.json"
         self._lock_path = folder / "state.lock"
 
-    def patterns(self, workspace: Path, action: str) -> frozenset[str]:
-        """The patterns that are always allowed for one kind of action."""
-        kept = _section(_section(self._read(), "approvals"), str(workspace))
-        return frozenset(_strings(kept.get(action)))
-
-    def add_pattern(self, workspace: Path, action: str, pattern: str) -> None:
-        """Allows one more, in all windows. Raises `StoreFailed`."""
-        with self._changing() as state:
-            kept = _make_section(_make_section(state, "approvals"), str(workspace))
-            kept[action] = sorted({*_strings(kept.get(action)), pattern})
-
-    def approvals(self, workspace: Path) -> dict[str, tuple[str, ...]]:
-        """All patterns that are always allowed there, by kind of action."""
+    def early_approvals(self, workspace: Path) -> dict[str, tuple[str, ...]]:
+        """What versions before rules kept as always allowed there, by kind of action."""
         kept = _section(_section(self._read(), "approvals"), str(workspace))
         return {action: tuple(_strings(patterns)) for action, patterns in sorted(kept.items())}
 
-    def forget_approval(self, workspace: Path, action: str, pattern: str) -> None:
-        """Takes back one approval of that workspace folder, in all windows. Raises `StoreFailed`."""
-        with self._changing() as state:
-            kept = _make_section(_make_section(state, "approvals"), str(workspace))
-            kept[action] = [known for known in _strings(kept.get(action)) if known != pattern]
+    def rules(self, workspace: Path | None) -> list[KeptRule]:
+        """What the user always allows in that workspace folder; None: everywhere. What cannot be read is left out."""
+        return _rules(_section(self._read(), "rules").get(_place(workspace)))
 
-    def forget_approvals(self, workspace: Path) -> None:
-        """Takes back all approvals of that workspace folder. Raises `StoreFailed`."""
+    def add_rule(self, workspace: Path | None, rule: KeptRule) -> None:
+        """Allows one more, in all windows; one of the same pattern is replaced. Raises `StoreFailed`."""
         with self._changing() as state:
-            _make_section(state, "approvals").pop(str(workspace), None)
+            rules = _make_section(state, "rules")
+            others = [known for known in _rules(rules.get(_place(workspace))) if known.key != rule.key]
+            rules[_place(workspace)] = [asdict(each) for each in (*others, rule)]
+
+    def forget_rule(self, workspace: Path | None, action: str, pattern: str) -> None:
+        """Takes back one rule, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            rules, place = _make_section(state, "rules"), _place(workspace)
+            rules[place] = [asdict(known) for known in _rules(rules.get(place)) if known.key != (action, pattern)]
+            if workspace is not None:
+                early = _make_section(_make_section(state, "approvals"), place)
+                early[action] = [known for known in _strings(early.get(action)) if known != pattern and not _is_as_of(known, pattern)]
+
+    def forget_rules(self, workspace: Path | None) -> None:
+        """Takes back all rules of that workspace folder, or those that hold everywhere. Raises `StoreFailed`."""
+        with self._changing() as state:
+            _make_section(state, "rules").pop(_place(workspace), None)
+            _make_section(state, "approvals").pop(_place(workspace), None)
+
+    def count_use(self, workspace: Path | None, keys: Collection[tuple[str, str]], at: float) -> None:
+        """Notes that rules were used. Raises `StoreFailed`."""
+        with self._changing() as state:
+            rules, place = _make_section(state, "rules"), _place(workspace)
+            rules[place] = [
+                asdict(replace(known, used=known.used + 1, last_used=at) if known.key in keys else known)
+                for known in _rules(rules.get(place))
+            ]
 
     def is_confirmed_address(self, address: str) -> bool:
         """Whether the user wants the model to be asked there although only the environment names the address."""
@@ -114,6 +149,30 @@ class UserState:
                 self._path.rename(self._path.with_name(f"{self._path.name}.damaged-{stamp}"))
         except OSError as error:
             raise StoreFailed(f"Cannot rename the damaged {self._path}: {error.strerror or error}") from error
+
+
+def _is_as_of(known: str, pattern: str) -> bool:
+    """Whether it is that pattern with the digest of the files that it names."""
+    return known.startswith("as of ") and known.removeprefix("as of ").partition(" ")[2] == pattern
+
+
+def _place(workspace: Path | None) -> str:
+    return EVERYWHERE if workspace is None else str(workspace)
+
+
+def _rules(value: object) -> list[KeptRule]:
+    found = [kept_rule(each) for each in cast("list[object]", value)] if isinstance(value, list) else []
+    return [rule for rule in found if rule is not None]
+
+
+def kept_rule(value: object) -> KeptRule | None:
+    """A rule as it was kept; None where it is none."""
+    kept = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    action, pattern, files, since = kept.get("action"), kept.get("pattern"), kept.get("files", ""), kept.get("since")
+    used, last = kept.get("used", 0), kept.get("last_used")
+    if not (isinstance(action, str) and isinstance(pattern, str) and isinstance(files, str) and isinstance(since, int | float)):
+        return None
+    return KeptRule(action, pattern, since, files, used if isinstance(used, int) else 0, last if isinstance(last, int | float) else None)
 
 
 def _section(state: dict[str, Any], name: str) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def erase_session(
             versions.ended(session_id)
             versions.forget_all_but(log.named_versions(), keep_scans=bool(log.sessions()))
     if folder is not None:
-        for document in ullage_folder.plans_of(folder, session_id):
+        for document in (*ullage_folder.plans_of(folder, session_id), *ullage_folder.proposals_of(folder, session_id)):
             document.unlink(missing_ok=True)
             with suppress(OSError):  # the user may keep something of their own beside it
                 document.parent.rmdir()

@@ -93,6 +93,8 @@ class Bash:
         if harmless and not await asyncio.to_thread(self._is_harmless, text(call.input, "command")):
             return ToolOutcome(CHANGED_MEANWHILE, is_error=True)
         sandbox = await self._sandbox.find()
+        if isinstance(sandbox, NoSandbox) and call.allowed is not None and call.allowed.confined:
+            return ToolOutcome(f"It was to run in the sandbox, unasked, and {sandbox}. Call again; the user is asked.", is_error=True)
         if isinstance(sandbox, NoSandbox) and self._sandbox.wanted == "required":
             return ToolOutcome(f'Commands run in a sandbox only (setting "Ullage › Bash: Sandbox"), and {sandbox}', is_error=True)
         try:

@@ -12,19 +12,19 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.context.entries import FileDiff
 from ullage.tools.file_tools import (
     FILE_ERRORS,
     allowed_target,
     edited,
     excerpt,
     file_failure,
+    foreseen,
     permission_to_edit,
-    proposed_diff,
     refuse_unseen,
     split_lines,
+    write_changed,
 )
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
+from ullage.tools.tool import Foreseen, PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.touched import FileReads
 
@@ -86,7 +86,7 @@ class EditFile:
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
-    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
         """All the places that it would change."""
         try:
             planned = await self._plan(input, target)
@@ -94,13 +94,15 @@ class EditFile:
             return file_failure(error, text(input, "path"), self._files.folders)
         if isinstance(planned, ToolOutcome):
             return planned
-        return await asyncio.to_thread(proposed_diff, self._files.folders.show(target), planned.current.text, planned.text)
+        return await asyncio.to_thread(foreseen, self._files.folders.show(target), planned.current.text, planned.text)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Edits, or says why not and what would."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:
+            if (changed := await write_changed(call, self._files, self._reads)) is not None:
+                return changed
             planned = await self._plan(call.input, allowed_target(call, name, self._files))
             if isinstance(planned, ToolOutcome):
                 return planned

@@ -6,16 +6,17 @@ text that the agent has not seen.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from difflib import get_close_matches, unified_diff
 from pathlib import Path
 
 from ullage.context.entries import FileDiff, FileTouch
 from ullage.tools.media import NotShown
 from ullage.tools.permission import edit_need
-from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolOutcome
+from ullage.tools.tool import BadToolInput, Foreseen, PermissionNeed, ToolCall, ToolOutcome
 from ullage.workspace.files import ChangedMeanwhile, CurrentText, EditorChanged, EditorRefused, WorkspaceFiles
 from ullage.workspace.folders import Folders, LedElsewhere, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
@@ -36,6 +37,16 @@ DIFF_CHARACTERS = 20_000
 
 PROPOSED_CHARACTERS = 400_000
 """The same while the user is asked, who has to see all of it: three times what a model writes in one reply."""
+
+DIFFERENCE_LINES, DIFFERENCE_CHARACTERS = 20_000, 12_000
+"""No more is compared and told of what the user made of a proposal."""
+
+USER_CHANGED = (
+    "The user changed your proposal for `{name}` before they accepted it. Theirs was written, so build on it. "
+    "What they changed:\n{difference}"
+)
+TAKEN_BACK = "The user took your whole change back before they accepted it, so nothing was written. Ask them what they want."
+EMPTIED = "The user emptied the proposed text before they accepted it, so nothing was written. Ask them what they want."
 
 FILE_ERRORS = (
     OSError,
@@ -105,6 +116,11 @@ def file_diff(path: str, old: str, new: str) -> FileDiff:
 def proposed_diff(path: str, old: str, new: str) -> FileDiff:
     """The same of a change that is still to be allowed."""
     return _diff(path, old, new, PROPOSED_CHARACTERS)
+
+
+def foreseen(path: str, before: str | None, after: str) -> Foreseen:
+    """An edit that is still to be allowed, with the lines that differ."""
+    return Foreseen(before, after, proposed_diff(path, before or "", after))
 
 
 def _diff(path: str, old: str, new: str, most: int) -> FileDiff:
@@ -217,14 +233,48 @@ def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, read
     return ToolOutcome(f"{reason} Its text now:\n{shown.text or '(The file is empty.)'}{rest}", is_error=True, touched=(touch,))
 
 
-def edited(what_was_done: str, old: str, written: CurrentText, intended: str, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:
+async def write_changed(call: ToolCall, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome | None:
+    """Writes what the user made of the proposed text before they accepted it, and tells the difference; None where they left it as it was.
+
+    Raises what `WorkspaceFiles.write` raises: also where the text is no longer the one that the user saw on the other side.
+    """
+    need = call.allowed
+    if need is None or need.text is None or need.foreseen is None or need.target is None:
+        return None
+    before, proposed, text = need.foreseen.before, need.foreseen.after, need.text
+    name = files.folders.show(need.target)
+    if text == (before or "") or not text.strip():
+        return ToolOutcome(TAKEN_BACK if text == (before or "") else EMPTIED, is_error=True, refusal="")
+    written = await files.write(need.target, text, None if before is None else text_sha256(before))
+    told = await asyncio.to_thread(difference, proposed, text)
+    return edited(USER_CHANGED.format(name=name, difference=told), before or "", written, text, files, reads, created=before is None)
+
+
+def difference(proposed: str, text: str) -> str:
+    """What the user made of a proposed text, for the model."""
+    ours, theirs = proposed.splitlines(keepends=True), text.splitlines(keepends=True)
+    if len(ours) + len(theirs) > DIFFERENCE_LINES:
+        return "(The text is too long to show the difference. Read it before the next edit.)"
+    lines = unified_diff(ours, theirs, "proposed", "accepted", n=2)
+    shown = "\n".join(line.rstrip("\r\n") if line.endswith("\n") else f"{line}\n\\ No newline at end of file" for line in lines)
+    cut = (
+        shown
+        if len(shown) <= DIFFERENCE_CHARACTERS
+        else f"{shown[:DIFFERENCE_CHARACTERS]}\n(It goes on. Read the file before the next edit.)"
+    )
+    return f"```diff\n{cut}\n```"
+
+
+def edited(
+    what_was_done: str, old: str, written: CurrentText, intended: str, files: WorkspaceFiles, reads: FileReads, *, created: bool = False
+) -> ToolOutcome:
     """The outcome of an edit that was made.
 
     `intended` is the text that was asked for, and what the agent has seen. Where something else came of it (the editor
     formats when saving), the agent is told, and its next edit is refused as stale.
     """
     shown = files.folders.show(written.path)
-    touch = FileTouch(shown, "edited", text_sha256(intended))
+    touch = FileTouch(shown, "created" if created else "edited", text_sha256(intended))
     reads.saw(touch)
     remarks = [what_was_done]
     if written.text != intended:

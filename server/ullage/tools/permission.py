@@ -1,4 +1,4 @@
-"""What a call has to be allowed, in which words the user is asked, what is remembered where they always allow it, and what that covers.
+"""What a call has to be allowed, in which words the user is asked, and what is remembered where they always allow it.
 
 Where it is kept is not known here; never in the workspace, since a repository could bring its own. How a command line is judged is said in
 `command_lines/`. Two more things are looked at before a command:
@@ -8,35 +8,24 @@ Where it is kept is not known here; never in the workspace, since a repository c
   be a file is looked at, by a splitting that is only to find candidates: one that is none costs nothing. What such a script reads or runs
   in turn is not followed.
 
-What is remembered of a command is a text with its kind before it. A text without a kind was written by an early version, which told
-dangerous commands from others by a list of their own; it matches nothing, and the user is asked once more. A version before this one kept
-what runs by the will of the folder (`pytest`) as `harmless`, too; there it still covers what has that name, judged as everything is today.
+What rules cover is said in `rules/`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ullage.context.blocks import Json
-from ullage.tools.command_lines.judge import Named, Site, Unknown, judge
+from ullage.tools.command_lines.judge import Named, Site, Unknown, is_known, judge, parts_of
+from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS
 from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
 from ullage.tools.steering import steers
 from ullage.tools.tool import BadToolInput, PermissionNeed
 from ullage.workspace.folders import open_regular
-
-HARMLESS = "harmless: "
-"""Commands of this name that only read, whatever they are given of what is known to do no more."""
-
-RUNS = "runs: "
-"""Commands of this name, which run what the folder says, with what is known to make no more of it."""
-
-EXACTLY = "exactly: "
-
-AS_OF = "as of "
 
 SHOWN_CHARACTERS = 100
 """An exact command that is longer is not repeated in the button; the panel shows all of it above."""
@@ -50,24 +39,17 @@ def edit_need(path: str, *, at_top: bool = False) -> PermissionNeed:
     pure = PurePosixPath(path)
     reason = steers(pure)
     if reason is not None:
-        return PermissionNeed("edit", "", f"Edit {path} (asked each time, because {reason})")
+        asked = f"Edit {path} (asked each time, because {reason})"
+        return PermissionNeed("edit", "", asked, subject=path, unfollowed=f"{reason}. It is asked each time")
     folder = pure.parent.as_posix()
     pattern = path if at_top or folder == "." else f"{folder}/**"
-    return PermissionNeed("edit", f"edits of `{pattern}`", f"Edit {path}", (pattern,))
+    return PermissionNeed("edit", f"edits of `{pattern}`", f"Edit {path}", (pattern,), subject=path)
 
 
-def patterns_of(need: PermissionNeed) -> tuple[str, ...]:
-    """What is to be remembered when the user always allows it; nothing where it is asked each time."""
-    if not need.pattern:
-        return ()
-    parts = need.parts or (need.pattern,)
-    return tuple(as_of(part, need.files) for part in parts) if need.files else parts
-
-
-def shown_approval(action: str, pattern: str) -> str:
-    """A remembered pattern as the user reads it in the list of what is always allowed."""
+def shown_rule(action: str, pattern: str, files: str = "") -> str:
+    """A rule as the user reads it in the list of what is always allowed; `files` is the digest of those that it names."""
     if action == "command":
-        return shown_pattern(pattern)
+        return f"{shown_pattern(pattern)}{', while the files that it names stay the same' if files else ''}"
     if action == "host":
         return f"connections to `{pattern}`"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
@@ -77,29 +59,6 @@ def hosts_need(hosts: Sequence[str]) -> PermissionNeed:
     """What connecting to these hosts needs. Allowing it always allows each of them, whatever command connects."""
     named = f"connections to {', '.join(f'`{host}`' for host in hosts)}"
     return PermissionNeed("host", named, f"Make {named}", tuple(hosts))
-
-
-class Allowed:
-    """The patterns that the user always allows for one kind of action in one workspace."""
-
-    def __init__(self, patterns: Collection[str]) -> None:
-        self._patterns = frozenset(patterns)
-
-    def covers(self, need: PermissionNeed) -> bool:
-        """Whether every part of what is needed is allowed."""
-        needed = patterns_of(need)
-        return bool(needed) and all(self._covers_one(need, pattern) for pattern in needed)
-
-    def covered_before(self, need: PermissionNeed) -> bool:
-        """Whether a command was allowed when the files that it names were others."""
-        return need.action == "command" and any(covered_before(self._patterns, pattern) for pattern in patterns_of(need))
-
-    def _covers_one(self, need: PermissionNeed, pattern: str) -> bool:
-        if need.action == "command":
-            return covers(self._patterns, pattern)
-        if pattern in self._patterns:
-            return True
-        return need.action == "edit" and any(f"{folder}/**" in self._patterns for folder in PurePosixPath(pattern).parents)
 
 
 def named_patterns(commands: Sequence[Named]) -> tuple[str, ...]:
@@ -112,40 +71,22 @@ def exact_pattern(line: str) -> tuple[str, ...]:
     return (f"{EXACTLY}{line}",) if line.replace("\n", "").replace("\t", "").isprintable() else ()
 
 
-def as_of(pattern: str, files: str) -> str:
-    """The pattern with the digest of the files that its line names: it is allowed as long as these are the same."""
-    return f"{AS_OF}{files} {pattern}"
-
-
-def covered_before(remembered: Collection[str], pattern: str) -> bool:
-    """Whether the line of this pattern was allowed, with other files."""
-    line = _line_of(pattern)
-    return line is not None and any(_line_of(known) == line and known != pattern for known in remembered)
-
-
-def _line_of(pattern: str) -> str | None:
-    return pattern.removeprefix(AS_OF).partition(" ")[2] if pattern.startswith(AS_OF) else None
-
-
-def covers(remembered: Collection[str], pattern: str) -> bool:
-    """Whether what is remembered allows a command of this pattern."""
-    return pattern in remembered or (pattern.startswith(RUNS) and HARMLESS + pattern.removeprefix(RUNS) in remembered)
-
-
 def shown_pattern(pattern: str) -> str:
     """What the user reads on the button, and in the list of what is always allowed."""
-    if pattern.startswith(AS_OF):
-        return f"{shown_pattern(_line_of(pattern) or '')}, while the files that it names stay the same"
     if pattern.startswith(HARMLESS):
         return f"`{pattern.removeprefix(HARMLESS)} *`"
     if pattern.startswith(RUNS):
         return f"`{pattern.removeprefix(RUNS)} *` (runs code of this folder)"
+    if not pattern.startswith(EXACTLY):
+        return f"`{pattern}`"
     command = pattern.removeprefix(EXACTLY)
     can_be_shown = len(command) <= SHOWN_CHARACTERS and not set("\n`") & set(command)
     return f"exactly `{command}`" if can_be_shown else "exactly this command"
 
 
 # What running a command needs
+
+UNKNOWN_SHELL = "it is not known what it does"
 
 ASKED_CHARACTERS = 300
 """A longer command is not repeated in the question; the panel shows all of it above."""
@@ -185,14 +126,27 @@ def command_need(command: str, site: Site | None) -> PermissionNeed:
 
     Without a `site` it is not known what it does: another shell than that of Unix reads it, or there is no folder.
     """
-    judged = Unknown("it is not known what it does") if site is None else judge(command, site)
+    judged = Unknown(UNKNOWN_SHELL) if site is None else judge(command, site)
+    each = Unknown(UNKNOWN_SHELL) if site is None else parts_of(command, site)
     files = ""
     if isinstance(judged, Unknown):
         parts, harmless = exact_pattern(command), False
         files = "" if site is None else digest_of_files_named(command, site.folder, site.workspaces)
     else:
         parts, harmless = named_patterns(judged), all(part.effect != "runs" for part in judged)
-    return PermissionNeed("command", " and ".join(map(shown_pattern, parts)), _question(command), parts, harmless, files=files)
+    return PermissionNeed(
+        "command",
+        " and ".join(map(shown_pattern, parts)),
+        _question(command),
+        parts,
+        harmless,
+        files=files,
+        line=command,
+        judged=() if isinstance(each, Unknown) else each,
+        unfollowed=each.reason if isinstance(each, Unknown) else "",
+        folder="" if site is None else str(site.folder),
+        sandboxed=site is not None and site.caged,
+    )
 
 
 def with_extras(need: PermissionNeed, command: str, extras: Extras) -> PermissionNeed:
@@ -202,7 +156,7 @@ def with_extras(need: PermissionNeed, command: str, extras: Extras) -> Permissio
         return need
     need = replace(need, harmless=False, hosts=tuple(map(str, extras.hosts)), description=f"{need.description}, {extras.asked}")
     if extras.files:
-        return replace(need, pattern="", parts=())
+        return replace(need, pattern="", parts=(), steers=True)
     if any(part.startswith(HARMLESS) for part in need.parts):
         parts = exact_pattern(command)
         return replace(need, pattern=" and ".join(map(shown_pattern, parts)), parts=parts)
@@ -267,6 +221,14 @@ def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path]) -
         content, left = _content(path, left)
         digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     return digest.hexdigest()[:24] if found else ""
+
+
+def digest_for_rule(pattern: str, folder: Path, workspaces: Sequence[Path]) -> str:
+    """That of the files that the pattern of a rule names. A known command is judged by its words each time, so its files do not matter."""
+    line = pattern.removeprefix(EXACTLY)
+    if pattern.startswith((HARMLESS, RUNS)) or is_known(line):
+        return ""
+    return digest_of_files_named(line, folder, workspaces)
 
 
 def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path]:

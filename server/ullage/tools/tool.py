@@ -19,12 +19,26 @@ import fastjsonschema
 
 from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.entries import FileDiff, FileTouch
+from ullage.tools.command_lines.judge import Part
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
+NeedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan"]
+"""What kind of thing has to be allowed."""
+
 LARGEST_INTEGER = 2**53 - 1
 """As JSON numbers go, and far within what a database holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What an edit would do: the whole texts, with line ends as `CurrentText` has them, and the lines that differ."""
+
+    before: str | None
+    """None where there is no file."""
+    after: str
+    diff: FileDiff
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,7 @@ class PermissionNeed:
     that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
-    action: Literal["edit", "command", "host", "outside", "plan"]
+    action: NeedAction
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
@@ -51,6 +65,26 @@ class PermissionNeed:
     """A digest of the files that a command names: it is allowed with them as they are."""
     hosts: tuple[str, ...] = ()
     """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
+    subject: str = ""
+    """What it is about, as rules are compared with it: the path of an edit, as it is shown."""
+    line: str = ""
+    """The line of a command."""
+    judged: tuple[Part, ...] = ()
+    """The plain commands of the line; empty where it is not followed."""
+    unfollowed: str = ""
+    """Why no rule with a pattern can cover it: in words that follow "because"."""
+    folder: str = ""
+    """Where it happens, for the user."""
+    steers: bool = False
+    """A command that asks to change files which run programs or steer tools: it is asked about each time."""
+    sandboxed: bool = False
+    """Whether it would run in a sandbox, as far as that is known."""
+    confined: bool = False
+    """It was not asked about for the sandbox alone, so it runs nowhere else."""
+    foreseen: Foreseen | None = field(default=None, compare=False)
+    """The whole of that change. An edit is made anew for the text there is, so another change elsewhere in the file does not matter."""
+    text: str | None = None
+    """What the user made of the proposed text of the file before they accepted it; None where they left it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +166,7 @@ class Tool(Protocol):
 class ShowsBefore(Protocol):
     """A tool that can say what a call would change before it is allowed."""
 
-    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
         """The change of that file as it would be made now; the outcome where the call would be refused anyway."""
         ...
 

@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.context.entries import FileDiff, FileTouch
+from ullage.context.entries import FileTouch
 from ullage.tools.file_tools import (
     FILE_ERRORS,
     allowed_target,
     edited,
     file_diff,
     file_failure,
+    foreseen,
     permission_to_edit,
-    proposed_diff,
     refuse_unseen,
     split_lines,
+    write_changed,
 )
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
+from ullage.tools.tool import Foreseen, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.touched import FileReads
 
@@ -54,7 +55,7 @@ class WriteFile:
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
-    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
         """The new text beside the one that is there."""
         name, content = text(input, "path"), _content(input)
         try:
@@ -63,14 +64,16 @@ class WriteFile:
             return file_failure(error, name, self._files.folders)
         if isinstance(before, ToolOutcome):
             return before
-        old = "" if before is None else before.text
-        return await asyncio.to_thread(proposed_diff, self._files.folders.show(target), old, content)
+        old = None if before is None else before.text
+        return await asyncio.to_thread(foreseen, self._files.folders.show(target), old, content)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Writes, or refuses with the text that would have been lost."""
         check_input(self.spec.input_schema, call.input)
         name, content = text(call.input, "path"), _content(call.input)
         try:
+            if (changed := await write_changed(call, self._files, self._reads)) is not None:
+                return changed
             return await self._write(name, content, allowed_target(call, name, self._files))
         except FILE_ERRORS as error:
             return file_failure(error, name, self._files.folders)

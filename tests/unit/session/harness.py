@@ -36,6 +36,7 @@ from ullage.session.timeline.items import (
     Update,
 )
 from ullage.store.folder import folder_of
+from ullage.tools.rules.covering import AskFor
 from ullage.workspace.files import Diagnostic
 
 MODEL = "claude-opus-5-5"
@@ -207,8 +208,11 @@ async def stage(
     patience: Patience | None = None,
     remembered_session: str | None = None,
     clock: Callable[[], float] = time.time,
+    ask_for: AskFor = "everything",
 ) -> AsyncGenerator[Stage]:
     """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies.
+
+    `ask_for`: of all ways of asking the one in which each call can be answered.
 
     `base_url` is what stands before the API, if anything does, `patience` how long a reply is waited for.
 
@@ -227,6 +231,7 @@ async def stage(
                 patience=patience,
                 remembered_session=remembered_session,
                 clock=clock,
+                ask_for=ask_for,
             ) as made,
         ):
             yield made
@@ -236,7 +241,7 @@ async def stage(
         return
     watcher = Watcher()
     opened = editor or OpenEditor()
-    base = replace(settings or Settings(), model_name=MODEL, base_url=base_url or fake.base_url, bash_sandbox="off")
+    base = replace(settings or Settings(), model_name=MODEL, base_url=base_url or fake.base_url, bash_sandbox="off", ask_for=ask_for)
     state = folder.parent / f"{folder.name}-state" if folder else None
     base = replace(base, store_location=str(state or ""))
     sessions = Sessions(

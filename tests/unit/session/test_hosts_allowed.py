@@ -8,11 +8,11 @@ import pytest
 
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import Stage, calls, stage
+from tests.unit.tools.allowed import covers
 from ullage.session.session import Session
-from ullage.session.turns.approvals import RememberedInWorkspace
-from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.permission import command_need, extras_of, with_extras
+from ullage.tools.permission import command_need, extras_of, shown_rule, with_extras
+from ullage.tools.rules.covering import Rule
 from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=True)
@@ -91,18 +91,17 @@ async def test_a_host_is_allowed_once_and_for_all(tmp_path: Path) -> None:
         assert (await answer(here, session, "Refuse"))[1] == "Always allow connections to `c.example`"
         await here.idle(session)
         assert [call.status for call in calls(session)] == ["completed", "completed", "completed", "failed"]
-        names = [each.name for each in here.sessions.always_allowed.approvals()]
+        names = [shown_rule(each.action, each.pattern) for each in here.sessions.always_allowed.rules()]
         assert names == ["exactly `true x`", "connections to `a.example`", "connections to `b.example:8443`"]
-        here.sessions.always_allowed.forget("host", "a.example")
+        here.sessions.always_allowed.forget("workspace", "host", "a.example")
         here.fake.enqueue(install("a.example"), Say("Done."))
         await session.prompt("Taken back")
         await answer(here, session, "Refuse")
         await here.idle(session)
 
 
-def test_a_host_with_another_port_or_below_is_another_one(tmp_path: Path) -> None:
-    remembered = RememberedInWorkspace(UserState(tmp_path), Path("/work/a"))
-    UserState(tmp_path).add_pattern(Path("/work/a"), "host", "example.org")
+def test_a_host_with_another_port_or_below_is_another_one() -> None:
+    rules = [Rule("host", "example.org", "workspace")]
     for other in ("example.org:8443", "a.example.org", "example.or", "localhost"):
         need = need_of("npm install", other)
-        assert not remembered.allows(PermissionNeed("host", "x", "x", need.hosts)), other
+        assert not covers(rules, PermissionNeed("host", "x", "x", need.hosts)), other

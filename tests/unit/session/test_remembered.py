@@ -6,12 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
+from tests.unit.tools.allowed import covers, rules_for
+from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.permission import command_need, edit_need
+from ullage.tools.permission import command_need, edit_need, shown_rule
+from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=False)
+
+
+def allows(remembered: Remembered, need: PermissionNeed) -> bool:
+    return covers(remembered.rules(), need, SITE)
+
+
+def allow(remembered: Remembered, need: PermissionNeed) -> None:
+    for rule in rules_for(need):
+        remembered.add(rule)
 
 
 @pytest.fixture(params=["in workspace", "for now"])
@@ -22,57 +33,57 @@ def remembered(request: pytest.FixtureRequest, tmp_path: Path) -> Remembered:
 
 
 def test_a_command_that_is_always_allowed(remembered: Remembered) -> None:
-    assert not remembered.allows(command_need("npm test", SITE))
-    remembered.allow(command_need("npm test", SITE))
-    assert remembered.allows(command_need("npm test", SITE))
-    assert not remembered.allows(command_need("npm test && rm -rf build", SITE))
-    assert not remembered.allows(command_need("npm publish", SITE))
+    assert not allows(remembered, command_need("npm test", SITE))
+    allow(remembered, command_need("npm test", SITE))
+    assert allows(remembered, command_need("npm test", SITE))
+    assert not allows(remembered, command_need("npm test && rm -rf build", SITE))
+    assert not allows(remembered, command_need("npm publish", SITE))
 
 
 def test_a_command_that_is_not_known_is_allowed_as_it_stands(remembered: Remembered) -> None:
-    remembered.allow(command_need("./run.sh all", SITE))
-    assert remembered.allows(command_need("./run.sh all", SITE))
-    assert not remembered.allows(command_need("./run.sh all x", SITE))
-    assert not remembered.allows(command_need("./run.sh", SITE))
+    allow(remembered, command_need("./run.sh all", SITE))
+    assert allows(remembered, command_need("./run.sh all", SITE))
+    assert not allows(remembered, command_need("./run.sh all x", SITE))
+    assert not allows(remembered, command_need("./run.sh", SITE))
 
 
 def test_a_folder_that_is_always_allowed_does_not_hold_what_steers(remembered: Remembered) -> None:
-    remembered.allow(edit_need("src/a.py"))
-    remembered.allow(edit_need("package.json"))
-    assert not remembered.allows(edit_need("src/.vscode/tasks.json"))
-    assert not remembered.allows(edit_need("src/.git/config"))
+    allow(remembered, edit_need("src/a.py"))
+    allow(remembered, edit_need("package.json"))
+    assert not allows(remembered, edit_need("src/.vscode/tasks.json"))
+    assert not allows(remembered, edit_need("src/.git/config"))
 
 
 def test_edits_of_a_folder_that_are_always_allowed(remembered: Remembered) -> None:
-    remembered.allow(edit_need("src/a.py"))
-    assert remembered.allows(edit_need("src/deep/b.py"))
-    assert not remembered.allows(edit_need("tests/a.py"))
-    assert not remembered.allows(command_need("src/a.py", SITE))
+    allow(remembered, edit_need("src/a.py"))
+    assert allows(remembered, edit_need("src/deep/b.py"))
+    assert not allows(remembered, edit_need("tests/a.py"))
+    assert not allows(remembered, command_need("src/a.py", SITE))
 
 
 def test_what_must_be_asked_each_time_is_not_remembered(remembered: Remembered) -> None:
     steering = edit_need(".git/hooks/pre-commit")
-    remembered.allow(steering)
-    assert not remembered.allows(steering)
+    allow(remembered, steering)
+    assert not allows(remembered, steering)
 
 
 def test_what_is_always_allowed_can_be_seen_and_taken_back(remembered: Remembered) -> None:
-    remembered.allow(command_need("npm test", SITE))
-    remembered.allow(command_need("./run.sh all", SITE))
-    remembered.allow(edit_need("src/a.py"))
-    listed = {each.name: each for each in remembered.approvals()}
+    allow(remembered, command_need("npm test", SITE))
+    allow(remembered, command_need("./run.sh all", SITE))
+    allow(remembered, edit_need("src/a.py"))
+    listed = {shown_rule(each.action, each.pattern, each.files): each for each in remembered.rules()}
     assert set(listed) == {"`npm test *` (runs code of this folder)", "exactly `./run.sh all`", "edits of `src/**`"}
     taken = listed["edits of `src/**`"]
-    remembered.forget(taken.action, taken.pattern)
-    assert not remembered.allows(edit_need("src/a.py"))
-    assert remembered.allows(command_need("npm test", SITE))
+    remembered.forget("workspace", taken.action, taken.pattern)
+    assert not allows(remembered, edit_need("src/a.py"))
+    assert allows(remembered, command_need("npm test", SITE))
     remembered.forget_all()
-    assert not remembered.approvals()
-    assert not remembered.allows(command_need("npm test", SITE))
+    assert not remembered.rules()
+    assert not allows(remembered, command_need("npm test", SITE))
 
 
 def test_to_take_back_what_is_not_there_does_nothing(remembered: Remembered) -> None:
-    remembered.allow(edit_need("src/a.py"))
-    remembered.forget("edit", "docs/**")
-    remembered.forget("command", "src/**")
-    assert remembered.allows(edit_need("src/a.py"))
+    allow(remembered, edit_need("src/a.py"))
+    remembered.forget("workspace", "edit", "docs/**")
+    remembered.forget("workspace", "command", "src/**")
+    assert allows(remembered, edit_need("src/a.py"))

@@ -16,7 +16,7 @@ from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, Too
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import ResultFiles, safe_name, write_transcript
 from ullage.store.shared_files import write_whole
-from ullage.store.user_state import UserState
+from ullage.store.user_state import KeptRule, UserState
 
 MESSAGES = [
     Message("user", (Text("fix it"),), (1,)),
@@ -116,15 +116,36 @@ def test_no_secret_reaches_a_transcript(tmp_path: Path) -> None:
 def test_a_pattern_holds_in_its_workspace_in_all_windows_and_after_a_restart(tmp_path: Path) -> None:
     a, b = Path("/work/a"), Path("/work/b")
     here, there = UserState(tmp_path), UserState(tmp_path)
-    assert here.patterns(a, "command") == frozenset()
-    here.add_pattern(a, "command", "npm test")
-    there.add_pattern(a, "command", "ls")
-    assert here.patterns(a, "command") == {"npm test", "ls"}
-    assert UserState(tmp_path).patterns(a, "command") == {"npm test", "ls"}
-    assert here.patterns(a, "edit") == frozenset()
-    assert here.patterns(b, "command") == frozenset()
-    UserState(tmp_path).forget_approvals(a)
-    assert here.patterns(a, "command") == frozenset()
+    test, look = KeptRule("command", "npm test", 1.0), KeptRule("command", "ls", 2.0)
+    assert here.rules(a) == []
+    here.add_rule(a, test)
+    there.add_rule(a, look)
+    assert here.rules(a) == [test, look]
+    assert UserState(tmp_path).rules(a) == [test, look]
+    assert here.rules(b) == []
+    assert here.rules(None) == []
+    there.count_use(a, {test.key}, 3.0)
+    assert here.rules(a) == [KeptRule("command", "npm test", 1.0, "", 1, 3.0), look]
+    UserState(tmp_path).forget_rules(a)
+    assert here.rules(a) == []
+
+
+def test_what_holds_everywhere_is_kept_beside_what_holds_in_a_workspace(tmp_path: Path) -> None:
+    a, state = Path("/work/a"), UserState(tmp_path)
+    state.add_rule(None, KeptRule("edit", "docs/**", 1.0))
+    state.add_rule(a, KeptRule("edit", "docs/**", 2.0))
+    state.forget_rule(a, "edit", "docs/**")
+    assert (state.rules(a), state.rules(None)) == ([], [KeptRule("edit", "docs/**", 1.0)])
+
+
+def test_an_early_approval_is_taken_back_with_its_files(tmp_path: Path) -> None:
+    a = Path("/work/a")
+    early = {"command": ["as of 12ab exactly: sh b.sh", "exactly: sh c.sh"], "edit": ["as b.sh", "b.sh"]}
+    (tmp_path / "state.json").write_text(json.dumps({"approvals": {str(a): early}}))
+    state = UserState(tmp_path)
+    state.forget_rule(a, "command", "exactly: sh b.sh")
+    state.forget_rule(a, "edit", "b.sh")
+    assert state.early_approvals(a) == {"command": ("exactly: sh c.sh",), "edit": ("as b.sh",)}
 
 
 def test_a_learned_ratio_is_kept(tmp_path: Path) -> None:
@@ -150,10 +171,11 @@ def test_a_damaged_state_allows_nothing_and_is_kept_aside(tmp_path: Path, conten
     (tmp_path / "state.json").write_text(content)
     state = UserState(tmp_path)
     workspace = Path("/work/a")
-    assert state.patterns(workspace, "command") == frozenset()
+    assert state.early_approvals(workspace).get("command", ()) == ()
+    assert state.rules(workspace) == []
     assert state.ratio("m") is None
-    state.add_pattern(workspace, "command", "npm test")
-    assert state.patterns(workspace, "command") == {"npm test"}
+    state.add_rule(workspace, KeptRule("command", "npm test", 1.0))
+    assert state.rules(workspace) == [KeptRule("command", "npm test", 1.0)]
     aside = [path.read_text() for path in tmp_path.glob("state.json.damaged-*")]
     assert aside in ([], [content])
     assert bool(aside) == (content in ("{", "[]", "null"))

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.tools.allowed import covers, kept_early, rules_for
 from tests.unit.tools.command_lines.sites import make_site
 from tests.unit.tools.workplace import Workplace
-from ullage.tools.permission import Allowed, command_need, edit_need, patterns_of
+from ullage.tools.permission import command_need, edit_need
 from ullage.tools.tool import BadToolInput, PermissionNeed
 
 
@@ -58,15 +59,15 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
 )
 def test_commands(tmp_path: Path, remembered: str, asked: str, covered: bool) -> None:
     site = make_site(tmp_path / "work", caged=True)
-    allowed = Allowed(patterns_of(command_need(remembered, site)))
-    assert allowed.covers(command_need(asked, site)) is covered
+    assert covers(rules_for(command_need(remembered, site)), command_need(asked, site), site) is covered
 
 
 @pytest.mark.parametrize("command", ["pytest -q", "git status", "mytool a", "rm -r build", "ls src/*", "cd src && mytool"])
 def test_what_an_older_version_remembered_covers_nothing(tmp_path: Path, command: str) -> None:
     """It kept the first words with ` *`, or the words of a command, without a word on which of both it was."""
     older = [command, f"{command} *", "pytest *", "git status *", "git *", "mytool *", "mytool", "ls *", "cd *", "*", " *", ""]
-    assert not Allowed(older).covers(command_need(command, make_site(tmp_path / "work", caged=True)))
+    site = make_site(tmp_path / "work", caged=True)
+    assert not covers(kept_early("command", older), command_need(command, site), site)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,8 @@ def test_what_an_older_version_remembered_covers_nothing(tmp_path: Path, command
     ],
 )
 def test_what_the_last_version_remembered_covers_no_more_than_then(tmp_path: Path, pattern: str, asked: str, covered: bool) -> None:
-    assert Allowed([pattern]).covers(command_need(asked, make_site(tmp_path / "work"))) is covered
+    site = make_site(tmp_path / "work")
+    assert covers(kept_early("command", [pattern]), command_need(asked, site), site) is covered
 
 
 @pytest.mark.parametrize(
@@ -102,8 +104,7 @@ def test_what_the_last_version_remembered_covers_no_more_than_then(tmp_path: Pat
     ],
 )
 def test_edits(remembered: str, asked: str, covered: bool) -> None:
-    allowed = Allowed(patterns_of(edit_need(remembered)))
-    assert allowed.covers(edit_need(asked)) is covered
+    assert covers(rules_for(edit_need(remembered)), edit_need(asked)) is covered
 
 
 @pytest.mark.parametrize(
@@ -139,12 +140,12 @@ def test_edits(remembered: str, asked: str, covered: bool) -> None:
 def test_what_steers_other_programs_is_asked_each_time(path: str) -> None:
     need = edit_need(path)
     assert need.pattern == ""
-    assert patterns_of(need) == ()
-    assert not Allowed([path, f"{path.rpartition('/')[0]}/**", "**", ""]).covers(need)
+    assert rules_for(need) == []
+    assert not covers(kept_early("edit", [path, f"{path.rpartition('/')[0]}/**", "**", ""]), need)
 
 
 def test_actions_do_not_mix() -> None:
-    assert not Allowed(patterns_of(edit_need("src/a.py"))).covers(PermissionNeed("command", "src/b.py", "Run it"))
+    assert not covers(rules_for(edit_need("src/a.py")), PermissionNeed("command", "src/b.py", "Run it"))
 
 
 def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
@@ -177,14 +178,14 @@ def test_a_file_at_the_top_of_another_folder_does_not_stand_for_all_of_it(tmp_pa
         assert needed is not None
         return needed
 
-    top = Allowed(patterns_of(need(f"{second}/notes.md")))
-    assert top.covers(need(f"{second}/notes.md"))
-    assert not top.covers(need(f"{second}/other.md"))
-    assert not top.covers(need(f"{second}/src/a.md"))
-    inner = Allowed(patterns_of(need(f"{second}/src/a.md")))
-    assert inner.covers(need(f"{second}/src/deep/b.md"))
-    assert not inner.covers(need(f"{second}/notes.md"))
-    assert not inner.covers(need("src/a.md"))
+    top = rules_for(need(f"{second}/notes.md"))
+    assert covers(top, need(f"{second}/notes.md"))
+    assert not covers(top, need(f"{second}/other.md"))
+    assert not covers(top, need(f"{second}/src/a.md"))
+    inner = rules_for(need(f"{second}/src/a.md"))
+    assert covers(inner, need(f"{second}/src/deep/b.md"))
+    assert not covers(inner, need(f"{second}/notes.md"))
+    assert not covers(inner, need("src/a.md"))
 
 
 def test_a_link_does_not_hide_what_is_edited(workplace: Workplace) -> None:

@@ -31,7 +31,7 @@ from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.store.workspace_store import WorkspaceStore
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
-from ullage.tools.sandbox.sandbox import SandboxFinder
+from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
 from ullage.tools.tool import Tool
 from ullage.workspace.touched import FileReads
 
@@ -64,6 +64,7 @@ class OpenSessions:
         """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._sandbox_finder = SandboxFinder()
         self.worktrees = Worktrees(kept.log, around, self._named, on_warning, keep)
+        around.sandbox_missing = self._sandbox_missing
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
@@ -223,6 +224,12 @@ class OpenSessions:
             shelf,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
+
+    def _sandbox_missing(self) -> str:
+        sandbox = Sandbox(self._sandbox_finder, self._around.settings.bash_sandbox, self._around.folders)
+        if sandbox.works:
+            return ""
+        return "nobody has looked for a sandbox yet" if sandbox.missing is None else str(sandbox.missing)
 
     def choose_model(self, session: Session) -> None:
         """Its model is chosen anew."""

@@ -20,6 +20,8 @@ from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
 from ullage.session.long_work import Background, call_in, patiently, patiently_at_once, walked_again
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
+from ullage.session.permissions.permits import WayOfAsking, way_of_asking
+from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
@@ -33,7 +35,6 @@ from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import one_line
-from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.copying import Held
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news, private_folders
@@ -373,6 +374,11 @@ class Sessions:
     def always_allowed(self) -> Remembered:
         """What the user always allows in this workspace."""
         return self._around.remembered
+
+    @property
+    def way_of_asking(self) -> WayOfAsking:
+        """What the user is asked about that no rule allows."""
+        return way_of_asking(self._around)
 
     async def offered_models(self, address: str | None = None) -> Sequence[OfferedModel]:
         """The models that can be chosen, or that a server at `address` offers, which is asked without the key. Raises `SessionError`."""

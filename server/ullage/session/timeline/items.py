@@ -19,7 +19,8 @@ from ullage.models.model import Effort
 from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
 from ullage.session.locations import Location
 from ullage.session.timeline.turn_costs import TurnCost
-from ullage.tools.tool import PlanEntry, ToolKind
+from ullage.tools.rules.covering import AskedPart, Proposal
+from ullage.tools.tool import NeedAction, PlanEntry, ToolKind
 from ullage.workspace.worktrees import Worktree
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
@@ -87,6 +88,29 @@ class PermissionOption:
     kind: OptionKind
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedText:
+    """The proposed text of a file, as a document that the user may change before they accept it. Paths are absolute."""
+
+    document: str
+    path: str
+    """Of the file."""
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a call is asked about, part by part."""
+
+    action: NeedAction
+    folder: str
+    """Where it would happen; empty where that does not matter."""
+    parts: tuple[AskedPart, ...]
+    proposals: tuple[Proposal, ...] = ()
+    """Rules that would cover it."""
+    proposed: ProposedText | None = None
+
+
 ModeId: TypeAlias = Literal["ask", "plan", "act"]
 """What the agent may do; `turns/modes.py` says what each means."""
 
@@ -117,6 +141,8 @@ class ToolCallItem:
     """What is asked, in words."""
     document: str | None = None
     """While the call waits for an approval: the absolute path of the document that it is about, which the user may edit."""
+    asked: Asked | None = None
+    """While the call waits for an approval."""
     media: tuple[ShownMedia, ...] = ()
     """What the model is shown with the output."""
     failure: Failure | None = None

@@ -157,6 +157,7 @@ def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallIt
         media=of_result(result),
         permission=(),
         permission_id="",
+        asked=None,
         permission_reason="",
         document=None,
         failure=failure_of(result),

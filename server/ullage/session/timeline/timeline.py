@@ -389,7 +389,18 @@ class Timeline:
         for call_id in reversed(tuple(self._open_calls)):
             item = self._items[call_id]
             if isinstance(item, ToolCallItem):
-                self.put(replace(item, status="cancelled", diff=None, permission=(), permission_id="", permission_reason="", document=None))
+                self.put(
+                    replace(
+                        item,
+                        status="cancelled",
+                        diff=None,
+                        permission=(),
+                        permission_id="",
+                        permission_reason="",
+                        document=None,
+                        asked=None,
+                    )
+                )
 
     def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
         self.close_calls()

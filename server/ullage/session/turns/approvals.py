@@ -1,16 +1,15 @@
-"""Asking the user before a call is run, and remembering what they always allow.
+"""Asking the user before a call is run.
 
 While the user is asked, a folder can be exchanged for a link, a file for another one, a script for a different script. So what the call
 needs is found out again after the answer, and asked anew where it is not the same. The tool then gets what was allowed and keeps to it.
 
-What is remembered lies in the user's own state folder, never in the workspace: a repository could bring its own. Where no folder is open it
-is remembered until the process ends.
+What is free of asking is said in `tools/rules/`, and where rules are kept in `session/permissions/`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -18,44 +17,58 @@ from typing import Protocol
 from ullage.context.blocks import ToolUse
 from ullage.context.quoting import visible_line
 from ullage.session.errors import SessionError
-from ullage.session.timeline.items import PermissionOption, ToolCallItem, new_id
+from ullage.session.permissions.proposed_edit import ProposedEdits
+from ullage.session.timeline.items import Asked, PermissionOption, ProposedText, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
-from ullage.store.user_state import UserState
-from ullage.tools.permission import Allowed, hosts_need, patterns_of, shown_approval
+from ullage.tools.file_tools import proposed_diff
+from ullage.tools.permission import hosts_need
+from ullage.tools.rules.covering import Decision, Rule, RuleScope
+from ullage.tools.rules.patterns import RuleAction
 from ullage.tools.tool import LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
 
 CHANGED = "It has changed since you were asked. "
 """Before a question that is asked once more."""
+CHANGED_YOURS = "The file has changed since you were asked. What you made of the proposal would replace all of it. "
+"""The same where the user changed the proposed text, which was made from the text of then."""
+NOT_WRITTEN = (
+    "The user had changed your proposal before they accepted it. Their text was not written; it is kept in {path}. What they changed, "
+    "which your next proposal should have:\n{changes}"
+)
 OTHER_FILES = "You always allow this, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
 
 
-class Remembered(Protocol):
-    """What the user always allows in this workspace."""
+class Permits(Protocol):
+    """What is allowed without a question, in one session. For another thread, but for what adds rules."""
 
-    def allows(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed once and for all."""
+    def decide(self, need: PermissionNeed) -> Decision:
+        """About one call."""
         ...
 
-    def allowed_before(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed once and for all when the files that it names were others."""
+    def had_other_files(self, need: PermissionNeed) -> bool:
+        """Whether a rule allowed it with other files than there are now."""
+        ...
+
+    def used(self, rules: Sequence[Rule]) -> None:
+        """Notes that they allowed a call."""
         ...
 
     def allow(self, need: PermissionNeed) -> None:
-        """From now on. Raises `StoreFailed`."""
+        """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         ...
 
-    def approvals(self) -> Sequence[Approval]:
-        """All that is always allowed."""
+    def add(self, action: RuleAction, pattern: str, scope: RuleScope) -> None:
+        """A rule as the user wrote it. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
         ...
 
-    def forget(self, action: str, pattern: str) -> None:
-        """It is asked again from now on. Raises `StoreFailed`."""
-        ...
 
-    def forget_all(self) -> None:
-        """Everything is asked again. Raises `StoreFailed`."""
-        ...
+@dataclass(frozen=True, slots=True)
+class NewRule:
+    """A rule that the user wrote while they were asked."""
+
+    action: RuleAction
+    pattern: str
+    scope: RuleScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,47 +79,54 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """The user said yes; `text` is what they made of a proposed text, None where they left it as it was."""
+
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What the user is asked about one call, and the answer that is waited for. `id` is of this question alone."""
 
     id: str
     need: PermissionNeed
-    hosts: PermissionNeed | None
-    """Hosts that it would connect to and that are not always allowed yet."""
-    answer: asyncio.Future[Refused | None]
-
-    @property
-    def options(self) -> tuple[PermissionOption, ...]:
-        """The answers that are offered."""
-        return options(self.need if self.hosts is None else self.hosts)
+    options: tuple[PermissionOption, ...]
+    """The answers that are offered."""
+    remembers: PermissionNeed
+    """What is remembered where the user always allows it: new hosts come before the command that connects to them."""
+    answer: asyncio.Future[Refused | Accepted]
 
 
 class Approvals:
     """The open questions of one session, by tool call id. A call has one at most."""
 
-    def __init__(self, timeline: Timeline, remembered: Remembered, refusal: Callable[[PermissionNeed], str] = lambda need: "") -> None:
+    def __init__(
+        self,
+        timeline: Timeline,
+        permits: Permits,
+        proposals: ProposedEdits,
+        refusal: Callable[[PermissionNeed], str] = lambda need: "",
+    ) -> None:
         """`refusal` says why a call may not run at all, in words for the model; empty where it may."""
         self._timeline = timeline
-        self._remembered = remembered
+        self.permits = permits
+        self.proposals = proposals
         self.refusal = refusal
         self._waiting: dict[str, Question] = {}
 
-    def allows(self, need: PermissionNeed) -> bool:
-        """Whether the user allowed it once and for all."""
-        return self._remembered.allows(need) and self._new_hosts(need) is None
-
-    def _new_hosts(self, need: PermissionNeed) -> PermissionNeed | None:
-        new = [host for host in need.hosts if not self._remembered.allows(hosts_need((host,)))]
-        return hosts_need(new) if new else None
-
-    async def ask(self, call_id: str, need: PermissionNeed, *, again: bool = False, document: Path | None = None) -> Refused | None:
-        """Waits for the user's answer. None means: go ahead. `again` says that it is not what they were asked before, `document` where
-        what they are asked about lies open for them."""
+    async def ask(
+        self, call_id: str, need: PermissionNeed, decision: Decision, *, again: str = "", document: Path | None = None
+    ) -> Refused | Accepted:
+        """Waits for the user's answer. `again` says that it is not what they were asked before, `document` where a plan lies open."""
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
-        why = CHANGED if again else OTHER_FILES if self._remembered.allowed_before(need) else ""
-        question = Question(new_id("q"), need, self._new_hosts(need), asyncio.get_running_loop().create_future())
+        why = again or (OTHER_FILES if await asyncio.to_thread(self.permits.had_other_files, need) else "")
+        hosts = [proposal.pattern for proposal in decision.proposals if proposal.action == "host"]
+        remembers = hosts_need(hosts) if hosts and need.action == "command" else need
+        asked = await self._asked(call_id, need, decision)
+        question = Question(new_id("q"), need, options(remembers), remembers, asyncio.get_running_loop().create_future())
         self._waiting[call_id] = question
         self._timeline.put(
             replace(
@@ -117,6 +137,7 @@ class Approvals:
                 permission=question.options,
                 permission_id=question.id,
                 permission_reason=visible_line(f"{why}{need.description}"),
+                asked=asked,
             )
         )
         try:
@@ -124,19 +145,44 @@ class Approvals:
         finally:
             del self._waiting[call_id]
 
-    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str) -> None:
-        """The user's answer to that question; without an id, to the one that is asked now.
+    def settled(self, call_id: str, allowed: PermissionNeed | None, outcome: ToolOutcome) -> ToolOutcome:
+        """The outcome of a call that is over. What the user made of a proposed text and was not written is told, and kept."""
+        changes = self.proposals.changes(call_id)
+        kept = self.proposals.settle(call_id, written=allowed is not None and allowed.text is not None and not outcome.is_error)
+        if kept is None or outcome.refusal is not None:
+            return outcome
+        return replace(outcome, content=f"{outcome.content}\n{NOT_WRITTEN.format(path=kept, changes=changes)}")
 
-        Raises `SessionError` where it is not asked, no longer or answered already, or the option is none of those offered.
+    async def _asked(self, call_id: str, need: PermissionNeed, decision: Decision) -> Asked:
+        foreseen, target = need.foreseen, need.target
+        laid = None if foreseen is None or target is None else await self.proposals.lay_open(call_id, target, foreseen.after)
+        proposed = None
+        if laid is not None and foreseen is not None:
+            proposed = ProposedText(str(laid), str(target), is_new=foreseen.before is None)
+        return Asked(need.action, need.folder, decision.parts, decision.proposals, proposed)
+
+    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[NewRule] = ()) -> None:
+        """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow once and for all
+        with it, in place of what was offered.
+
+        Raises `SessionError` where it is not asked, no longer or answered already, where the option is none of those offered, or a rule
+        cannot be one.
         """
         question = self._waiting.get(call_id)
         if question is None or question_id not in (None, question.id) or question.answer.done():
             raise SessionError("no_such_permission", "This approval is no longer needed")
         if option_id not in {option.option_id for option in question.options}:
             raise SessionError("invalid", f"{option_id} is not one of the answers to this approval")
-        if option_id == "allow_always":
-            self._remembered.allow(question.need if question.hosts is None else question.hosts)
-        question.answer.set_result(Refused(reason.strip()) if option_id == "reject_once" else None)
+        if rules and option_id != "allow_always":
+            raise SessionError("invalid", "Rules belong to the answer that allows it always")
+        for rule in rules:
+            self.permits.add(rule.action, rule.pattern, rule.scope)
+        if option_id == "allow_always" and not rules:
+            self.permits.allow(question.remembers)
+        if option_id == "reject_once":
+            question.answer.set_result(Refused(reason.strip()))
+        else:
+            question.answer.set_result(Accepted(self.proposals.made_of(call_id)))
 
 
 def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
@@ -163,18 +209,34 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
     if refusal:
         return ToolOutcome(refusal, is_error=True)
     document = await tool.lay_open(call.id, call.input) if isinstance(tool, LaysOpen) else None
-    again = False
-    while isinstance(need, PermissionNeed) and not approvals.allows(need):
-        answer = await approvals.ask(call.id, need, again=again, document=document)
+    again, is_theirs = "", False
+    while isinstance(need, PermissionNeed):
+        decision = await asyncio.to_thread(approvals.permits.decide, need)
+        if decision.free and not is_theirs:
+            await asyncio.to_thread(approvals.permits.used, decision.rules)
+            return replace(need, confined=decision.confined)
+        answer = await approvals.ask(call.id, need, decision, again=again, document=document)
         if isinstance(answer, Refused):
             said = f" They said: {answer.reason}" if answer.reason else ""
             what = "does not accept this plan yet" if need.action == "plan" else "refused this call; it was not run"
             return ToolOutcome(f"The user {what}.{said}", is_error=True, refusal=answer.reason)
         now = await _need(call, tool)
-        if now == need:
-            break
-        need, again = now, True
+        if answer.text is None:
+            if now == need:
+                return now
+            need, again, is_theirs = now, CHANGED, False
+            continue
+        if not isinstance(now, PermissionNeed):
+            return now
+        if now.target == need.target and _before(now) == _before(need):
+            return replace(now, foreseen=need.foreseen, text=answer.text)
+        need = replace(now, diff=proposed_diff(now.subject, _before(now) or "", answer.text))
+        again, is_theirs = CHANGED_YOURS, True
     return need
+
+
+def _before(need: PermissionNeed) -> str | None:
+    return None if need.foreseen is None else need.foreseen.before
 
 
 async def _need(call: ToolUse, tool: Tool) -> PermissionNeed | ToolOutcome | None:
@@ -184,86 +246,4 @@ async def _need(call: ToolUse, tool: Tool) -> PermissionNeed | ToolOutcome | Non
     if need is None or need.target is None or not isinstance(tool, ShowsBefore):
         return need
     change = await tool.foresee(call.input, need.target)
-    return change if isinstance(change, ToolOutcome) else replace(need, diff=change)
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """One thing that is always allowed; `name` is for the user, with backticks around what is literal."""
-
-    action: str
-    pattern: str
-    name: str
-
-
-class RememberedInWorkspace:
-    """Approvals of one workspace folder; shared by all windows on it."""
-
-    def __init__(self, state: UserState, workspace: Path) -> None:
-        self._state = state
-        self._workspace = workspace
-
-    def allows(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed once and for all, in this window or another."""
-        return Allowed(self._state.patterns(self._workspace, need.action)).covers(need)
-
-    def allowed_before(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed with other files than there are now."""
-        return Allowed(self._state.patterns(self._workspace, need.action)).covered_before(need)
-
-    def allow(self, need: PermissionNeed) -> None:
-        """From now on. Raises `StoreFailed`."""
-        for pattern in patterns_of(need):
-            self._state.add_pattern(self._workspace, need.action, pattern)
-
-    def approvals(self) -> Sequence[Approval]:
-        """All that is always allowed, by kind of action."""
-        return _approvals(self._state.approvals(self._workspace))
-
-    def forget(self, action: str, pattern: str) -> None:
-        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
-        self._state.forget_approval(self._workspace, action, pattern)
-
-    def forget_all(self) -> None:
-        """Everything is asked again. Raises `StoreFailed`."""
-        self._state.forget_approvals(self._workspace)
-
-
-class RememberedForNow:
-    """Approvals where there is no workspace folder to remember them for."""
-
-    def __init__(self) -> None:
-        self._patterns: dict[str, set[str]] = {}
-
-    def allows(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed since the process began."""
-        known: Collection[str] = self._patterns.get(need.action, ())
-        return Allowed(known).covers(need)
-
-    def allowed_before(self, need: PermissionNeed) -> bool:
-        """Whether it was allowed with other files than there are now."""
-        return Allowed(self._patterns.get(need.action, ())).covered_before(need)
-
-    def allow(self, need: PermissionNeed) -> None:
-        """From now on."""
-        self._patterns.setdefault(need.action, set()).update(patterns_of(need))
-
-    def approvals(self) -> Sequence[Approval]:
-        """All that was allowed since the process began."""
-        return _approvals(self._patterns)
-
-    def forget(self, action: str, pattern: str) -> None:
-        """It is asked again from now on."""
-        self._patterns.get(action, set()).discard(pattern)
-
-    def forget_all(self) -> None:
-        """Everything is asked again."""
-        self._patterns.clear()
-
-
-def _approvals(patterns: Mapping[str, Collection[str]]) -> list[Approval]:
-    return [
-        Approval(action, pattern, visible_line(shown_approval(action, pattern)))
-        for action, known in sorted(patterns.items())
-        for pattern in sorted(known)
-    ]
+    return change if isinstance(change, ToolOutcome) else replace(need, diff=change.diff, foreseen=change)

@@ -27,7 +27,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
 from ullage.store.errors import StoreFailed
-from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
+from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
 MOST_AT_ONCE = 8
 """Calls that run side by side: enough to keep a disk busy, and few enough to leave threads to other sessions."""
@@ -98,7 +98,12 @@ class Calls:
 
     async def _run_one(self, call: ToolUse) -> Returned:
         changes = CallChanges(call.id)
-        outcome = await self._outcome(call, changes)
+        try:
+            outcome, allowed = await self._outcome(call, changes)
+        except BaseException:
+            self._approvals.proposals.settle(call.id, written=False)
+            raise
+        outcome = self._approvals.settled(call.id, allowed, outcome)
         where: list[str] = []
 
         def keep(tool_use_id: str) -> str:
@@ -140,26 +145,29 @@ class Calls:
             if touch.kind != "read":
                 self._surroundings.recent.record(touch.path, now, "agent", result.line)
 
-    async def _outcome(self, call: ToolUse, changes: CallChanges) -> ToolOutcome:
+    async def _outcome(self, call: ToolUse, changes: CallChanges) -> tuple[ToolOutcome, PermissionNeed | None]:
+        """What came of it, and what was allowed for it."""
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools)
             called = call.input.get(CALLED_AS, call.name) if call.name == NOT_A_NAME else call.name
-            return ToolOutcome(f"There is no tool {called!r}. The tools are: {names}", is_error=True)
+            return ToolOutcome(f"There is no tool {called!r}. The tools are: {names}", is_error=True), None
         if UNPARSABLE_INPUT in call.input:
-            return ToolOutcome(CUT_OFF_INPUT, is_error=True)
+            return ToolOutcome(CUT_OFF_INPUT, is_error=True), None
+        allowed: PermissionNeed | ToolOutcome | None = None
         try:
             self._recording.ahead(tool.kind)
             allowed = await permit(call, tool, self._approvals)
             if isinstance(allowed, ToolOutcome):
-                return allowed
+                return allowed, None
             self._show(call.id, "running")
             async with self._recording.around(changes, tool.kind, allowed):
-                return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
+                outcome = await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
         except BadToolInput as error:
-            return ToolOutcome(str(error), is_error=True)
+            outcome = ToolOutcome(str(error), is_error=True)
         except (OSError, StoreFailed) as error:
-            return ToolOutcome(f"{call.name} failed: {error}", is_error=True)
+            outcome = ToolOutcome(f"{call.name} failed: {error}", is_error=True)
+        return outcome, allowed if isinstance(allowed, PermissionNeed) else None
 
     def _began(self, call_id: str) -> float | None:
         item = self._conversation.timeline.get(call_id)
@@ -170,7 +178,7 @@ class Calls:
         if isinstance(item, ToolCallItem):
             began = self._conversation.clock()
             self._conversation.timeline.put(
-                replace(item, status=status, permission=(), permission_id="", permission_reason="", document=None, began=began)
+                replace(item, status=status, permission=(), permission_id="", permission_reason="", document=None, asked=None, began=began)
             )
 
     def _stream(self, call_id: str, text: str) -> None:

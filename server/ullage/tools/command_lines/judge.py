@@ -3,18 +3,20 @@
 It gets names only where every command of it, with all its words, fits a rule of `known_commands.py`, where every word that
 could be a path stays in the workspace folder, and where nothing else stands in the line. The same is asked of the line that is to be
 run later, so that no word can be smuggled in behind a name that was allowed.
+
+`parts_of` says the same of each command of the line by itself, for rules that the user wrote and for the words in which they are asked.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ullage.tools.command_lines.known_commands import NAMED, READING, RUNNING
 from ullage.tools.command_lines.lookup import Operands, TooMuch, is_of_the_system
-from ullage.tools.command_lines.parsing import NotFollowed, Word, follow
+from ullage.tools.command_lines.parsing import Followed, NotFollowed, Word, follow
 from ullage.tools.command_lines.rules import Effect, Rule, Takes
 
 RULES: Mapping[str, Rule] = {**READING, **RUNNING}
@@ -61,6 +63,87 @@ class Unknown:
     reason: str
 
 
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+CHANGES_SHELL = _names(
+    """
+    . : [ alias bg bind break builtin caller cd command compgen complete compopt continue coproc declare dirs disown
+    enable eval exec exit export fc fg getopts hash history jobs let local logout mapfile popd printf pushd read
+    readarray readonly return set shift shopt source suspend test times trap type typeset ulimit umask unalias unset
+    wait
+    """
+)
+"""What the shell carries out itself. Some of it changes what later commands of the line mean (`hash -p ./x ls`, `printf -v PATH`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One plain command of a line, judged by itself."""
+
+    text: str
+    """As it stands in the line, without what is thrown away or joined of its output."""
+    words: tuple[str, ...]
+    stays: tuple[bool, ...]
+    """Of each word: whether everything in it that could be a path stays in the workspace folder, whatever a shell puts in place of it."""
+    globs: tuple[bool, ...]
+    """Of each word: whether a shell puts names of files in its place."""
+    name: str = ""
+    """By which it is known, where all its words are known to do no more than that."""
+    effect: Effect | None = None
+    reason: str = ""
+    """Why it is not known, in words that follow "because"."""
+    moved: bool = False
+    """Whether it may run in another folder than the workspace folder, or in a shell that a command before it has changed."""
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it is known to only read."""
+        return self.effect in ("reads", "consults")
+
+
+def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
+    """Each command of the line; why it is not followed. Looks at the disk, and takes some milliseconds at most."""
+    read = follow(line)
+    if isinstance(read, NotFollowed):
+        return Unknown(read.reason)
+    judging, leading = _Judging(site), Operands(site.folder)
+    found: list[Part] = []
+    lost = ""
+    for words, text in zip(read.commands, read.texts(line), strict=True):
+        stays = tuple(not lost and _stays(leading, judging, word) for word in words)
+        judged: Named | Unknown = Unknown(lost)
+        moved = bool(lost) or judging.moved
+        if not lost:
+            try:
+                judged = judging.command(words)
+            except TooMuch:
+                judged = Unknown("it names too many places")
+        part = Part(text, tuple(word.text for word in words), stays, tuple(word.has_glob for word in words), moved=moved)
+        if isinstance(judged, Unknown):
+            found.append(replace(part, reason=judged.reason))
+            program = words[0].text
+            if program in CHANGES_SHELL:
+                lost = lost or f"`{program}` before it can change where it runs, or what it is"
+        else:
+            found.append(replace(part, name=judged.name, effect=judged.effect))
+    return tuple(found)
+
+
+def is_known(line: str) -> bool:
+    """Whether all commands of a line have names that are known, whatever their words."""
+    read = follow(line)
+    return isinstance(read, Followed) and all(_named(words) is not None for words in read.commands)
+
+
+def _stays(leading: Operands, judging: _Judging, word: Word) -> bool:
+    try:
+        return leading.stays(word, judging.folders)
+    except TooMuch:
+        return False
+
+
 def judge(line: str, site: Site) -> tuple[Named, ...] | Unknown:
     """The commands of the line by their names, or why it is only itself. Looks at the disk, and takes some milliseconds at most."""
     read = follow(line)
@@ -79,30 +162,38 @@ class _Judging:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._operands = Operands(site.folder)
-        self._folders: frozenset[str] = self._operands.start
-        self._moved = False
+        self.folders: frozenset[str] = self._operands.start
+        self.moved = False
 
     def line(self, commands: Sequence[Sequence[Word]]) -> tuple[Named, ...] | Unknown:
         found: list[Named] = []
         for words in commands:
-            named = _named(words)
-            if named is None:
-                return Unknown(f"`{words[0].text}` is not on the list of harmless commands")
-            length, rule = named
-            name = " ".join(word.text for word in words[:length])
-            reason = self._objection(rule, words[0].text) or self._objection_to_words(rule, name, words[length:])
-            if reason:
-                return Unknown(reason)
-            if name == "cd":
-                entered = self._operands.enter(words[-1].text, self._folders)
-                if entered is None:
-                    return Unknown("it leaves the folder")
-                self._folders, self._moved = entered, True
-            found.append(Named(name, rule.effect))
+            judged = self.command(words)
+            if isinstance(judged, Unknown):
+                return judged
+            found.append(judged)
         return tuple(dict.fromkeys(found))
 
+    def command(self, words: Sequence[Word]) -> Named | Unknown:
+        """The next command of the line."""
+        named = _named(words)
+        if named is None:
+            return Unknown(f"`{words[0].text}` is not on the list of harmless commands")
+        length, rule = named
+        name = " ".join(word.text for word in words[:length])
+        reason = self._objection(rule, words[0].text) or self._objection_to_words(rule, name, words[length:])
+        if reason:
+            return Unknown(reason)
+        if name == "cd":
+            entered = self._operands.enter(words[-1].text, self.folders)
+            if entered is None:
+                return Unknown("it leaves the folder")
+            self.moved = self.moved or entered != self.folders
+            self.folders = entered
+        return Named(name, rule.effect)
+
     def _objection(self, rule: Rule, program: str) -> str:
-        if self._moved and rule.here:
+        if self.moved and rule.here:
             return f"what `{program}` does is said by the folder that it is run in"
         if rule.effect == "consults" and not self._site.caged:
             return f"files of the folder can make `{program}` run programs, and there is no sandbox"
@@ -115,7 +206,7 @@ class _Judging:
     def _objection_to_words(self, rule: Rule, name: str, words: Sequence[Word]) -> str:
         expanded: list[Word] = []
         for word in words:
-            texts = self._operands.expanded(word, self._folders)
+            texts = self._operands.expanded(word, self.folders)
             if texts is None or (word.has_glob and any(text.startswith("-") for text in texts)):
                 return f"what `{word.text}` stands for is not followed"
             if word.has_glob and not all(self._inside(text) for text in texts):
@@ -180,7 +271,7 @@ class _Judging:
                 return len(operands) == 1 and not operands[0].has_glob and operands[0].text != "-" and self._inside(operands[0].text)
             case "places" | "files":
                 only_files = rule.operands == "files"
-                texts = [text for word in operands for text in self._operands.expanded(word, self._folders) or ()]
+                texts = [text for word in operands for text in self._operands.expanded(word, self.folders) or ()]
                 return all(self._inside(text, only_files=only_files) for text in texts)
 
     def _is_value(self, text: str, takes: Takes) -> bool:
@@ -189,7 +280,7 @@ class _Judging:
         return not text.startswith(("-", "@")) and (takes in ("text", "perhaps") or self._inside(text))
 
     def _inside(self, text: str, *, only_files: bool = False) -> bool:
-        return self._operands.is_inside(text, self._folders, only_files=only_files)
+        return self._operands.is_inside(text, self.folders, only_files=only_files)
 
 
 def _named(words: Sequence[Word]) -> tuple[int, Rule] | None:

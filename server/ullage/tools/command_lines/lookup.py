@@ -35,6 +35,9 @@ MOST_FOLDERS = 8
 
 _SEPARATORS = re.compile(r"[=:,]")
 
+_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://[^/].*", re.IGNORECASE)
+"""Of the network. Whether it may be reached is another question."""
+
 _GLOBS = frozenset("*?")
 
 
@@ -108,6 +111,24 @@ class Operands:
         pieces = {text, *(text[place:] for place in places), *(text[:end] for end in ends)}
         pieces |= {text[place:end] for place, end in zip(places, ends[1:], strict=False)}
         return all(self._leads_inside(piece, folders, only_files) for piece in pieces)
+
+    def stays(self, word: Word, folders: AbstractSet[str]) -> bool:
+        """Whether nothing in a word of any command leads out of the workspace folder: as a path, in a value of an option, or as a file that
+        stands behind `@`."""
+        texts = self.expanded(word, folders)
+        return texts is not None and all(self._stays(text, folders) for text in texts)
+
+    def _stays(self, text: str, folders: AbstractSet[str]) -> bool:
+        if text == "/dev/null" or not text or _ADDRESS.fullmatch(text):
+            return True
+        pieces = {text, *_SEPARATORS.split(text), *(text[found.end() :] for found in _SEPARATORS.finditer(text))}
+        if text.startswith("-"):
+            pieces |= {text.lstrip("-"), text[2:]}
+            absolute = f"/{text.partition('/')[2]}"  # of `-xf/etc/passwd`, but not of `-Isrc/a`
+            if "/" in text and (os.path.lexists(absolute) or (len(Path(absolute).parts) > 2 and Path(absolute).parent.exists())):
+                pieces.add(absolute)
+        pieces |= {piece.lstrip("@!") for piece in pieces}
+        return all(self._leads_inside(piece, folders, only_files=False) for piece in pieces if piece)
 
     def expanded(self, word: Word, folders: AbstractSet[str]) -> list[str] | None:
         """The words that a shell may put in the place of this one, itself among them; None where that is not followed."""

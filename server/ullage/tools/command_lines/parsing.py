@@ -96,6 +96,16 @@ class Followed:
     commands: tuple[tuple[Word, ...], ...]
     spans: tuple[Span, ...]
 
+    def texts(self, line: str) -> tuple[str, ...]:
+        """Each command as it stands in the line, without its redirections."""
+        found: list[list[Span]] = [[]]
+        for span in self.spans:
+            if span[0] == "operator":
+                found.append([])
+            elif span[0] == "word":
+                found[-1].append(span)
+        return tuple(line[spans[0][1] : spans[-1][2]] for spans in found if spans)
+
 
 @dataclass(frozen=True, slots=True)
 class NotFollowed:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.tools.allowed import covers, kept_early
 from tests.unit.tools.command_lines.sites import make_site, parts
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.permission import EXACTLY, HARMLESS, RUNS, Allowed, command_need, shown_pattern
+from ullage.tools.permission import EXACTLY, HARMLESS, RUNS, command_need, shown_pattern
 
 
 @pytest.mark.parametrize(
@@ -399,7 +400,7 @@ def test_everything_else_is_only_itself(caged: Site, command: str) -> None:
 def test_what_nobody_sees_is_asked_each_time(site: Site, command: str) -> None:
     need = command_need(command, site)
     assert need.pattern == ""
-    assert not Allowed(["", command, f"{EXACTLY}{command}", f"{HARMLESS}ls"]).covers(need)
+    assert not covers(kept_early("command", ["", command, f"{EXACTLY}{command}", f"{HARMLESS}ls"]), need, site)
 
 
 @pytest.mark.parametrize("command", ["ls", "git status", "echo 'a & del b'"])

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.tools.allowed import covers, rules_for
 from tests.unit.tools.command_lines.sites import parts
 from ullage.tools.command_lines.judge import RULES, Site
-from ullage.tools.permission import EXACTLY, Allowed, command_need, patterns_of
+from ullage.tools.permission import EXACTLY, command_need
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
@@ -47,7 +48,7 @@ unknown = words.filter(lambda word: word not in {name.split()[0] for name in RUL
 
 
 def covered(site: Site, command: str, by: str) -> bool:
-    return Allowed(patterns_of(command_need(by, site))).covers(command_need(command, site))
+    return covers(rules_for(command_need(by, site)), command_need(command, site), site)
 
 
 @given(granted, unknown, st.sampled_from([";", "&&", "||", "|", "&", "|&", "\n", ";\n", " ; ", " && "]), st.booleans())

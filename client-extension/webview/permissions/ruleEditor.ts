@@ -1,0 +1,215 @@
+/** Writing a rule: its pattern, where it holds, and at every key what it would let run and which past calls it would have covered. */
+
+import { plural, t } from "../../src/l10n";
+import type { CheckedRule, NewRule, RuleAction, RuleScope } from "../../src/protocol";
+import { visibleLine } from "../../src/visible";
+import type { Actions } from "../actions";
+import { element, icon, setChildren, textButton, withCode } from "../dom";
+
+const SCOPES: readonly [RuleScope, string][] = [
+  ["session", t("In this session")],
+  ["workspace", t("In this workspace")],
+  ["everywhere", t("Everywhere")],
+];
+
+export const ACTION_NAMES: Record<RuleAction, string> = {
+  command: t("Commands"),
+  edit: t("Edits of files"),
+  host: t("Connections"),
+};
+
+export interface RuleEditorOptions {
+  actions: Actions;
+  /** What stands there first. */
+  rules: readonly Pick<NewRule, "action" | "pattern">[];
+  scope?: RuleScope;
+  /** Whether the kind of the rule can be chosen, too. */
+  anyAction?: boolean;
+  saveLabel: string;
+  /** Saves them. @throws Error with the reason for the user where one cannot be a rule */
+  save: (rules: NewRule[]) => Promise<void>;
+  cancel: () => void;
+}
+
+/** The editor for one or more rules that are saved together. */
+export class RuleEditor {
+  readonly element: HTMLElement;
+  private readonly rows: PatternRow[];
+  private readonly scope: HTMLSelectElement;
+  private readonly failed = element("p", { className: "rule-problem", hidden: true, attributes: { role: "alert" } });
+
+  constructor(private readonly options: RuleEditorOptions) {
+    this.scope = element(
+      "select",
+      { className: "rule-scope", attributes: { "aria-label": t("Where the rule holds") }, on: { change: () => this.checkAll() } },
+      ...SCOPES.map(([value, textContent]) =>
+        element("option", { value, textContent, selected: value === (options.scope ?? "workspace") }),
+      ),
+    );
+    this.rows = options.rules.map((rule) => new PatternRow(options.actions, rule, options.anyAction === true, () => this.chosenScope));
+    const save = textButton({ label: options.saveLabel, className: "primary", onClick: () => void this.save() });
+    const cancel = textButton({ label: t("Cancel"), className: "secondary", onClick: () => options.cancel() });
+    this.element = element(
+      "div",
+      { className: "rule-editor", attributes: { role: "group", "aria-label": t("Rule") } },
+      ...this.rows.map((row) => row.element),
+      this.failed,
+      element("div", { className: "button-row" }, this.scope, save, cancel),
+    );
+    this.element.addEventListener("keydown", (event) => {
+      if (event.isComposing) {
+        return;
+      }
+      if (event.key === "Escape") {
+        event.preventDefault();
+        event.stopPropagation();
+        options.cancel();
+      } else if (event.key === "Enter" && event.target instanceof HTMLInputElement) {
+        event.preventDefault();
+        void this.save();
+      }
+    });
+    this.checkAll();
+  }
+
+  focus(): void {
+    this.rows[0]?.focus();
+  }
+
+  private get chosenScope(): RuleScope {
+    return SCOPES.find(([value]) => value === this.scope.value)?.[0] ?? "workspace";
+  }
+
+  private checkAll(): void {
+    for (const row of this.rows) {
+      row.check();
+    }
+  }
+
+  private async save(): Promise<void> {
+    const broken = this.rows.find((row) => row.isBroken);
+    if (broken !== undefined) {
+      broken.focus();
+      return;
+    }
+    this.failed.hidden = true;
+    try {
+      await this.options.save(this.rows.map((row) => ({ ...row.rule, scope: this.chosenScope })));
+    } catch (error) {
+      this.failed.textContent = error instanceof Error ? error.message : String(error);
+      this.failed.hidden = false;
+      this.focus();
+    }
+  }
+}
+
+/** One pattern, and what is known of it. */
+class PatternRow {
+  readonly element: HTMLElement;
+  private readonly input: HTMLInputElement;
+  private readonly action: HTMLSelectElement;
+  private readonly said = element("div", { className: "rule-said", attributes: { role: "status" } });
+  private readonly past = element("div", { className: "rule-past" });
+  private isAsking = false;
+  private isStale = false;
+  isBroken = false;
+
+  constructor(
+    private readonly actions: Actions,
+    rule: Pick<NewRule, "action" | "pattern">,
+    anyAction: boolean,
+    private readonly scope: () => RuleScope,
+  ) {
+    const kinds = Object.entries(ACTION_NAMES) as [RuleAction, string][];
+    this.action = element(
+      "select",
+      { className: "rule-scope", hidden: !anyAction, attributes: { "aria-label": t("What the rule is about") } },
+      ...kinds.map(([value, textContent]) => element("option", { value, textContent, selected: value === rule.action })),
+    );
+    this.action.addEventListener("change", () => this.check());
+    this.input = element("input", {
+      type: "text",
+      className: "rule-pattern",
+      value: rule.pattern,
+      spellcheck: false,
+      attributes: { "aria-label": t("Always allow"), autocomplete: "off", autocapitalize: "off" },
+      on: { input: () => this.check() },
+    });
+    this.element = element("div", { className: "rule-row" }, this.action, this.input, this.said, this.past);
+  }
+
+  get rule(): Pick<NewRule, "action" | "pattern"> {
+    const action = (Object.keys(ACTION_NAMES) as RuleAction[]).find((kind) => kind === this.action.value) ?? "command";
+    return { action, pattern: this.input.value };
+  }
+
+  focus(): void {
+    this.input.focus();
+    this.input.setSelectionRange(this.input.value.length, this.input.value.length);
+  }
+
+  /** Asks what the pattern means. While an answer is on its way, what is typed waits for it. */
+  check(): void {
+    if (this.isAsking) {
+      this.isStale = true;
+      return;
+    }
+    this.isAsking = true;
+    void this.ask();
+  }
+
+  private async ask(): Promise<void> {
+    do {
+      this.isStale = false;
+      try {
+        this.show(await this.actions.ask("ullage/permission/check", { rule: { ...this.rule, scope: this.scope() } }));
+      } catch (error) {
+        setChildren(this.said, error instanceof Error ? error.message : String(error));
+      }
+    } while (this.isStale);
+    this.isAsking = false;
+  }
+
+  private show({ problem, explanation, warning, matches, matched, of }: CheckedRule): void {
+    this.isBroken = problem != null;
+    this.input.setAttribute("aria-invalid", String(this.isBroken));
+    setChildren(
+      this.said,
+      problem != null && element("p", { className: "rule-problem" }, icon("error"), element("span", {}, ...withCode(problem))),
+      explanation != null && element("p", { className: "rule-explanation" }, ...withCode(explanation)),
+      warning != null && element("p", { className: "rule-warning" }, icon("warning"), element("span", {}, ...withCode(warning))),
+    );
+    if (this.isBroken) {
+      setChildren(this.past);
+      return;
+    }
+    const rows = matches.map(({ text, times, allowed }) =>
+      element(
+        "li",
+        { className: allowed ? "rule-match" : "rule-match partly" },
+        icon(allowed ? "check" : "question"),
+        element("code", { textContent: visibleLine(text) }),
+        element("span", { className: "muted", textContent: times > 1 ? `${times}×` : "" }),
+        !allowed && element("span", { className: "muted", textContent: t("still asked: not all of it is covered") }),
+      ),
+    );
+    setChildren(
+      this.past,
+      element("p", { className: "muted", textContent: pastInWords(matched, of) }),
+      rows.length > 0 &&
+        element("ul", { className: "rule-matches", tabIndex: 0, attributes: { "aria-label": t("What it would cover") } }, ...rows),
+    );
+  }
+}
+
+/** How much of what the agent asked for before a rule is about. */
+export function pastInWords(matched: number, of: number): string {
+  if (of === 0) {
+    return t("The agent has asked for nothing of this kind here yet.");
+  }
+  return plural(
+    of,
+    t("It is about {matched} of the {count} thing that the agent asked for here before.", { matched }),
+    t("It is about {matched} of the {count} different things that the agent asked for here before.", { matched }),
+  );
+}

@@ -1,0 +1,101 @@
+"""What the server does for the requests about permissions: answers to questions, and the rules of the user."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from ullage.lsp import permissions as shapes
+from ullage.lsp import protocol as wire
+from ullage.session.errors import SessionError
+
+if TYPE_CHECKING:  # takes long to import
+    from ullage.session.permissions.past import CheckedRule
+    from ullage.session.sessions.sessions import Sessions
+    from ullage.session.turns.approvals import NewRule
+    from ullage.tools.rules.covering import Rule
+
+_NOTHING = wire.Nothing()
+
+
+def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
+    """Answers a question. Raises `SessionError`."""
+    rules = [_rule(rule) for rule in params.rules or ()]
+    session = sessions.get(params.session_id)
+    session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id, rules=rules)
+    return _NOTHING
+
+
+def _rule(rule: shapes.NewRule) -> NewRule:
+    from ullage.session.turns.approvals import NewRule
+
+    return NewRule(rule.action, rule.pattern, rule.scope)
+
+
+async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.AllowedResult:
+    rules = sessions.always_allowed.rules() if params.session_id is None else sessions.get(params.session_id).permits.rules()
+    way = sessions.way_of_asking
+    asking = shapes.Asking(way.wanted, way.in_force, way.no_sandbox or None)
+    return shapes.AllowedResult([_allowed(rule) for rule in rules], asking)
+
+
+def _allowed(rule: Rule) -> shapes.Allowed:
+    from ullage.tools.permission import shown_rule
+    from ullage.tools.rules.patterns import explained, warning_of
+
+    return shapes.Allowed(
+        rule.action,
+        rule.pattern,
+        shown_rule(rule.action, rule.pattern, rule.files),
+        rule.scope,
+        explained(rule.action, rule.pattern),
+        rule.used,
+        rule.since,
+        rule.last_used,
+        warning_of(rule.action, rule.pattern) or None,
+    )
+
+
+async def _forget(sessions: Sessions, params: shapes.ForgetParams) -> wire.Nothing:
+    if (params.action is None) != (params.pattern is None):
+        raise SessionError("invalid", "Name both the action and the pattern of what is to be asked again, or neither for everything")
+    if params.scope == "session" and params.session_id is None:
+        raise SessionError("invalid", "Name the session whose rule is to be taken back")
+    permits = None if params.session_id is None else sessions.get(params.session_id).permits
+    if params.action is None or params.pattern is None:
+        (sessions.always_allowed if permits is None else permits).forget_all()
+    elif permits is None:
+        sessions.always_allowed.forget(params.scope or "workspace", params.action, params.pattern)
+    else:
+        permits.forget(params.scope or "workspace", params.action, params.pattern)
+    return _NOTHING
+
+
+async def _allow(sessions: Sessions, params: shapes.AllowParams) -> wire.Nothing:
+    permits, rule, replaces = sessions.get(params.session_id).permits, params.rule, params.replaces
+    permits.add(rule.action, rule.pattern, rule.scope)
+    if replaces is not None and replaces != rule:
+        permits.forget(replaces.scope, replaces.action, replaces.pattern)
+    return _NOTHING
+
+
+async def _check(sessions: Sessions, params: shapes.CheckParams) -> shapes.CheckResult:
+    session, rule = sessions.get(params.session_id), params.rule
+    return _checked(await asyncio.to_thread(session.past_calls.check, rule.action, rule.pattern, rule.scope))
+
+
+def _checked(checked: CheckedRule) -> shapes.CheckResult:
+    matches = [shapes.PastCall(each.call.text, each.call.times, each.call.at, each.allowed) for each in checked.matches]
+    return shapes.CheckResult(
+        matches, checked.matched, checked.of, checked.problem or None, checked.explanation or None, checked.warning or None
+    )
+
+
+PERMISSION_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
+    wire.ALLOWED: _list,
+    wire.FORGET: _forget,
+    wire.ALLOW: _allow,
+    wire.CHECK: _check,
+}
+"""What answers these methods. The functions raise `SessionError`."""

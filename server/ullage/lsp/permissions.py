@@ -1,0 +1,123 @@
+"""The wire types of permissions: rules, what is asked about, and answers. See PROTOCOL.md, "Permissions"."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+import attrs
+
+from ullage.lsp.items import AtMost, Id
+
+RuleAction: TypeAlias = Literal["command", "edit", "host"]
+RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]
+AskFor: TypeAlias = Literal["everything", "notHarmless", "outsideSandbox"]
+Pattern: TypeAlias = Annotated[str, AtMost(20_000)]
+
+
+@attrs.frozen
+class NewRule:
+    """A rule as the user wrote it."""
+
+    action: RuleAction
+    pattern: Pattern
+    scope: RuleScope
+
+
+@attrs.frozen
+class RespondParams:
+    """Params of `ullage/permission/respond`; `permission_id` is of the question that was shown, `reason` is the user's, for a refusal."""
+
+    session_id: Id
+    tool_call_id: Id
+    permission_id: Id
+    option_id: Id
+    reason: str | None = None
+    rules: list[NewRule] | None = None
+
+
+@attrs.frozen
+class ListParams:
+    """Params of `ullage/permission/list`; without a session its own rules are left out."""
+
+    session_id: Id | None = None
+
+
+@attrs.frozen
+class Allowed:
+    """Something that the user always allows. `name` and `explanation` are for them, with backticks around what is literal. Unix seconds."""
+
+    action: str
+    pattern: str
+    name: str
+    scope: RuleScope
+    explanation: str
+    used: int
+    since: float | None = None
+    last_used: float | None = None
+    warning: str | None = None
+
+
+@attrs.frozen
+class Asking:
+    """What the user wants to be asked about, and what they are asked about; why no sandbox confines commands, if none does."""
+
+    wanted: AskFor
+    in_force: AskFor
+    no_sandbox: str | None = None
+
+
+@attrs.frozen
+class AllowedResult:
+    """Result of `ullage/permission/list`."""
+
+    allowed: list[Allowed]
+    asking: Asking
+
+
+@attrs.frozen
+class ForgetParams:
+    """Params of `ullage/permission/forget`; without action and pattern everything is meant."""
+
+    action: str | None = None
+    pattern: str | None = None
+    scope: RuleScope | None = None
+    session_id: Id | None = None
+
+
+@attrs.frozen
+class AllowParams:
+    """Params of `ullage/permission/allow`; `replaces` is a rule that the new one stands for."""
+
+    session_id: Id
+    rule: NewRule
+    replaces: NewRule | None = None
+
+
+@attrs.frozen
+class CheckParams:
+    """Params of `ullage/permission/check`."""
+
+    session_id: Id
+    rule: NewRule
+
+
+@attrs.frozen
+class PastCall:
+    """What the agent asked to do before: how often, when last (Unix seconds), and whether it would be allowed."""
+
+    text: str
+    times: int
+    at: float
+    allowed: bool
+
+
+@attrs.frozen
+class CheckResult:
+    """Result of `ullage/permission/check`; with a problem it cannot be a rule."""
+
+    matches: list[PastCall]
+    matched: int
+    of: int
+    problem: str | None = None
+    explanation: str | None = None
+    warning: str | None = None

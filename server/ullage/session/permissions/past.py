@@ -1,0 +1,161 @@
+"""What the agent asked to do in this workspace before, and which of it a rule would have covered: shown while the user writes the rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ullage.context.blocks import Json, ToolUse
+from ullage.context.entries import AssistantReply
+from ullage.context.quoting import visible_line
+from ullage.session.permissions.permits import SessionPermits
+from ullage.store.log_store import LogStore
+from ullage.store.origins import is_foreign
+from ullage.tools.rules.covering import Judging, Rule, RuleScope, check_rule
+from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, explained, host_matches, path_pattern, warning_of
+from ullage.tools.tool import BadToolInput, PermissionNeed, Tool
+
+MOST_REPLIES = 2_000
+"""With calls, the newest of all sessions of the workspace."""
+
+MOST_CALLS = 500
+"""Different ones among them. Judging one takes a millisecond."""
+
+MOST_SHOWN = 50
+
+FRESH_SECONDS = 30.0
+"""How long what was read is good enough for the next key that is pressed."""
+
+SHOWN_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PastCall:
+    """One thing that the agent asked to do."""
+
+    need: PermissionNeed
+    times: int
+    at: float
+    """When it last did (Unix seconds)."""
+
+    @property
+    def text(self) -> str:
+        """It in one line, for the user."""
+        shown = visible_line(self.need.line or self.need.subject)
+        return shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A past call that a rule is about; `allowed`: it would run without a question under it and those that there are."""
+
+    call: PastCall
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """What is known of a rule before it is saved. With a `problem` it cannot be one."""
+
+    problem: str = ""
+    explanation: str = ""
+    warning: str = ""
+    matches: tuple[Match, ...] = ()
+    """The newest of them."""
+    matched: int = 0
+    of: int = 0
+    """How many past calls of its kind there are."""
+
+
+class Tools(Protocol):
+    """The tools of a session by name."""
+
+    def __call__(self) -> Mapping[str, Tool]:
+        """As they are now."""
+        ...
+
+
+class PastCalls:
+    """The past calls of a workspace as one session judges them. For another thread; one at a time."""
+
+    def __init__(self, log: LogStore, tools: Tools, permits: SessionPermits, clock: Callable[[], float]) -> None:
+        self._log = log
+        self._tools = tools
+        self._permits = permits
+        self._clock = clock
+        self._read_at = float("-inf")
+        self._calls: Sequence[PastCall] = ()
+
+    def check(self, action: RuleAction, pattern: str, scope: RuleScope = "workspace") -> CheckedRule:
+        """What the rule would be, and which past calls it is about, the newest first."""
+        problem = check_rule(action, pattern)
+        if problem:
+            return CheckedRule(problem)
+        rule = Rule(action, pattern, scope, files=self._permits.digest(pattern) if action == "command" else "")
+        judging = self._permits.judging((rule,))
+        kind = [call for call in self._newest() if _is_of(action, call.need)]
+        found = [call for call in kind if is_about(rule, call.need)]
+        shown = tuple(Match(call, _is_free(judging, call.need)) for call in found[:MOST_SHOWN])
+        return CheckedRule("", explained(action, pattern), warning_of(action, pattern), shown, len(found), len(kind))
+
+    def _newest(self) -> Sequence[PastCall]:
+        now = self._clock()
+        if not 0 <= now - self._read_at < FRESH_SECONDS:
+            self._calls, self._read_at = self._read(), now
+        return self._calls
+
+    def _read(self) -> Sequence[PastCall]:
+        tools, seen = self._tools(), set[str]()
+        found: dict[str, PastCall] = {}
+        for session_id, logged in self._log.replies_with_calls(MOST_REPLIES):
+            if is_foreign(session_id) or not isinstance(logged.entry, AssistantReply):
+                continue
+            for call in (block for block in logged.entry.blocks if isinstance(block, ToolUse)):
+                place = f"{logged.entry.id} {call.id}"  # forks have entries in common
+                key = _key(call.name, call.input)
+                if place in seen or key is None:
+                    continue
+                seen.add(place)
+                if key in found:
+                    found[key] = replace(found[key], times=found[key].times + 1)
+                elif len(found) < MOST_CALLS and (need := _need(tools.get(call.name), call.input)) is not None:
+                    found[key] = PastCall(need, 1, logged.at)
+        return tuple(found.values())
+
+
+def is_about(rule: Rule, need: PermissionNeed) -> bool:
+    """Whether the rule is about any part of the call."""
+    match rule.action:
+        case "command":
+            pattern = command_pattern(rule.pattern)
+            return rule.pattern == f"{EXACTLY}{need.line}" or any(pattern.matches(part) for part in need.judged)
+        case "edit":
+            return path_pattern(rule.pattern).fullmatch(need.subject) is not None
+        case "host":
+            return any(host_matches(rule.pattern, host) for host in need.hosts)
+
+
+def _is_of(action: RuleAction, need: PermissionNeed) -> bool:
+    return bool(need.hosts) if action == "host" else need.action == action
+
+
+def _is_free(judging: Judging, need: PermissionNeed) -> bool:
+    return judging.decide(need).free
+
+
+_NAMES = {"bash": ("command", "network", "steering_files"), "write_file": ("path",), "edit_file": ("path",)}
+"""What of a call's input says what it does, by tool."""
+
+
+def _key(tool: str, input: Mapping[str, Json]) -> str | None:
+    names = _NAMES.get(tool)
+    return None if names is None else json.dumps(["edit" if tool != "bash" else tool, *(input.get(name) for name in names)])
+
+
+def _need(tool: Tool | None, input: Mapping[str, Json]) -> PermissionNeed | None:
+    try:
+        return None if tool is None else tool.permission(input)
+    except (BadToolInput, OSError):
+        return None

@@ -1,0 +1,193 @@
+"""The rules of a workspace, of everywhere and of a session, where they are kept, and how often each was used.
+
+They lie in the user's own state folder, never in the workspace: a repository could bring its own. Those of a session lie in the log's file,
+which is there, too. Where no folder is open, rules are remembered until the process ends.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Protocol, cast, get_args
+
+from ullage.context.blocks import Json
+from ullage.store.errors import StoreFailed
+from ullage.store.user_state import KeptRule, UserState, kept_rule
+from ullage.tools.rules.covering import Rule, RuleScope, check_rule
+from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS, RuleAction
+
+logger = logging.getLogger(__name__)
+
+_AS_OF = "as of "
+"""Before a line that was allowed with the files that it names, with their digest."""
+
+
+class Remembered(Protocol):
+    """What the user always allows in this workspace, and everywhere."""
+
+    def rules(self) -> Sequence[Rule]:
+        """All of them."""
+        ...
+
+    def add(self, rule: Rule) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        ...
+
+    def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
+        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
+        ...
+
+    def forget_all(self) -> None:
+        """Everything is asked again, in all windows. Raises `StoreFailed`."""
+        ...
+
+    def used(self, rules: Sequence[Rule], at: float) -> None:
+        """Notes that they allowed a call. That it cannot be noted is no reason to stop the call."""
+        ...
+
+
+class RememberedInWorkspace:
+    """Rules of one workspace folder and of everywhere; shared by all windows."""
+
+    def __init__(self, state: UserState, workspace: Path) -> None:
+        self._state = state
+        self._workspace = workspace
+
+    def rules(self) -> Sequence[Rule]:
+        """Those of the workspace first. What an earlier version kept is among them."""
+        here = [_rule(kept, "workspace") for kept in self._state.rules(self._workspace)]
+        early = [_early(action, kept) for action, all_kept in self._state.early_approvals(self._workspace).items() for kept in all_kept]
+        everywhere = [_rule(kept, "everywhere") for kept in self._state.rules(None)]
+        found = [rule for rule in (*here, *early, *everywhere) if rule is not None]
+        return sorted(found, key=lambda rule: (rule.scope == "everywhere", rule.action))
+
+    def add(self, rule: Rule) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        self._state.add_rule(self._place(rule.scope), _kept(rule))
+
+    def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
+        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
+        self._state.forget_rule(self._place(scope), action, pattern)
+
+    def forget_all(self) -> None:
+        """Everything is asked again, in all windows. Raises `StoreFailed`."""
+        for place in (self._workspace, None):
+            self._state.forget_rules(place)
+
+    def used(self, rules: Sequence[Rule], at: float) -> None:
+        """Notes that they allowed a call."""
+        for scope in ("workspace", "everywhere"):
+            keys = {(rule.action, rule.pattern) for rule in rules if rule.scope == scope}
+            try:
+                if keys:
+                    self._state.count_use(self._place(scope), keys, at)
+            except StoreFailed as error:
+                logger.warning("the use of a rule was not noted: %s", error)
+
+    def _place(self, scope: RuleScope) -> Path | None:
+        return None if scope == "everywhere" else self._workspace
+
+
+class RememberedForNow:
+    """Rules where there is no workspace folder to remember them for."""
+
+    def __init__(self) -> None:
+        self._rules: dict[tuple[str, str, str], Rule] = {}
+
+    def rules(self) -> Sequence[Rule]:
+        """All that was allowed since the process began."""
+        return list(self._rules.values())
+
+    def add(self, rule: Rule) -> None:
+        """From now on."""
+        self._rules[rule.key] = rule
+
+    def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
+        """It is asked again from now on."""
+        self._rules.pop((scope, action, pattern), None)
+
+    def forget_all(self) -> None:
+        """Everything is asked again."""
+        self._rules.clear()
+
+    def used(self, rules: Sequence[Rule], at: float) -> None:
+        """Notes that they allowed a call."""
+        for rule in rules:
+            if rule.key in self._rules:
+                self._rules[rule.key] = replace(self._rules[rule.key], used=self._rules[rule.key].used + 1, last_used=at)
+
+
+class ValueStore(Protocol):
+    """Small values that outlive the process. Raises `StoreFailed`."""
+
+    def remember(self, key: str, value: Json) -> None:
+        """Keeps the value under the key."""
+        ...
+
+    def recalled(self, key: str) -> Json:
+        """What was kept; None where nothing was."""
+        ...
+
+
+class SessionRules:
+    """The rules of one session. A fork of it has none."""
+
+    def __init__(self, session_id: str, store: ValueStore) -> None:
+        self._key = f"rules:{session_id}"
+        self._store = store
+        kept = store.recalled(self._key)
+        found = [kept_rule(each) for each in kept] if isinstance(kept, list) else []
+        rules = [_rule(each, "session") for each in found if each is not None]
+        self._rules = {rule.key: rule for rule in rules if rule is not None}
+
+    def rules(self) -> Sequence[Rule]:
+        """All of them."""
+        return list(self._rules.values())
+
+    def add(self, rule: Rule) -> None:
+        """From now on. Raises `StoreFailed`, and nothing has changed then."""
+        self._change({**self._rules, rule.key: rule})
+
+    def forget(self, action: str, pattern: str) -> None:
+        """It is asked again from now on. Raises `StoreFailed`."""
+        self._change({key: rule for key, rule in self._rules.items() if key != ("session", action, pattern)})
+
+    def forget_all(self) -> None:
+        """Everything is asked again. Raises `StoreFailed`."""
+        self._change({})
+
+    def used(self, rules: Sequence[Rule], at: float) -> None:
+        """Notes that they allowed a call; it is kept when a rule is next changed."""
+        for rule in rules:
+            known = self._rules.get(rule.key)
+            if known is not None:
+                self._rules[rule.key] = replace(known, used=known.used + 1, last_used=at)
+
+    def _change(self, rules: dict[tuple[RuleScope, RuleAction, str], Rule]) -> None:
+        self._store.remember(self._key, [cast("Json", asdict(_kept(rule))) for rule in rules.values()])
+        self._rules = rules
+
+
+def _kept(rule: Rule) -> KeptRule:
+    return KeptRule(rule.action, rule.pattern, rule.since or 0.0, rule.files, rule.used, rule.last_used)
+
+
+def _rule(kept: KeptRule, scope: RuleScope) -> Rule | None:
+    """None where it is none that this version knows: then it allows nothing."""
+    action = next((known for known in get_args(RuleAction) if known == kept.action), None)
+    if action is None or check_rule(action, kept.pattern):
+        return None
+    return Rule(action, kept.pattern, scope, kept.since or None, kept.files, kept.used, kept.last_used)
+
+
+def _early(action: str, kept: str) -> Rule | None:
+    """What an earlier version kept. Commands had their kind before them; those without one come from the first version, which told
+    dangerous commands from others by a list of their own: they allow nothing."""
+    files, pattern = "", kept
+    if action == "command" and kept.startswith(_AS_OF):
+        files, _, pattern = kept.removeprefix(_AS_OF).partition(" ")
+    if action == "command" and not pattern.startswith((EXACTLY, HARMLESS, RUNS)):
+        return None
+    return _rule(KeptRule(action, pattern, 0.0, files), "workspace")

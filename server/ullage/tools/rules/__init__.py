@@ -1,0 +1,1 @@
+"""Rules that the user wrote: what each covers, and what is asked all the same."""

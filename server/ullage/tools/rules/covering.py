@@ -1,0 +1,292 @@
+"""Whether a call is asked about: the rules that cover it, the way of asking, and what is left. Pure, but for the files that a rule names.
+
+A line of commands is free only if every command of it is: by a rule, or by itself where what is harmless is not asked about. Ask and Plan
+mode are asked before any of this (`session/turns/modes.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.rules.patterns import (
+    EXACTLY,
+    BadPattern,
+    CommandPattern,
+    RuleAction,
+    check_pattern,
+    command_pattern,
+    host_matches,
+    path_pattern,
+)
+from ullage.tools.tool import PermissionNeed
+
+RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]
+
+AskFor: TypeAlias = Literal["everything", "notHarmless", "outsideSandbox"]
+"""The setting `ullage.permissions.ask`: what is asked about that no rule allows. Everything; what is not known to only read; or only what
+leaves the workspace or the sandbox."""
+
+Standing: TypeAlias = Literal["harmless", "rule", "confined", "asked"]
+"""Of a part of a call: it only reads; a rule allows it; the sandbox confines it; it is asked about."""
+
+LONGEST_SHOWN = 4_000
+"""Characters of a part that are sent; the card shows the whole command above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing that the user always allows."""
+
+    action: RuleAction
+    pattern: str
+    scope: RuleScope
+    since: float | None = None
+    """Unix seconds; None where an earlier version made it."""
+    files: str = ""
+    """A digest of the files that its pattern names: it holds as long as they are the same."""
+    used: int = 0
+    last_used: float | None = None
+
+    @property
+    def key(self) -> tuple[RuleScope, RuleAction, str]:
+        """What tells it from others."""
+        return self.scope, self.action, self.pattern
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPart:
+    """One part of a call: what it is, and why it is asked about or not, in words for the user."""
+
+    text: str
+    standing: Standing
+    why: str
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A pattern that would cover a part of the call, for the user to change."""
+
+    action: RuleAction
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a call is free, and why."""
+
+    free: bool
+    parts: tuple[AskedPart, ...]
+    proposals: tuple[Proposal, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Those that allowed parts of it."""
+        return tuple(dict.fromkeys(part.rule for part in self.parts if part.rule is not None))
+
+    @property
+    def confined(self) -> bool:
+        """Whether it is free for the sandbox alone."""
+        return self.free and any(part.standing == "confined" for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What decisions go by."""
+
+    rules: Sequence[Rule]
+    ask_for: AskFor
+    """The way of asking in force: `outsideSandbox` only where the sandbox works."""
+    digest: Callable[[str], str]
+    """Of the files that a pattern names, as they are now."""
+
+    def decide(self, need: PermissionNeed) -> Decision:
+        """About one call."""
+        match need.action:
+            case "command":
+                return self._command(need)
+            case "edit":
+                return self._edit(need)
+            case "host":
+                return self._hosts(need)
+            case _:
+                return Decision(False, (AskedPart(need.description, "asked", "it is asked each time"),))
+
+    def _command(self, need: PermissionNeed) -> Decision:
+        if self.ask_for == "outsideSandbox" and need.sandboxed and not need.steers:
+            parts: tuple[AskedPart, ...] = (AskedPart(_short(need.line), "confined", "it runs in the sandbox"),)
+        elif need.steers:
+            why = "it may change files that run programs or control tools later, so it is asked each time"
+            parts = (AskedPart(_short(need.line), "asked", why),)
+        else:
+            parts = self._line(need)
+        hosts = self._hosts(need).parts if need.hosts else ()
+        free = all(part.standing != "asked" for part in (*parts, *hosts))
+        return Decision(free, (*parts, *hosts), () if free else self._proposals(need, parts, hosts))
+
+    def _line(self, need: PermissionNeed) -> tuple[AskedPart, ...]:
+        exact = next((rule for rule in self._of("command") if self._is_exactly(rule, need)), None)
+        if exact is not None:
+            return (AskedPart(_short(need.line), "rule", "you always allow exactly this line", exact),)
+        if not need.judged:
+            return (AskedPart(_short(need.line), "asked", need.unfollowed),)
+        return tuple(self._part(part, need) for part in need.judged)
+
+    def _part(self, part: Part, need: PermissionNeed) -> AskedPart:
+        text = _short(part.text)
+        if self.ask_for != "everything" and part.harmless and not need.hosts:
+            return AskedPart(text, "harmless", "it only reads")
+        rule = next((rule for rule in self._of("command") if self._covers(rule, part, alone=len(need.judged) == 1)), None)
+        if rule is not None:
+            return AskedPart(text, "rule", f"your rule `{rule.pattern}` allows it", rule)
+        if part.harmless:
+            why = "but could connect" if need.hosts else "and you want to be asked about everything"
+            return AskedPart(text, "asked", f"it only reads, {why}")
+        if part.effect == "runs":
+            return AskedPart(text, "asked", "it runs what this folder says: scripts, tests or hooks in it")
+        return AskedPart(text, "asked", part.reason)
+
+    def _covers(self, rule: Rule, part: Part, *, alone: bool) -> bool:
+        pattern = _command_pattern(rule.pattern)
+        if pattern is None or not pattern.matches(part) or (part.words[0] in CHANGES_SHELL and part.reason and not alone):
+            return False
+        return rule.files == self.digest(rule.pattern)
+
+    def _is_exactly(self, rule: Rule, need: PermissionNeed) -> bool:
+        return bool(need.pattern) and rule.pattern == f"{EXACTLY}{need.line}" and rule.files == self.digest(rule.pattern)
+
+    def had_other_files(self, need: PermissionNeed) -> bool:
+        """Whether a rule would cover it, but for files that have changed since the rule was made."""
+        as_then = replace(self, digest={rule.pattern: rule.files for rule in self.rules}.__getitem__)
+        return need.action == "command" and not need.steers and not self.decide(need).free and as_then.decide(need).free
+
+    def _edit(self, need: PermissionNeed) -> Decision:
+        if not need.pattern:
+            why = need.unfollowed or "it is asked each time"
+            return Decision(False, (AskedPart(need.subject, "asked", why),))
+        if self.ask_for == "outsideSandbox":
+            return Decision(True, (AskedPart(need.subject, "confined", "it stays in the workspace"),))
+        rule = next((rule for rule in self._of("edit") if covers_path(rule.pattern, need.subject)), None)
+        if rule is not None:
+            return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
+        why = "it changes a file of the workspace"
+        return Decision(False, (AskedPart(need.subject, "asked", why),), tuple(Proposal("edit", part) for part in need.parts))
+
+    def _hosts(self, need: PermissionNeed) -> Decision:
+        found: list[AskedPart] = []
+        names = need.hosts or need.parts
+        for host in names:
+            rule = next((rule for rule in self._of("host") if covers_host(rule.pattern, host)), None)
+            why = "it leaves this machine" if rule is None else f"your rule `{rule.pattern}` allows it"
+            found.append(AskedPart(host, "asked" if rule is None else "rule", why, rule))
+        asked = [part.text for part in found if part.standing == "asked"]
+        return Decision(not asked, tuple(found), tuple(Proposal("host", host) for host in asked))
+
+    def _of(self, action: RuleAction) -> Sequence[Rule]:
+        return [rule for rule in self.rules if rule.action == action]
+
+    def _proposals(self, need: PermissionNeed, parts: Sequence[AskedPart], hosts: Sequence[AskedPart]) -> tuple[Proposal, ...]:
+        """What would make the call free, part by part; nothing where no rule can."""
+        if need.steers:
+            return ()
+        made = [Proposal("host", part.text) for part in hosts if part.standing == "asked"]
+        asked = [judged for judged, part in zip(need.judged, parts, strict=False) if part.standing == "asked"]
+        texts = [proposed(part, alone=len(need.judged) == 1) for part in asked]
+        whole = f"{EXACTLY}{need.line}"
+        if any(part.standing == "asked" for part in parts):
+            commands = [whole] if not texts or None in texts else [text for text in texts if text is not None]
+            if any(_command_pattern(text) is None for text in commands):
+                return tuple(made)
+            made = [*(Proposal("command", text) for text in dict.fromkeys(commands)), *made]
+        return tuple(made)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+
+
+def _command_pattern(text: str) -> CommandPattern | None:
+    try:
+        return command_pattern(text)
+    except BadPattern:
+        return None
+
+
+def covers_path(pattern: str, path: str) -> bool:
+    """Whether a rule for edits is about that file; one that cannot be read is about none."""
+    try:
+        return path_pattern(pattern).fullmatch(path) is not None
+    except BadPattern:
+        return False
+
+
+def covers_host(pattern: str, host: str) -> bool:
+    """Whether a rule for connections is about that host; one that cannot be read is about none."""
+    try:
+        return host_matches(pattern, host)
+    except BadPattern:
+        return False
+
+
+HAVE_SUBCOMMANDS = frozenset(
+    (
+        *("bun", "bundle", "cargo", "composer", "dart", "dotnet", "flutter", "gh", "git", "go", "gradle", "helm", "just", "kubectl", "mix"),
+        *("mvn", "npm", "nx", "pdm", "pip", "pip3", "pnpm", "poetry", "rails", "swift", "task", "terraform", "turbo", "uv", "yarn"),
+    )
+)
+"""Programs whose second word says what they do, so that it is offered with any words behind it."""
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789:_-")
+
+
+def proposed(part: Part, *, alone: bool) -> str | None:
+    """The pattern that is offered for a command: its name with any words where that is a known one or a subcommand, else its words as they
+    are. None where no pattern covers it."""
+    if part.moved or (part.words[0] in CHANGES_SHELL and not alone):
+        return None
+    words = [_written(word, glob) for word, glob in zip(part.words, part.globs, strict=True)]
+    if any(word is None for word in words):
+        return None
+    text = " ".join(word for word in words if word is not None)
+    if part.name:
+        text = f"{part.name} *"
+    elif len(part.words) > 1 and part.words[0] in HAVE_SUBCOMMANDS and _is_subcommand(part.words[1]):
+        deep = len(part.words) > 2 and part.words[1] in ("run", "exec") and _is_subcommand(part.words[2])
+        text = " ".join((*part.words[: 3 if deep else 2], "*"))
+    pattern = _command_pattern(text)
+    if pattern is None or not pattern.matches(part):
+        text = " ".join(word for word in words if word is not None)
+        pattern = _command_pattern(text)
+    return text if pattern is not None and pattern.matches(part) else None
+
+
+def _is_subcommand(word: str) -> bool:
+    return word[:1].isalpha() and set(word) <= _PLAIN
+
+
+def _written(word: str, glob: bool) -> str | None:
+    """The word as it stands in a pattern; None where it cannot."""
+    if glob:
+        return word.replace("?", "*")
+    if word and not set(word) & set("*?'\"$`\\!#;&|<>(){}[]~^ \t\n") and not word.startswith(("=", "^")):
+        return word
+    if "'" not in word:
+        return f"'{word}'"
+    return None if set(word) & set('"$`\\!') else f'"{word}"'
+
+
+def check_rule(action: RuleAction, pattern: str) -> str:
+    """Why it cannot be a rule, in words for the user; empty where it can."""
+    try:
+        check_pattern(action, pattern)
+    except BadPattern as error:
+        return str(error)
+    return ""
+
+
+def renewed(rule: Rule, used: int, last_used: float | None) -> Rule:
+    """The rule with how often it was used."""
+    return replace(rule, used=used, last_used=last_used)

@@ -1,0 +1,306 @@
+"""The patterns of rules: how the user writes them, what each means in words, and what it matches. Pure.
+
+- Of a command it is the words of one plain command (`npm test *`). `*` stands for any words that stay in the workspace folder, `**` for any
+  words at all, and a `*` within a word for the rest of that word. It is compared word by word with a command that was followed to the last
+  character (`command_lines/`), never with the text of the line. So nothing can be chained, substituted or redirected behind it.
+- `exactly: LINE` is a whole line as it stands, also one that is not followed.
+- `harmless: NAME` and `runs: NAME` are what an earlier version kept: commands of that name, with words that are known to do no more.
+- Of an edit it is a path with `*`, `?` and `**`, as in settings of the editor. Of a connection it is a host, or `*.` before one.
+
+A pattern that cannot be followed is refused with the reason, in words for the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
+from ullage.tools.sandbox.network.hosts import BadHost, parse_host
+
+RuleAction: TypeAlias = Literal["command", "edit", "host"]
+
+EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
+
+LONGEST_PATTERN = 1_000
+"""Characters; of a line that is allowed as it stands there is no limit here."""
+
+ANY_WORDS, ANY_WORDS_AT_ALL = "*", "**"
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+RUNS_OTHERS = _names(
+    """
+    ash awk bash bun bunx busybox cmd csh dash deno docker doas env eval exec expect fish gawk gdb ksh lua make mawk nc
+    ncat nice node nohup npx nsenter osascript perl php pipx pnpx podman powershell pwsh py python python2 python3
+    rlwrap rsync ruby script sed setsid sh socat ssh sshpass strace su sudo tar tclsh time timeout tmux uvx vi vim watch
+    xargs zsh
+    """
+)
+"""Programs that start another program, or run code, that their words name."""
+
+TAKES_CODE = frozenset({"git", "find", "npm", "pnpm", "yarn", "uv", "go", "cargo"})
+"""Programs some of whose options or subcommands do that (`git -c`, `find -exec`, `npm exec`)."""
+
+
+class BadPattern(ValueError):
+    """It cannot be a rule; the message says why, in words for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPattern:
+    """Commands that a rule covers: a whole line, those of a name, or by their words."""
+
+    exact: str | None = None
+    known: str = ""
+    """A name, of which every word behind it has to be known to do no more."""
+    reads: bool = False
+    """Whether that name was kept as one that only reads: for the words in which it is explained."""
+    words: tuple[str | re.Pattern[str], ...] = ()
+    """`ANY_WORDS` and `ANY_WORDS_AT_ALL` are themselves; a pattern is for one word."""
+    literal: tuple[bool, ...] = ()
+    """Of each word: whether it stands for nothing but itself."""
+
+    def matches(self, part: Part) -> bool:
+        """Whether that command of a line is one of these. One that may run elsewhere is none."""
+        if self.exact is not None:
+            return False
+        if self.known:
+            return part.name == self.known and (part.effect == "runs" or (self.reads and part.effect is not None))
+        return not part.moved and self._match(part)
+
+    def _match(self, part: Part) -> bool:
+        """Word by word: `reached` are the numbers of the part's words that the words of the pattern so far can have covered."""
+        reached = {0}
+        for word, literal in zip(self.words, self.literal, strict=True):
+            if literal:
+                reached = {at + 1 for at in reached if at < len(part.words) and part.words[at] == word and not part.globs[at]}
+            elif isinstance(word, re.Pattern):
+                reached = {at + 1 for at in reached if at < len(part.words) and part.stays[at] and word.fullmatch(part.words[at])}
+            else:
+                reached = _through(reached, part, at_all=word == ANY_WORDS_AT_ALL)
+            if not reached:
+                return False
+        return len(part.words) in reached
+
+
+def _through(reached: set[int], part: Part, *, at_all: bool) -> set[int]:
+    found: set[int] = set()
+    for start in reached:
+        found.add(start)
+        for at in range(start, len(part.words)):
+            if not at_all and not part.stays[at]:
+                break
+            found.add(at + 1)
+    return found
+
+
+@lru_cache(maxsize=2_000)
+def command_pattern(text: str) -> CommandPattern:
+    """What the user wrote, read. Raises `BadPattern`."""
+    if text.startswith(EXACTLY):
+        line = text.removeprefix(EXACTLY)
+        if not line.strip():
+            raise BadPattern("Write the command behind `exactly:`")
+        if not line.replace("\n", "").replace("\t", "").isprintable():
+            raise BadPattern("It holds characters that nobody sees")
+        return CommandPattern(exact=line)
+    for prefix in (HARMLESS, RUNS):
+        if text.startswith(prefix) and text.removeprefix(prefix).strip():
+            return CommandPattern(known=text.removeprefix(prefix).strip(), reads=prefix == HARMLESS)
+    return _of_words(text)
+
+
+def _of_words(text: str) -> CommandPattern:
+    words = _words(text)
+    first = words[0]
+    if first.has_glob:
+        raise BadPattern("The first word has to be the name of a program. A rule for every program would allow everything")
+    if "=" in first.text:
+        raise BadPattern(f"`{first.text}` sets a variable. Write the program first, or keep `exactly:` before the whole line")
+    found = [_word(word) for word in words]
+    return CommandPattern(words=tuple(word for word, _ in found), literal=tuple(literal for _, literal in found))
+
+
+def _words(text: str) -> Sequence[Word]:
+    if not text.strip():
+        raise BadPattern("Write a command, such as `npm test *`")
+    if len(text) > LONGEST_PATTERN:
+        raise BadPattern(f"It has more than {LONGEST_PATTERN:,} characters")
+    read = read_characters(text)
+    if isinstance(read, NotFollowed):
+        raise BadPattern(f"This cannot be a pattern: {read.reason}. `{EXACTLY.strip()}` before it allows just this line")
+    if any(kind == "redirection" for kind, _, _ in read.spans):
+        raise BadPattern("Leave the redirection out: output that is thrown away does not matter to a rule, and no rule covers another one")
+    if len(read.commands) != 1 or any(kind == "operator" for kind, _, _ in read.spans):
+        raise BadPattern("A rule is for one command. Make one for each of these; a line is allowed if all of its commands are")
+    return read.commands[0]
+
+
+def _word(word: Word) -> tuple[str | re.Pattern[str], bool]:
+    if not word.has_glob:
+        return word.text, True
+    if "?" in word.text:
+        raise BadPattern("`?` has no meaning in a rule for commands. Use `*`, or quote the word if it is meant as it stands")
+    if word.text in (ANY_WORDS, ANY_WORDS_AT_ALL):
+        return word.text, False
+    if "**" in word.text:
+        raise BadPattern("`**` stands for words, so it has to be a word of its own")
+    return re.compile(".*".join(map(re.escape, word.text.split("*"))), re.DOTALL), False
+
+
+# Paths
+
+_STARS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+
+
+@lru_cache(maxsize=2_000)
+def path_pattern(text: str) -> re.Pattern[str]:
+    """Which files it covers, by their path as it is shown: relative to the first workspace folder. Raises `BadPattern`."""
+    if not text.strip():
+        raise BadPattern("Write a file or a folder, such as `src/**`")
+    if text != text.strip() or not text.isprintable() or len(text) > LONGEST_PATTERN:
+        raise BadPattern("It has blanks at its ends, characters that nobody sees, or too many")
+    if "\\" in text:
+        raise BadPattern("Write `/` between folders, also on Windows")
+    if "{" in text or "}" in text:
+        raise BadPattern("Braces are not followed in a rule. Make a rule for each")
+    names = text.split("/")
+    if any(name in ("..", ".") for name in names):
+        raise BadPattern("`.` and `..` are not followed. Write the path from the workspace folder on")
+    if any("**" in name and name != "**" for name in names):
+        raise BadPattern("`**` has to stand between slashes: `src/**/*.py`")
+    if any(not name for name in names[1:-1]):
+        raise BadPattern("It has two slashes in a row")
+    whole = f"{text}**" if text.endswith("/") else text
+    return re.compile("".join(map(_glob, _STARS.findall(whole))), re.DOTALL)
+
+
+def _glob(piece: str) -> str:
+    match piece:
+        case "**/":
+            return "(?:[^/]+/)*"
+        case "**":
+            return ".+"
+        case "*":
+            return "[^/]*"
+        case "?":
+            return "[^/]"
+        case _:
+            return re.escape(piece)
+
+
+# Hosts
+
+
+def host_matches(pattern: str, host: str) -> bool:
+    """Whether the host is the one of the pattern, or below it where it begins with `*.`. A port counts. Raises `BadPattern`."""
+    wanted = host_pattern(pattern)
+    if not wanted.startswith("*."):
+        return wanted == host
+    name, _, port = wanted[2:].partition(":")
+    named, _, asked_port = host.partition(":")
+    return port == asked_port and named.endswith(f".{name}")
+
+
+def host_pattern(text: str) -> str:
+    """As hosts are compared. Raises `BadPattern`."""
+    below = text.startswith("*.")
+    try:
+        host = parse_host(text.removeprefix("*.").strip())
+    except BadHost as error:
+        raise BadPattern(str(error).removesuffix(", with no pattern in it")) from error
+    if "*" in host.name or (below and ("." not in host.name or host.name.replace(".", "").isdigit() or ":" in host.name)):
+        raise BadPattern("`*.` has to stand before a domain with a dot in it, such as `*.example.org`")
+    return f"*.{host}" if below else str(host)
+
+
+# In words
+
+
+def check_pattern(action: RuleAction, text: str) -> None:
+    """Whether it can be a rule. Raises `BadPattern`."""
+    match action:
+        case "command":
+            command_pattern(text)
+        case "edit":
+            path_pattern(text)
+        case "host":
+            host_pattern(text)
+
+
+def explained(action: RuleAction, text: str) -> str:
+    """What a rule with that pattern lets run, in a sentence with backticks around what is literal."""
+    if action == "host":
+        return f"Lets commands connect to {'every host below ' if text.startswith('*.') else ''}`{text.removeprefix('*.')}`."
+    if action == "edit":
+        return f"Lets the agent write {_files(text)}, but none that run by themselves or steer a tool."
+    read = command_pattern(text)
+    if read.exact is not None:
+        return "Runs just this line, as it stands."
+    if read.known:
+        what = "only read" if read.reads else "run what this folder says"
+        return f"Runs `{read.known}` with words that are known to do no more: it can {what}."
+    return f"Runs {_command(text, read)}."
+
+
+def _files(text: str) -> str:
+    if text in ("**", "**/*"):
+        return "all files of the workspace"
+    if text.endswith(("/**", "/")) and not set("*?") & set(text.removesuffix("**")):
+        return f"all files below `{text.removesuffix('**').rstrip('/')}`"
+    return f"files whose path fits `{text}`" if set("*?") & set(text) else f"`{text}`"
+
+
+def _command(text: str, read: CommandPattern) -> str:
+    *words, last = read.words
+    if all(read.literal):
+        return f"`{text}` with no other words"
+    if all(read.literal[:-1]) and words and last in (ANY_WORDS, ANY_WORDS_AT_ALL):
+        kind = "any words at all" if last == ANY_WORDS_AT_ALL else "any words that stay in the workspace folder"
+        return f"`{text.rstrip().rstrip('*').rstrip()}` with {kind}"
+    return f"commands that fit `{text}` word by word"
+
+
+def warning_of(action: RuleAction, text: str) -> str:
+    """What is wide about a pattern that may be a rule all the same; empty where nothing is."""
+    if action != "command":
+        return "" if text not in ("**", "**/*") else "That is nearly everything in the workspace."
+    read = command_pattern(text)
+    if not read.words or (all(read.literal) and not _takes_input(read)):
+        return ""
+    program = str(read.words[0]).rsplit("/", 1)[-1]
+    if re.sub(r"[\d.]+$", "", program) in RUNS_OTHERS or program in RUNS_OTHERS:
+        return f"`{program}` runs whatever its words or its input say. This allows any program."
+    if program in CHANGES_SHELL:
+        return f"`{program}` is part of the shell. It only counts where it is the whole line."
+    if program in TAKES_CODE and len(read.words) == 2 and not read.literal[1]:
+        example = f"{program} {_SUBCOMMANDS[program]} *"
+        return f"`{program}` has options and subcommands that run other programs. Name the subcommand, such as `{example}`."
+    if ANY_WORDS_AT_ALL in read.words:
+        return "`**` also takes paths that lead out of the workspace folder."
+    return ""
+
+
+_SUBCOMMANDS = {
+    "git": "commit",
+    "find": ". -name",
+    "npm": "test",
+    "pnpm": "test",
+    "yarn": "test",
+    "uv": "sync",
+    "go": "test",
+    "cargo": "test",
+}
+
+
+def _takes_input(read: CommandPattern) -> bool:
+    """Whether it is a program that runs what comes in through a pipe (`curl … | sh`)."""
+    return len(read.words) == 1

@@ -1,0 +1,117 @@
+/** What the agent may do: asked part by part, allowed by rules that the user writes, listed and revoked; and an edit that is changed before it is accepted. */
+
+import assert from "node:assert/strict";
+import { access, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expectEventually } from "./harness/eventually.mjs";
+import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { editorShows, runCommand } from "./harness/workbench.mjs";
+
+const FILE = "tankgauge/tank.py";
+
+/** @param {string} command */
+const run = (command) => ({ call: "bash", input: { command } });
+
+/** @param {string} workspace @param {string} name */
+const isThere = (workspace, name) =>
+  access(join(workspace, name)).then(
+    () => true,
+    () => false,
+  );
+
+stage("permissions", {}, (scenario) => {
+  scenario("a command is asked about part by part, and a rule is written with what it would have covered", {}, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    await api.enqueue([run("ls && mkdir made && python3 -c 'print(1)' > made/x")], { say: "Then not." });
+    await api.enqueue([run("ls && mkdir made-one && tail -n 1 README.md")], { say: "It is made." });
+    await api.enqueue([run("mkdir made-two")], { say: "So is the other." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Make it in one go");
+    await approval(panel).getByText("special meaning").waitFor();
+    await screenshot("1-not-followed");
+    await answerApproval(panel, "Refuse");
+    await turnIsOver(panel);
+
+    await sendPrompt(panel, "Make one");
+    const card = approval(panel);
+    await card.getByText("It only reads").first().waitFor();
+    await card.getByText("not on the list of harmless commands").waitFor();
+    await screenshot("2-asked");
+    await answerApproval(panel, "Always allow…");
+    const pattern = card.getByLabel("Always allow", { exact: true });
+    await expectEventually(async () => (await pattern.inputValue()) === "mkdir made-one", "the command is offered as it stands");
+    await pattern.fill("mkdir $HOME/*");
+    await card.getByText("special meaning for the shell").waitFor();
+    await screenshot("3-broken");
+    await pattern.press("Enter");
+    assert.equal(await isThere(workspace, "made-one"), false, "a broken pattern is not saved, and nothing runs");
+    await pattern.fill("mkdir *");
+    await card.getByText("with any words that stay in the workspace folder").waitFor();
+    await card.locator(".rule-match").getByText("mkdir made-one").waitFor();
+    await screenshot("4-rule");
+    await pattern.press("Enter");
+    await itemsOf(panel, "assistant").getByText("It is made.").waitFor();
+
+    await sendAndFinish(panel, "Make another");
+    assert.equal(await isThere(workspace, "made-two"), true, "the rule allows it without a question");
+    await screenshot("5-not-asked");
+  });
+
+  scenario("the page of permissions lists, explains and revokes", { goesOn: true }, async ({ page, api, screenshot }) => {
+    const panel = await openPanel(page);
+    await runCommand(page, "Ullage: Permissions");
+    const sheet = panel.locator(".sheet");
+    const rule = sheet.locator(".rule");
+    await rule.locator(".rule-name").getByText("mkdir *", { exact: true }).waitFor();
+    await rule.getByText("Used 1 time.").waitFor();
+    await screenshot("1-page");
+    await rule.getByRole("button", { name: "Change this rule" }).click();
+    await sheet.getByLabel("Always allow", { exact: true }).fill("mkdir made-*");
+    await sheet.getByLabel("Where the rule holds").selectOption("session");
+    await sheet.locator(".rule-match").first().waitFor();
+    await screenshot("2-changed");
+    await sheet.getByRole("button", { name: "Save" }).click();
+    await rule.locator(".rule-name").getByText("mkdir made-*", { exact: true }).waitFor();
+    assert.equal(await rule.count(), 1);
+    await sheet.getByRole("radio", { name: "Ask about everything" }).check();
+    await screenshot("3-everything");
+    await api.enqueue([run("ls")], { say: "Listed." });
+    await page.keyboard.press("Escape");
+    await sendPrompt(panel, "List");
+    await approval(panel).getByText("you want to be asked about everything").waitFor();
+    await approval(panel).getByRole("button", { name: "Permissions…" }).click();
+    await sheet.getByRole("radio", { name: "Ask about what is not harmless" }).check();
+    await rule.getByRole("button", { name: "Revoke this rule" }).focus();
+    await page.keyboard.press("Enter");
+    await sheet.getByText("There are no rules").waitFor();
+    await screenshot("4-revoked");
+    await page.keyboard.press("Escape");
+    await answerApproval(panel, "Allow once");
+    await itemsOf(panel, "assistant").getByText("Listed.").waitFor();
+  });
+
+  scenario("a proposed edit opens as a diff, is changed there, and is written as the user left it", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    await writeFile(join(workspace, "notes.txt"), "\ufeffone\r\ntwo\r\nthree");
+    const edit = { path: "notes.txt", old_text: "two", new_text: "2" };
+    await api.enqueue([{ call: "read_file", input: { path: "notes.txt" } }], [{ call: "edit_file", input: edit }], { say: "Written." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Write the number");
+    await approval(panel).getByRole("button", { name: "Open in the editor" }).click();
+    await editorShows(page, "three");
+    await page.locator(".editor.modified .monaco-editor .view-line").last().click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("zero\n");
+    await screenshot("1-changed-before-accepting");
+    await page.getByRole("button", { name: "Accept proposed edit" }).first().click();
+    await itemsOf(panel, "assistant").getByText("Written.").waitFor();
+    assert.equal(await readFile(join(workspace, "notes.txt"), "utf8"), "\ufeffzero\r\none\r\n2\r\nthree");
+    const told = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+    assert.match(told, /The user changed your proposal/);
+    assert.match(told, /\+zero/);
+    await expectEventually(async () => (await page.locator(".tab").count()) === 0, "the proposal is closed");
+    await screenshot("2-written");
+    assert.ok(await isThere(workspace, FILE));
+  });
+});
