@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
 import {
+  type Gathered,
   PANEL_COMMANDS,
   PASS_THROUGH,
   type PanelView,
@@ -11,8 +12,10 @@ import {
   type ToHost,
   type ToPanel,
 } from "../webview/messages";
+import { gitChanges } from "./editor/git";
+import { terminalSelection, Terminals } from "./editor/terminals";
 import { currentLanguage } from "./l10n";
-import type { ParamsOf, SessionFigures } from "./protocol";
+import type { AttachmentRef, ParamsOf, SessionFigures } from "./protocol";
 import { wantsAttention } from "./session/sessionRows";
 import type { PlanDocuments } from "./session/planDocuments";
 import type { ActiveSession } from "./session/activeSession";
@@ -25,6 +28,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   static readonly id = "ullage.chat";
   private view: vscode.WebviewView | undefined;
   private readonly files = new WorkspaceFiles();
+  private readonly terminals = new Terminals();
   /** The page has loaded and listens. A hidden panel has no page. */
   private listening = false;
   private focusWanted = false;
@@ -36,7 +40,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   private readonly figures = new Map<string, SessionFigures>();
   private badge: vscode.ViewBadge | undefined;
   private readonly visibilityChanged = new vscode.EventEmitter<void>();
-  /** The panel came into sight, or went out of it. */
+  /** The panel came into sight or went out of it, or its window got or lost the focus. */
   readonly onDidChangeVisibility = this.visibilityChanged.event;
 
   constructor(
@@ -50,6 +54,8 @@ export class ChatView implements vscode.WebviewViewProvider {
   ) {
     subscriptions.push(
       this.visibilityChanged,
+      vscode.window.onDidChangeWindowState(() => this.visibilityChanged.fire()),
+      this.terminals,
       connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
       connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
       session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
@@ -86,8 +92,23 @@ export class ChatView implements vscode.WebviewViewProvider {
     return this.view?.visible === true;
   }
 
+  /** The panel is in sight, in a window that has the focus. */
+  get isLookedAt(): boolean {
+    return this.isVisible && vscode.window.state.focused;
+  }
+
+  /** In the panel's page; a panel that is hidden has none, and is silent. */
+  playSound(what: "waits" | "done"): void {
+    if (this.listening) {
+      this.post({ type: "sound", what });
+    }
+  }
+
   /** A number at the panel's icon, which is seen while the panel is not. */
   setBadge(badge: vscode.ViewBadge | undefined): void {
+    if (this.badge?.value === badge?.value && this.badge?.tooltip === badge?.tooltip) {
+      return;
+    }
     this.badge = badge;
     if (this.view !== undefined) {
       this.view.badge = badge;
@@ -191,6 +212,8 @@ export class ChatView implements vscode.WebviewViewProvider {
         return;
       case "findFiles":
         return this.answer(message.id, this.files.find(message.query));
+      case "gather":
+        return this.answer(message.id, this.gather(message.what));
       case "readImage":
         return this.answer(message.id, readImage(message.path, this.session.storeFolder, this.session.current?.worktree));
       case "command":
@@ -218,6 +241,18 @@ export class ChatView implements vscode.WebviewViewProvider {
   /** An answer to a plan takes along what was said about its lines. */
   private withPlanComments({ method, params }: Extract<ToHost, { type: "request" }>): ParamsOf<PassThroughMethod> {
     return method === "ullage/permission/respond" ? this.plans.answered(params as ParamsOf<typeof method>) : params;
+  }
+
+  private async gather(what: Gathered): Promise<AttachmentRef> {
+    switch (what) {
+      case "terminal":
+        return this.terminals.lastCommand();
+      case "terminalSelection":
+        return terminalSelection();
+      case "changes":
+      case "staged":
+        return gitChanges(what);
+    }
   }
 
   private async sendSnapshot(): Promise<void> {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
 import type { ProposedChanges } from "./files/applyCode";
 import { addTerminalSelection, addToChat } from "./editor/adding";
+import type { CommitMessages } from "./editor/commitMessage";
 import { nameOfFile } from "./files/places";
 import { t } from "./l10n";
 import { type ApiKey, setUpKey, setUpModel } from "./model/connect";
@@ -30,6 +31,7 @@ export interface CommandParts {
   proposed: ProposedChanges;
   edits: ProposedEdits;
   review: ReviewParts;
+  commitMessages: CommitMessages;
   log: vscode.LogOutputChannel;
 }
 
@@ -38,7 +40,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, session, chat, apiKey, notice, proposed, edits, review, log } = parts;
+  const { connection, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -65,6 +67,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.attachEditor": () => addToChat(chat),
     "ullage.addToChat": (...given) => addToChat(chat, ...given),
     "ullage.addTerminalSelection": () => addTerminalSelection(chat),
+    "ullage.writeCommitMessage": (sourceControl) => commitMessages.write(sourceControl),
+    "ullage.stopCommitMessage": () => commitMessages.stop(),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.exportSession": () => exportSession(session),
     "ullage.importSessions": () => importSessions(connection, session, chat),

@@ -4,6 +4,7 @@ import "./editorLanguage"; // before all others: they have texts
 import * as vscode from "vscode";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
+import { CommitMessages } from "./editor/commitMessage";
 import { bindProblemActions } from "./editor/problemActions";
 import { ProposedChanges } from "./files/applyCode";
 import { t } from "./l10n";
@@ -16,6 +17,7 @@ import { Launch } from "./server/launch";
 import { startReview } from "./review/commands";
 import { ActiveSession } from "./session/activeSession";
 import { bindApprovals } from "./session/approvalPrompts";
+import { bindAttention } from "./session/attentionSigns";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
 import { PlanDocuments } from "./session/planDocuments";
 import { ProposedEdits } from "./session/proposedEdits";
@@ -34,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const edits = new ProposedEdits(session);
   const chat = new ChatView(context.extensionUri, connection, session, proposed, plans, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
+  const commitMessages = new CommitMessages(session);
   const review = startReview(session, chat);
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
@@ -48,9 +51,11 @@ export function activate(context: vscode.ExtensionContext): void {
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
+    bindAttention(session, chat),
+    commitMessages,
     bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, session, chat, apiKey, notice, proposed, edits, review, log }),
+    registerCommands({ connection, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

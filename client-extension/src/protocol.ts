@@ -664,6 +664,8 @@ export type AttachmentRef =
   /** A text that is in no file; `name` says where it is from. */
   | { kind: "text"; name: string; text: string }
   | { kind: "problems" }
+  /** A page of the web, which the server fetches once when the prompt is sent. */
+  | { kind: "page"; url: string }
   | { kind: "pasted"; data: string };
 
 export interface Problem {
@@ -827,6 +829,10 @@ export interface ClientRequests {
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
   "ullage/session/export": [OfSession & { format: "markdown" | "jsonl" }, { text: string }];
+  "ullage/session/commitMessage": [
+    OfSession & { diff: string; newFiles?: Optional<string[]>; recent?: Optional<string[]> },
+    { text: string },
+  ];
   "ullage/session/setMode": [OfSession & { modeId: ModeId }, Nothing];
   "ullage/permission/respond": [
     OfSession & {
@@ -908,6 +914,7 @@ export const METHODS = {
     "ullage/session/setModel": true,
     "ullage/session/setEffort": true,
     "ullage/session/export": true,
+    "ullage/session/commitMessage": true,
     "ullage/session/setMode": true,
     "ullage/permission/respond": true,
     "ullage/permission/list": true,

@@ -8,7 +8,7 @@ import type { PassThroughMethod } from "./messages";
 
 export interface Actions extends Pick<
   Host,
-  "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "readImage"
+  "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "gather" | "readImage"
 > {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
@@ -97,6 +97,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, firstCh
     insert: host.insert,
     apply: host.apply,
     findFiles: host.findFiles,
+    gather: host.gather,
     readImage: host.readImage,
     send: async (method, params) => (await request(method, params)) !== undefined,
     ask,

@@ -1,8 +1,8 @@
 /** The panel's way to the extension host: requests with answers, and orders without. `acquireVsCodeApi` is called here and only once. */
 
 import type { Attachment } from "./dock/attachments";
-import type { ParamsOf, ResultOf } from "../src/protocol";
-import type { FileSuggestion, ImageFile, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
+import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
+import type { FileSuggestion, Gathered, ImageFile, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
 
 interface VsCodeApi {
   postMessage(message: ToHost): void;
@@ -36,6 +36,8 @@ export interface Host {
   request: <M extends PassThroughMethod>(method: M, params: ParamsOf<M>) => Promise<ResultOf<M>>;
   /** @throws Refused */
   findFiles: (query: string) => Promise<FileSuggestion[]>;
+  /** @throws Refused where the editor has nothing of it */
+  gather: (what: Gathered) => Promise<AttachmentRef>;
   /** @throws Refused where it is no image that the panel may show */
   readImage: (path: string) => Promise<ImageFile>;
   /** With what it is about, where it takes that; empty: nothing. */
@@ -88,6 +90,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
 
   return {
     request: (method, params) => ask((id) => ({ type: "request", id, method, params })) as Promise<never>,
+    gather: (what) => ask((id) => ({ type: "gather", id, what })) as Promise<AttachmentRef>,
     findFiles: (query) => ask((id) => ({ type: "findFiles", id, query })) as Promise<FileSuggestion[]>,
     readImage: (path) => ask((id) => ({ type: "readImage", id, path })) as Promise<ImageFile>,
     runCommand: (command, argument = "") => api.postMessage({ type: "command", command, argument }),

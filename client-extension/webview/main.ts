@@ -12,6 +12,7 @@ import { Panel } from "./panel";
 import { asKept, INITIAL_STATE, type PanelMessage, type PanelState, reduce, toKeep } from "./state";
 import { PAGE } from "./conversation/timeline";
 import { firstChangeFrom, NO_TURNS } from "./conversation/turns";
+import { playSound } from "./sound";
 
 let state: PanelState = INITIAL_STATE;
 let loading: Promise<void> | undefined;
@@ -34,6 +35,8 @@ const host = connectHost((message) => {
     panel.nextApproval();
   } else if (message.type === "listChanged") {
     panel.tellSessions(message);
+  } else if (message.type === "sound") {
+    void playSound(message.what).catch(() => undefined); // a system without sound
   } else {
     take(message);
   }

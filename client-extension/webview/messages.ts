@@ -84,6 +84,9 @@ export interface FileSuggestion {
   lines?: LineRange;
 }
 
+/** What the host puts together for a prompt when it is named after `@`. */
+export type Gathered = "changes" | "staged" | "terminal" | "terminalSelection";
+
 /** An image that the panel may draw. */
 export interface ImageFile {
   bytes: Uint8Array<ArrayBuffer>;
@@ -112,6 +115,8 @@ export type ToHost =
   | { type: "resync" }
   | { type: "request"; id: number; method: PassThroughMethod; params: ParamsOf<PassThroughMethod> }
   | { type: "findFiles"; id: number; query: string }
+  /** Something that the editor shows, to be attached: an `AttachmentRef` is the answer. */
+  | { type: "gather"; id: number; what: Gathered }
   /** The bytes of an image that is a file of the workspace, or kept of a session. */
   | { type: "readImage"; id: number; path: string }
   | { type: "command"; command: PanelCommand; argument?: string }
@@ -137,10 +142,11 @@ export type ToPanel =
   | { type: "server"; status: ServerStatus }
   /** What the server wants the user to know beside the session: all that holds now. */
   | { type: "warnings"; texts: readonly string[] }
-  /** The answer to a `request`, `findFiles` or `readImage` with this id: a result, or a message for the user and, where the server refused, its reason. */
+  /** The answer to a `request`, `findFiles`, `gather` or `readImage` with this id: a result, or a message for the user and, where the server refused, its reason. */
   | { type: "response"; id: number; result?: unknown; error?: string; reason?: string }
   | { type: "show"; view: PanelView }
   | { type: "focusPrompt" }
+  | { type: "sound"; what: "waits" | "done" }
   /** A key answers the question that is in sight; where none is, the next one is shown. */
   | { type: "answerApproval"; allow: boolean }
   /** Goes to the next question that waits. */

@@ -1,13 +1,14 @@
-/** What one points at in the editor goes into the prompt: lines, files, folders, problems. */
+/** What one points at in the editor goes into the prompt: lines, files, folders, problems, terminals, git changes, pages. */
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { appendFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { gauge } from "./harness/gauge.mjs";
-import { itemsOf, openPanel, promptBox, sendAndFinish, turnIsOver } from "./harness/panel.mjs";
+import { itemsOf, openPanel, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { openFile } from "./harness/workbench.mjs";
+import { notification, openFile, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const BROKEN = '{\n  "dip": 1\n  "depth": 2\n}\n';
@@ -61,5 +62,137 @@ stage("from the editor", {}, (scenario) => {
     assert.match(asked, /broken\.json:3: /);
     assert.match(asked, /Expected comma/);
     await screenshot("2-explained");
+  });
+
+  scenario("a page, a terminal and git changes go into the prompt", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
+    await api.enqueue({ say: "I see all of them." });
+    const site = createServer((request, response) => {
+      response.writeHead(request.url === "/gauges" ? 200 : 404, { "content-type": "text/html" });
+      response.end("<title>Gauges</title><script>no()</script><h1>Dips</h1><p>A dip is a depth.</p>");
+    });
+    await new Promise((resolve) => site.listen(0, "127.0.0.1", () => resolve(undefined)));
+    const address = site.address();
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+    try {
+      await appendFile(join(workspace, FILE), "\n# changed by hand\n");
+      const panel = await openPanel(page);
+      await runCommand(page, "Terminal: Create New Terminal");
+      const terminal = page.locator(".terminal .xterm-helper-textarea").first();
+      await terminal.waitFor({ state: "attached" });
+      const mark = (/** @type {string} */ name) => page.locator(`.terminal-wrapper.active .codicon-terminal-decoration-${name}`);
+      await mark("incomplete").waitFor(); // the shell integration is there, and the shell waits for a command
+      await page.keyboard.type("echo dip $((40+2))\n");
+      await mark("success").waitFor();
+
+      const chips = panel.locator(".composer .chip");
+      const name = async (/** @type {string} */ typed, /** @type {string} */ chip) => {
+        const before = await chips.count();
+        await promptBox(panel).press("End");
+        await promptBox(panel).pressSequentially(` @${typed}`);
+        await panel.locator('[role="option"]').first().waitFor();
+        await promptBox(panel).press("Enter");
+        await expectEventually(async () => (await chips.count()) === before + 1, `${chip} is attached`);
+        assert.match((await chips.allInnerTexts()).at(-1) ?? "", new RegExp(chip));
+      };
+      await name("chan", "git changes");
+      await name("termin", "terminal");
+      await name(`${url}/gauges`, "127");
+      await screenshot("1-attached");
+      await sendAndFinish(panel, "What do these say?");
+      const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages[0]);
+      assert.match(asked, /Not staged:.*\+# changed by hand/);
+      assert.match(asked, /\$ echo dip.*dip 42.*exit code 0/);
+      assert.match(asked, /Title: Gauges.*# Dips.*A dip is a depth/);
+      assert.doesNotMatch(asked, /no\(\)/);
+      await screenshot("2-sent");
+
+      const before = (await api.calls()).length;
+      await sendPrompt(panel, `Read @${url}/gone`);
+      await promptBox(panel).press("Enter"); // the first was for the menu
+      await panel.getByText(/cannot be attached: 127.0.0.1 answered 404/).waitFor();
+      assert.equal(await promptBox(panel).inputValue(), `Read @${url}/gone `);
+      assert.equal((await api.calls()).length, before);
+      await screenshot("3-not-fetched");
+      await promptBox(panel).fill("");
+      await panel.locator(".composer .chip button").click();
+    } finally {
+      await runCommand(page, "Terminal: Kill All Terminals");
+      site.close();
+    }
+  });
+
+  scenario("a change of the source control goes into the prompt, and its commit message is written", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    await appendFile(join(workspace, FILE), "\n# a comment by hand\n");
+    const panel = await openPanel(page);
+    await page.getByRole("tab", { name: /^Source Control/ }).click();
+    const view = page.locator(".scm-view");
+    const row = view.locator(".monaco-list-row").filter({ hasText: "tank.py" });
+    await panel.locator("button.model-button").waitFor(); // before that the menu has nothing of Ullage
+    await row.click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
+    await page.keyboard.press("Enter");
+    const chips = panel.locator(".composer .chip");
+    await expectEventually(
+      async () => (await chips.allInnerTexts()).join().includes("changes of tankgauge/tank.py"),
+      "the diff is attached",
+    );
+    await screenshot("1-attached");
+    await api.enqueue({ say: "It is a comment." });
+    await sendAndFinish(panel, "What is this?");
+    assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages[0]), /\+# a comment by hand/);
+
+    const message = async () => (await view.locator(".scm-input").innerText()).replaceAll("\u00a0", " ");
+    const write = page.getByRole("button", { name: "Write commit message" }).first();
+    const header = page.locator(".pane-header").filter({ hasText: "Changes" }).first();
+    const press = async () => {
+      await header.hover(); // its buttons show then
+      await write.click();
+    };
+    await api.enqueue({ say: "Say why the tank is read" });
+    await press();
+    await expectEventually(async () => (await message()).includes("Say why the tank is read"), "the message stands in the box");
+    const { body } = (await api.calls()).at(-1) ?? {};
+    assert.equal(body?.messages.length, 1);
+    assert.equal(body?.tools ?? undefined, undefined);
+    assert.match(JSON.stringify(body?.messages), /\+# a comment by hand/);
+    await screenshot("2-written");
+
+    await api.enqueue({ say: "Explain the tank" });
+    await press();
+    const told = notification(page, "was replaced");
+    await told.waitFor();
+    assert.match(await message(), /Explain the tank/);
+    await screenshot("3-replaced");
+    await told.getByRole("button", { name: "Undo" }).click();
+    await expectEventually(async () => /Say why/.test(await message()), "the message of before is back");
+
+    await api.enqueue({ reply: [{ say: "Too late for this commit" }], chunk_size: 4, interruption: { holds_after: 1 } });
+    await press();
+    const stop = page.getByRole("button", { name: "Stop writing the commit message" }).first();
+    await api.held();
+    await header.hover();
+    await stop.waitFor();
+    await screenshot("4-writing");
+    await stop.click();
+    await header.hover();
+    await write.waitFor();
+    assert.match(await message(), /Say why/);
+    await page.getByRole("tab", { name: /^Explorer/ }).click();
+  });
+
+  scenario("who does not look at the panel is told that the agent is done", { goesOn: true }, async ({ page, api, screenshot }) => {
+    await api.enqueue({ reply: [{ say: "It is done." }], chunk_size: 4, interruption: { holds_after: 1 } });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Do it while I look elsewhere");
+    await api.held();
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await api.release();
+    const told = notification(page, "Ullage is done: Do it while I look elsewhere");
+    await told.waitFor();
+    await screenshot("1-told");
+    await told.getByRole("button", { name: "Show" }).click();
+    await itemsOf(panelOf(page), "assistant").getByText("It is done.").waitFor();
+    await screenshot("2-shown");
   });
 });

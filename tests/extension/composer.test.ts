@@ -11,10 +11,13 @@ import { colour, contrast, declared } from "./colours";
 import { recordingActions } from "./recordingActions";
 import { gauge, snapshot, user } from "./samples";
 
-function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true, attached: readonly Attachment[] = []) {
+function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true, attached: readonly Attachment[] = [], refusal?: Error) {
   const { actions, done } = recordingActions();
   if (!takesPrompts) {
     actions.prompt = async () => false;
+  }
+  if (refusal !== undefined) {
+    actions.gather = async () => Promise.reject(refusal);
   }
   actions.findFiles = async () => [{ uri: "file:///w/src/tank.py", path: "src/tank.py", open: false }];
   const remembered: [string, string[]][] = [];
@@ -216,17 +219,28 @@ async function paste(box: HTMLTextAreaElement, files: File[], text = ""): Promis
   return event;
 }
 
+test("of a file from outside of the editor the text is attached", async () => {
+  const { box, write, press, done } = opened();
+  await paste(box, [new File(["dip 42"], "dips.log", { type: "" }), new File(["x".repeat(300_000)], "long.log")]);
+  await write("read it");
+  await press("Enter");
+  assert.deepEqual(done, [
+    "refuse long.log cannot be attached this way. Images and texts can; attach files of the workspace with @.",
+    'prompt read it [{"kind":"text","name":"dips.log","text":"dip 42"}] queue',
+  ]);
+});
+
 test("a pasted image is attached and sent with the words", async () => {
   const { composer, box, write, press, done } = opened();
   const image = new File(["picture"], "image.png", { type: "image/png" });
-  const other = new File(["text"], "a.txt", { type: "text/plain" });
+  const other = new File(["no\0text"], "a.bin", { type: "application/octet-stream" });
   const event = await paste(box, [image, other]);
   assert.equal(event.defaultPrevented, true);
   assert.equal(composer.element.querySelector(".chip")?.textContent, "pasted image");
   await write("what is it?");
   await press("Enter");
   assert.deepEqual(done, [
-    "refuse a.txt cannot be attached this way. Images can; attach files of the workspace with @.",
+    "refuse a.bin cannot be attached this way. Images and texts can; attach files of the workspace with @.",
     `prompt what is it? [{"kind":"pasted","data":"${btoa("picture")}"}] queue`,
   ]);
 });
@@ -300,3 +314,40 @@ for (const theme of ["dark", "light"] as const) {
     assert.ok(ratio >= 3, `${ratio.toFixed(2)} to 1`);
   });
 }
+
+test("a page that is named after @ is attached once, and goes with the prompt", async () => {
+  const { composer, write, press, options, done } = opened();
+  await write("see @https://a.org/x");
+  assert.deepEqual(options(), ["https://a.org/x"]);
+  await press("Enter");
+  const chips = () => [...composer.element.querySelectorAll(".chip bdi")].map((chip) => chip.textContent);
+  assert.deepEqual(chips(), ["a.org/x"]);
+  await write("see @https://a.org/x and @https://b.org");
+  await press("Escape");
+  await press("Enter");
+  assert.deepEqual(done, [
+    'prompt see @https://a.org/x and @https://b.org [{"kind":"page","url":"https://a.org/x"},{"kind":"page","url":"https://b.org"}] queue',
+  ]);
+});
+
+test("a prompt that was not taken comes back with what was attached", async () => {
+  const { composer, box, write, press } = opened({}, "", false);
+  await write("see @https://a.org/x ");
+  await press("Enter");
+  assert.equal(box.value, "see @https://a.org/x ");
+  assert.equal(composer.element.querySelectorAll(".chip").length, 1);
+});
+
+test("what the editor shows is put together when it is named, and why not is said", async () => {
+  const { composer, write, press, done } = opened();
+  await write("@termin");
+  await press("Enter");
+  await settle();
+  assert.equal(composer.element.querySelector(".chip bdi")?.textContent, "terminal");
+  const refusing = opened({}, "", true, [], new Error("No terminal is open"));
+  await refusing.write("@termin");
+  await refusing.press("Enter");
+  await settle();
+  assert.equal(refusing.composer.element.querySelectorAll(".chip").length, 0);
+  assert.deepEqual([done, refusing.done], [[], ["refuse No terminal is open"]]);
+});

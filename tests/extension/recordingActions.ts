@@ -25,6 +25,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     apply: (text, path) => void say("apply", text, path),
     copy: (text) => void say("copy", text),
     findFiles: async () => [],
+    gather: async (what) => ({ kind: "text", name: what, text: `text of ${what}` }),
     readImage: async (path) => Promise.reject(new Error(`no image ${path}`)),
   };
   return { actions, done };

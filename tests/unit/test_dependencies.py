@@ -57,7 +57,7 @@ ONLY_IN = {
     "attrs": {"lsp"},
     "attr": {"lsp"},
     "anthropic": {"models"},
-    "httpx2": {"models"},
+    "httpx2": {"models", "workspace"},
     "ctok": {"models"},
     "PIL": {"workspace"},
     "pygit2": {"workspace"},

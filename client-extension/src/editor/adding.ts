@@ -8,10 +8,9 @@ import type { ChatView } from "../chatView";
 import { isAttachable, nameInUri } from "../files/fileFacts";
 import { t } from "../l10n";
 import type { AttachmentRef } from "../protocol";
-import { linesOf } from "./words";
-
-/** Characters of a terminal's selection or a test's message: what is longer is a log, which the agent reads better from a file. */
-const LONGEST_TEXT = 30_000;
+import { changeOf, type ChangeInView } from "./git";
+import { terminalSelection } from "./terminals";
+import { linesOf, textOf } from "./words";
 
 /**
  * Adds what the place gives that the command was chosen from; without any, what the active editor shows.
@@ -19,29 +18,29 @@ const LONGEST_TEXT = 30_000;
  * @throws Error with a message for the user.
  */
 export async function addToChat(chat: ChatView, ...given: unknown[]): Promise<void> {
-  const attachments = textsIn(given) ?? filesIn(given) ?? fromEditor();
+  const attachments = textsIn(given) ?? (await changesIn(given)) ?? filesIn(given) ?? fromEditor();
   await chat.show({ kind: "prompt", prompt: { text: "", attachments } });
 }
 
 /** Adds what is selected in the active terminal. @throws Error with a message for the user. */
 export async function addTerminalSelection(chat: ChatView): Promise<void> {
-  const before = await vscode.env.clipboard.readText();
-  await vscode.env.clipboard.writeText("");
-  let selected: string;
-  try {
-    await vscode.commands.executeCommand("workbench.action.terminal.copySelection"); // there is no other way to learn what is selected
-    selected = await vscode.env.clipboard.readText();
-  } finally {
-    await vscode.env.clipboard.writeText(before);
-  }
-  if (selected.trim() === "") {
-    throw new Error(t("Select something in the terminal first"));
-  }
-  await chat.show({ kind: "prompt", prompt: { text: "", attachments: [textOf("terminal", selected)] } });
+  await chat.show({ kind: "prompt", prompt: { text: "", attachments: [await terminalSelection()] } });
 }
 
-function textOf(name: string, text: string): AttachmentRef {
-  return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text }; // oxlint-disable-line ullage/untranslated -- the model reads it
+/** Changes of the source control, each as its diff where git knows one: of a file that was deleted there is nothing else. */
+async function changesIn(given: readonly unknown[]): Promise<AttachmentRef[] | undefined> {
+  const states = given
+    .flatMap((each) => (each as { resourceStates?: unknown[] } | undefined)?.resourceStates ?? [each])
+    .filter((each) => !(each instanceof vscode.Uri) && uriOf(each) !== undefined) as ChangeInView[];
+  if (states.length === 0) {
+    return undefined;
+  }
+  return Promise.all(
+    states.map(async (state) => {
+      const diff = await changeOf(state).catch(() => undefined); // another source control than git: the file then
+      return diff ?? { kind: "file", uri: state.resourceUri.toString() };
+    }),
+  );
 }
 
 /** The message of a test that failed, and the file that it is in. */

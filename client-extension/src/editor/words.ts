@@ -14,6 +14,14 @@ export interface ReportedProblem {
   source: string;
 }
 
+/** Characters of a text that is in no file: what is longer is a log, which the agent reads better from a file. */
+const LONGEST_TEXT = 30_000;
+
+/** A text that is in no file, to be attached. `name` says where it is from. */
+export function textOf(name: string, text: string): AttachmentRef {
+  return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text }; // oxlint-disable-line ullage/untranslated -- the model reads it
+}
+
 export type Wish = "fix" | "explain";
 
 /** Lines around a problem that go with it. */

@@ -7,7 +7,7 @@ import type { ChangedFile, Checkpoint, DecidedFile, FileBack, Hunk, OpenChanges,
 export const NOTHING_OPEN: OpenChanges = { files: [], count: 0, added: 0, removed: 0 };
 
 /** The keys of the manifest. On macOS, Cmd stands for Ctrl. */
-export const CHANGE_KEYS = { next: "Alt+F5", previous: "Shift+Alt+F5", keep: "Ctrl+Alt+Y", undo: "Ctrl+Alt+N" } as const;
+export const CHANGE_KEYS = { next: "Ctrl+Alt+J", previous: "Ctrl+Alt+K", keep: "Ctrl+Alt+Y", undo: "Ctrl+Alt+Z" } as const;
 
 /** `1 file`, `3 files`. */
 export function filesInWords(count: number): string {

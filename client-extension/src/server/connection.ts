@@ -99,12 +99,15 @@ export class ServerConnection implements vscode.Disposable {
   }
 
   /** @throws Error with a message for the user where the server is not running or refuses; ServerGone where it ended meanwhile. */
-  async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
+  async request<M extends ClientMethod>(method: M, params: ParamsOf<M>, stop?: vscode.CancellationToken): Promise<ResultOf<M>> {
     if (this.client === undefined) {
       throw new Error(t("The Ullage server is not running"));
     }
     const asked = this.client;
-    return answered(asked.sendRequest<ResultOf<M>>(method, params), () => this.client === asked);
+    // A third argument that is undefined would be sent, too.
+    const answer =
+      stop === undefined ? asked.sendRequest<ResultOf<M>>(method, params) : asked.sendRequest<ResultOf<M>>(method, params, stop);
+    return answered(answer, () => this.client === asked);
   }
 
   /** Tells the server to ask for the settings again. */

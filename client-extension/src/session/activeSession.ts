@@ -138,12 +138,16 @@ export class ActiveSession implements vscode.Disposable {
   }
 
   /** A request about this session; it waits while that is being opened. @throws Error where none is open or the server refuses. */
-  async request<M extends SessionMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>> {
+  async request<M extends SessionMethod>(
+    method: M,
+    params: Omit<ParamsOf<M>, "sessionId">,
+    stop?: vscode.CancellationToken,
+  ): Promise<ResultOf<M>> {
     await this.opening.settled();
     if (this.head === undefined) {
       throw new Error(t("No session is open"));
     }
-    return this.connection.request(method, { ...params, sessionId: this.head.sessionId });
+    return this.connection.request(method, { ...params, sessionId: this.head.sessionId }, stop);
   }
 
   /** A request as the panel makes it, which names its session; it waits while that is being opened. */

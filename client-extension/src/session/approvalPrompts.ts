@@ -9,19 +9,18 @@ import { tell, tellError, warn } from "../notify";
 import type { AskFor, ToolCallItem } from "../protocol";
 import type { ActiveSession } from "./activeSession";
 import { questionOf, Reminders } from "./approvals";
+import { wantedSigns } from "./attentionSigns";
 
 const ALLOW = t("Allow Once");
 const REFUSE = t("Refuse");
 const SHOW = t("Show");
 const OPEN = t("Open Change");
 
-/** Asks about each question once, as soon as it waits and the panel is out of sight; and counts them on the panel's badge. */
+/** Asks about each question once, as soon as it waits and nobody looks at the panel. */
 export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Disposable {
   const reminders = new Reminders();
   const refresh = () => {
-    const { badge, toAsk } = reminders.of(session.current?.approvals ?? [], chat.isVisible);
-    chat.setBadge(badge);
-    for (const approval of toAsk) {
+    for (const approval of reminders.toAsk(session.current?.approvals ?? [], chat.isLookedAt || !wantedSigns().approval)) {
       void ask(approval, session, chat);
     }
   };

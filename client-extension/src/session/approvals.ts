@@ -68,25 +68,17 @@ export function approvalsInWords(count: number): string {
   return plural(count, t("{count} approval waits for you"), t("{count} approvals wait for you"));
 }
 
-/** What shows a hidden panel's user that something waits. */
-export interface Reminder {
-  /** The number at the panel's icon; undefined takes it away. */
-  badge: { value: number; tooltip: string } | undefined;
-  /** What a notification asks now: each question once, and only while nobody sees the panel. */
-  toAsk: readonly ToolCallItem[];
-}
-
-/** Remembers what was asked. */
+/** Remembers what was asked by a notification. */
 export class Reminders {
   private readonly asked = new Set<string>();
 
-  of(approvals: readonly ToolCallItem[], isPanelVisible: boolean): Reminder {
-    const toAsk = isPanelVisible ? [] : approvals.filter(({ permissionId, id }) => !this.asked.has(permissionId ?? id));
-    for (const { permissionId, id } of toAsk) {
+  /** What a notification asks now: each question once, and only while nobody looks at the panel. */
+  toAsk(approvals: readonly ToolCallItem[], looks: boolean): readonly ToolCallItem[] {
+    const found = looks ? [] : approvals.filter(({ permissionId, id }) => !this.asked.has(permissionId ?? id));
+    for (const { permissionId, id } of found) {
       this.asked.add(permissionId ?? id);
     }
-    const { length } = approvals;
-    return { badge: length === 0 ? undefined : { value: length, tooltip: approvalsInWords(length) }, toAsk };
+    return found;
   }
 }
 

@@ -6,7 +6,13 @@ import type { AttachmentRef } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import { element, icon, iconButton, setChildren } from "../dom";
 
-const ICONS: Record<AttachmentRef["kind"], string> = { file: "file", text: "note", problems: "warning", pasted: "file-media" };
+const ICONS: Record<AttachmentRef["kind"], string> = {
+  file: "file",
+  text: "note",
+  problems: "warning",
+  pasted: "file-media",
+  page: "globe",
+};
 
 export interface Attachment {
   name: string;
@@ -61,14 +67,35 @@ export class Attachments {
     }
     event.preventDefault();
     uris.forEach((uri) => this.add(nameInUri(uri), { kind: "file", uri }));
-    if (uris.length === 0 && others.length > 0) {
-      this.refuse(
-        t("{names} cannot be attached this way. Images can; attach files of the workspace with @.", { names: others.join(", ") }),
-      );
-    }
     for (const data of uris.length > 0 ? [] : await Promise.all(images.map(base64Of))) {
       this.add(PASTED, { kind: "pasted", data });
     }
+    if (uris.length === 0) {
+      await this.takeTexts(others);
+    }
+  }
+
+  /** Files from outside of the editor, of which only the text comes. */
+  private async takeTexts(files: readonly File[]): Promise<void> {
+    const texts = await Promise.all(files.map(async (file) => ({ name: file.name, text: await textIn(file) })));
+    for (const { name, text } of texts) {
+      if (text !== undefined) {
+        this.add(name, { kind: "text", name, text });
+      }
+    }
+    const refused = texts.filter(({ text }) => text === undefined).map(({ name }) => name);
+    if (refused.length > 0) {
+      this.refuse(
+        t("{names} cannot be attached this way. Images and texts can; attach files of the workspace with @.", {
+          names: refused.join(", "),
+        }),
+      );
+    }
+  }
+
+  /** What was attached to a prompt that was not taken. */
+  putBack(attached: readonly Attachment[]): void {
+    this.set([...attached, ...this.attached]);
   }
 
   clear(): void {
@@ -115,6 +142,8 @@ function nameOf(ref: AttachmentRef): string {
       return PASTED;
     case "problems":
       return t("problems");
+    case "page":
+      return ref.url.replace(/^https?:\/\//i, "");
   }
 }
 
@@ -128,18 +157,30 @@ function pastedImages(clipboard: DataTransfer | null): File[] {
   return [...clipboard.files].filter(({ type }) => TYPES.has(type));
 }
 
-/** Names of files that are no images that can be attached; none where words came, too. */
-function otherFiles(given: DataTransfer | null): string[] {
+/** Files that are no images that can be attached; none where words came, too. */
+function otherFiles(given: DataTransfer | null): File[] {
   if (given === null || given.getData("text/plain") !== "") {
     return [];
   }
-  return [...given.files].filter(({ type }) => !TYPES.has(type)).map(({ name }) => name);
+  return [...given.files].filter(({ type }) => !TYPES.has(type));
 }
 
 /** Files and new documents of the editor or its explorer that were dropped or pasted. */
 function fileUris(given: DataTransfer | null): string[] {
   const listed = given?.getData("application/vnd.code.uri-list") || given?.getData("text/uri-list") || "";
   return listed.split(/\r?\n/).filter((uri) => isAttachable(uri));
+}
+
+/** Bytes of the largest file from outside of which the text is attached. */
+const LARGEST_TEXT = 200_000;
+
+/** Its text; undefined where it is none, or too long. */
+async function textIn(file: File): Promise<string | undefined> {
+  if (file.size > LARGEST_TEXT) {
+    return undefined;
+  }
+  const text = await file.text();
+  return text === "" || /[\0\ufffd]/.test(text) ? undefined : text;
 }
 
 /** Bytes that become text at one go: a call takes only so many arguments. */

@@ -9,6 +9,7 @@ import { element, icon, iconButton } from "../dom";
 import type { SessionView } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
+import { isPageAddress, type Mention, mentionsFor, NamedPages, typedAfterAt, withMention } from "./mentions";
 import { modeAfter } from "./modes";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
@@ -30,8 +31,6 @@ const MODE_ICONS: Record<ModeId, string> = { ask: "comment-discussion", plan: "c
 
 const MENTION_ICONS = { file: "file", folder: "folder", selection: "selection", symbol: "symbol-method" } as const;
 
-const MENTION = /(^|\s)@([^\s@]*)$/;
-
 export class Composer {
   readonly element: HTMLElement;
   private readonly box = element("textarea", {
@@ -51,6 +50,9 @@ export class Composer {
   private readonly send: HTMLButtonElement;
   private session: SessionView | undefined;
   private online = false;
+  private readonly pages = new NamedPages();
+  /** How many prompts were sent for which pages are being fetched. */
+  private fetching = 0;
   private lastQuery = 0;
   private drawnButtons = "";
   private isDraftChecked = false;
@@ -95,6 +97,7 @@ export class Composer {
     frame.addEventListener("click", (event) => event.target === frame && this.focus());
     this.element = element("div", { className: "composer-place" }, this.menu.element, frame);
     this.box.value = draft;
+    this.pages.know(draft);
     this.box.addEventListener("input", () => this.changed());
     this.box.addEventListener("keydown", (event) => this.keyDown(event));
     this.box.addEventListener("paste", (event) => void this.attachments.take(event, event.clipboardData));
@@ -181,6 +184,7 @@ export class Composer {
       return;
     }
     const written = this.box.value.trim();
+    this.pages.know(`${text}\n${this.box.value}`);
     this.replaceText(written === "" || written === text.trim() ? text : `${text}\n\n${this.box.value}`);
     this.box.setSelectionRange(text.length, text.length);
   }
@@ -201,7 +205,7 @@ export class Composer {
 
   private drawButtons(): void {
     const label = this.busy ? t("Queue") : t("Send");
-    const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === ""]);
+    const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === "", this.fetching]);
     if (drawn === this.drawnButtons) {
       return;
     }
@@ -210,7 +214,14 @@ export class Composer {
     this.send.disabled = !this.online || this.box.value.trim() === "";
     this.send.title = t("{label} (Enter)", { label });
     this.send.setAttribute("aria-label", label);
-    this.box.placeholder = this.busy ? t("Add to what it is doing…") : t("Ask, or give it a task…");
+    this.box.placeholder = this.placeholder();
+  }
+
+  private placeholder(): string {
+    if (this.fetching > 0) {
+      return t("Fetching the page…");
+    }
+    return this.busy ? t("Add to what it is doing…") : t("Ask, or give it a task…");
   }
 
   private async submit(delivery: "queue" | "steer"): Promise<void> {
@@ -218,7 +229,8 @@ export class Composer {
     if (text.trim() === "" || !this.online) {
       return;
     }
-    const { refs } = this.attachments;
+    this.takePages(true);
+    const { refs, all: attached } = this.attachments;
     const command = parseSlashCommand(text);
     this.replaceText("");
     if (command !== undefined) {
@@ -227,10 +239,17 @@ export class Composer {
     }
     this.attachments.clear();
     this.host.sent();
+    const pages = refs.some(({ kind }) => kind === "page") ? 1 : 0;
+    this.fetching += pages;
+    this.drawButtons();
     const taken = await this.host.actions.prompt(text.trim(), refs, delivery);
+    this.fetching -= pages;
     if (!taken && this.box.value === "") {
+      this.attachments.putBack(attached);
+      this.pages.know(text);
       this.replaceText(text);
     }
+    this.drawButtons();
   }
 
   private keyDown(event: KeyboardEvent): void {
@@ -272,6 +291,7 @@ export class Composer {
     if (!this.history.isShowing(this.box.value)) {
       this.history.reset();
     }
+    this.takePages(false);
     this.resized();
     void this.complete();
   }
@@ -297,7 +317,7 @@ export class Composer {
       this.menu.show(commands.map(({ name, argument, summary }) => this.commandCompletion(name, argument, summary)));
       return;
     }
-    const mention = MENTION.exec(beforeCursor)?.[2];
+    const mention = typedAfterAt(beforeCursor);
     const completions = mention === undefined ? [] : await this.mentionCompletions(mention);
     if (query === this.lastQuery) {
       this.menu.show(completions);
@@ -320,13 +340,15 @@ export class Composer {
   }
 
   private async mentionCompletions(typed: string): Promise<Completion[]> {
+    if (/^https?:/i.test(typed)) {
+      const accept = () => this.acceptMention(typed, () => this.takePages(false));
+      return isPageAddress(typed) ? [{ label: typed, detail: t("Fetched once, when you send it"), icon: "globe", accept }] : [];
+    }
     const files = await this.host.actions.findFiles(typed).catch(() => []);
-    const problems: Completion = {
-      label: t("problems"),
-      detail: t("What the editor reports"),
-      icon: "warning",
-      accept: () => this.acceptMention(t("problems"), () => this.attachments.addAgain({ kind: "problems" })),
-    };
+    const named = mentionsFor(typed).map((each): Completion => {
+      const accept = () => this.acceptMention(each.label, () => void this.gather(each.name));
+      return { label: each.label, detail: each.detail, icon: each.icon, accept };
+    });
     const found = files.map((file): Completion => {
       const { path, uri, open, kind, lines } = file;
       const last = path.slice(path.lastIndexOf("/") + 1);
@@ -337,16 +359,32 @@ export class Composer {
       const detail = file.name === undefined ? [folder, open ? t("open") : ""].filter(Boolean).join(" · ") : withLines(path, lines);
       return { label: name, detail, icon: MENTION_ICONS[kind ?? "file"], accept };
     });
-    return ["problems", t("problems")].some((name) => name.startsWith(typed.toLowerCase())) ? [problems, ...found] : found;
+    return [...named, ...found];
   }
 
   private acceptMention(name: string, attach: () => void): void {
     const cursor = this.box.selectionStart;
-    const before = this.box.value.slice(0, cursor).replace(MENTION, `$1@${name.replaceAll("$", "$$$$")} `);
+    const before = withMention(this.box.value.slice(0, cursor), name);
     const after = this.box.value.slice(cursor);
-    attach();
     this.replaceText(before + after);
     this.box.setSelectionRange(before.length, before.length);
+    attach();
+  }
+
+  private async gather(name: Mention["name"]): Promise<void> {
+    try {
+      const ref: AttachmentRef = name === "problems" ? { kind: "problems" } : await this.host.actions.gather(name);
+      this.attachments.addAgain(ref);
+    } catch (error) {
+      this.host.refuse(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Attaches the pages that the text names since the last time. */
+  private takePages(whole: boolean): void {
+    for (const url of this.pages.newIn(this.box.value, whole)) {
+      this.attachments.addAgain({ kind: "page", url });
+    }
   }
 
   private insert(text: string): void {

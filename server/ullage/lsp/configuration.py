@@ -108,7 +108,12 @@ _SETTINGS = (
 )
 
 
-CLIENTS_OWN = frozenset({"server.command", "server.interpreter", "trace.server"})
+CLIENTS_OWN = frozenset(
+    {
+        *("server.command", "server.interpreter", "trace.server"),
+        *("notifications.approval", "notifications.done", "notifications.sound"),
+    }
+)
 """Settings of the section that only the VS Code extension reads."""
 
 _KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}

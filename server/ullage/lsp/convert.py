@@ -122,7 +122,7 @@ def _modes(current: session.ModeId) -> protocol.SessionModes:
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, TextRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, TextRef
 
     if isinstance(ref, PastedRef):
         return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"))
@@ -130,6 +130,8 @@ def _attachment(ref: Ref) -> protocol.AttachmentRef:
         return protocol.FileAttachment(ref.uri)
     if isinstance(ref, TextRef):
         return protocol.TextAttachment(ref.name, ref.text)
+    if isinstance(ref, PageRef):
+        return protocol.PageAttachment(ref.url)
     if isinstance(ref, FileRef):
         return protocol.FileAttachment(ref.path.as_uri(), ref.lines and protocol.LineRange(*ref.lines))
     return protocol.ProblemsAttachment()

@@ -63,6 +63,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.RESTORE: (changes.RestoreParams, wire.RestoreResult),
     wire.SEARCH: (history.SearchParams, history.SearchResult),
     wire.SET_MODEL: (wire.SetModelParams, wire.Nothing),
+    wire.COMMIT_MESSAGE: (wire.CommitMessageParams, wire.CommitMessageResult),
     wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
     wire.EXPORT: (wire.ExportParams, wire.ExportResult),
     wire.SET_MODE: (wire.SetModeParams, wire.Nothing),

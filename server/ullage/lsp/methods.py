@@ -171,6 +171,14 @@ async def _export(sessions: Sessions, params: wire.ExportParams) -> wire.ExportR
     return wire.ExportResult(await session.history.export(session.title, params.format))
 
 
+async def _commit_message(sessions: Sessions, params: wire.CommitMessageParams) -> wire.CommitMessageResult:
+    from ullage.session.commit_message import Changed
+
+    new_files = [path for uri in params.new_files or () if (path := path_of(uri)) is not None]
+    session = sessions.get(params.session_id)
+    return wire.CommitMessageResult(await session.commit_message(Changed(params.diff, new_files, params.recent or ())))
+
+
 def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
     sessions.get(params.session_id).set_mode(params.mode_id)
     return _NOTHING
@@ -215,7 +223,7 @@ async def _import(sessions: Sessions, params: wire.ImportParams) -> wire.ImportR
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef, TextRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ProblemsRef, TextRef
 
     if isinstance(attachment, wire.ProblemsAttachment):
         return ProblemsRef()
@@ -226,6 +234,8 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
             raise SessionError("invalid", "What was pasted is no base64") from None
     if isinstance(attachment, wire.TextAttachment):
         return TextRef(attachment.name, attachment.text)
+    if isinstance(attachment, wire.PageAttachment):
+        return PageRef(attachment.url)
     if is_new(attachment.uri):
         return NewDocumentRef(attachment.uri)
     path = path_of(attachment.uri)
@@ -263,6 +273,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.SET_MODEL: _set_model,
     wire.SET_EFFORT: _set_effort,
     wire.EXPORT: _export,
+    wire.COMMIT_MESSAGE: _commit_message,
     wire.MODELS: _models,
     wire.TRY_MODEL: _try_model,
     wire.COMMANDS: _commands,

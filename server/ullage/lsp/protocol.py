@@ -57,6 +57,7 @@ SET_MODEL = "ullage/session/setModel"
 EXPORT = "ullage/session/export"
 SET_MODE = "ullage/session/setMode"
 SET_EFFORT = "ullage/session/setEffort"
+COMMIT_MESSAGE = "ullage/session/commitMessage"
 RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
@@ -168,12 +169,20 @@ class PastedAttachment:
     data: str
 
 
-AttachmentRef: TypeAlias = FileAttachment | TextAttachment | ProblemsAttachment | PastedAttachment
+@attrs.frozen
+class PageAttachment:
+    """A page of the web, which the server fetches once, now."""
+
+    url: str
+
+
+AttachmentRef: TypeAlias = FileAttachment | TextAttachment | ProblemsAttachment | PastedAttachment | PageAttachment
 ATTACHMENT_KINDS: dict[type[Any], str] = {
     FileAttachment: "file",
     TextAttachment: "text",
     ProblemsAttachment: "problems",
     PastedAttachment: "pasted",
+    PageAttachment: "page",
 }
 
 
@@ -304,6 +313,23 @@ class ExportParams:
 @attrs.frozen
 class ExportResult:
     """Result of `export`: the whole session as one text."""
+
+    text: str
+
+
+@attrs.frozen
+class CommitMessageParams:
+    """Params of `commitMessage`: a diff as git writes it, the URIs of new files, and messages of earlier commits, the newest first."""
+
+    session_id: Id
+    diff: str
+    new_files: list[str] | None = None
+    recent: list[str] | None = None
+
+
+@attrs.frozen
+class CommitMessageResult:
+    """Result of `commitMessage`."""
 
     text: str
 

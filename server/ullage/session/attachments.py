@@ -1,5 +1,5 @@
-"""What a user puts into a prompt: files as the editor has them, whole or some lines, folders, images and PDFs, the editor's problems, and
-texts that are in no file, such as what a terminal shows.
+"""What a user puts into a prompt: files as the editor has them, whole or some lines, folders, images and PDFs, the editor's problems, pages
+of the web, and texts that are in no file, such as what a terminal shows.
 
 And the shelf from which tools and attachments show images: what the model of one session can still be shown, and where the bytes of it go.
 """
@@ -7,7 +7,7 @@ And the shelf from which tools and attachments show images: what the model of on
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TypeAlias
 from ullage.context.blocks import Media, Message
 from ullage.context.counting.media import Weight, shown_in, weight_of
 from ullage.context.entries import NO_FILE, Attachment
+from ullage.context.quoting import visible_line
 from ullage.models.model import ModelCard
 from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
@@ -26,6 +27,7 @@ from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.ignore import IgnoreRules, walk_files
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.web_page import NotFetched, Page, fetch_page
 
 ATTACHED_CHARACTERS = 30_000
 """A longer file is cut, as a tool result would be; the agent can read the rest."""
@@ -78,11 +80,25 @@ class PastedRef:
     data: bytes
 
 
-Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """A page of the web, by the address that the user typed."""
+
+    url: str
 
 
-async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
+Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef | PageRef
+
+FetchPage: TypeAlias = Callable[[str], Awaitable[Page]]
+"""Raises `NotFetched`."""
+
+
+async def attach(
+    ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf, fetch: FetchPage = fetch_page
+) -> Attachment:
     """What the model reads. Raises `SessionError` for what cannot be attached."""
+    if isinstance(ref, PageRef):
+        return await _page(ref.url, fetch)
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
@@ -131,6 +147,20 @@ def _new_document(uri: str, editor: Editor) -> Attachment:
     if text is None:
         raise SessionError("invalid", f"{uri} cannot be attached: no document of that name is open in the editor, or it is too long")
     return Attachment(uri, _cut(text))
+
+
+async def _page(url: str, fetch: FetchPage) -> Attachment:
+    """Its text, as it was when the prompt was sent. Attached again (`ref_of`) it is that text, and nothing is fetched."""
+    try:
+        page = await fetch(url)
+    except NotFetched as error:
+        raise SessionError("invalid", f"{visible_line(url)} cannot be attached: {error}") from error
+    head = [f"Title: {page.title}"] if page.title else []
+    if page.url != url:
+        head.append(f"It led to {page.url}")
+    if page.is_cut:
+        head.append("[the page was longer than what was fetched]")
+    return Attachment(f"{NO_FILE}{url}", "\n".join([*head, *([""] if head else []), _cut(page.text, "page")]))
 
 
 def _cut(text: str, what: str = "file") -> str:

@@ -25,6 +25,7 @@ from ullage.session.changes.going_back import GoingBack
 from ullage.session.changes.recording import Recording
 from ullage.session.changes.reviewing import Reviewing
 from ullage.session.changes.shown import Decided
+from ullage.session.commit_message import Changed, NoMessage, write_commit_message
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
@@ -244,7 +245,7 @@ class Session:
             refuse_too_long(text, self._controller.fits_alone())
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
-            attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf) for ref in refs]
+            attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if not self.title:
@@ -264,6 +265,17 @@ class Session:
     def answer_command(self, text: str) -> str:
         """Shows what a command that was typed did; gives the id of that notice. It is not kept, and the model never sees it."""
         return self._display.command_answered(self._conversation.timeline, self._surroundings.clock(), text)
+
+    async def commit_message(self, changed: Changed) -> str:
+        """The message of a commit, by the model in use; counted in what the session costs. Raises `SessionError`."""
+        around = self._surroundings
+        try:
+            written = await write_commit_message(changed, self._model.model, self._model.card, around.folders, around.files)
+        except NoMessage as error:
+            self._gauge.spent_aside(error.cost)
+            raise
+        self._gauge.spent_aside(written.cost)
+        return written.text
 
     def unqueue(self, prompt_id: str) -> tuple[Ref, ...]:
         """Takes a waiting prompt back, and gives what was attached to it, to be attached again. Raises `SessionError`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from ullage.store.versions import Versions
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits, WrittenMeanwhile
+from ullage.workspace.web_page import Page, fetch_page
 from ullage.workspace.worktrees import Worktree
 
 
@@ -61,6 +62,8 @@ class Surroundings:
     written: WrittenMeanwhile = field(default_factory=WrittenMeanwhile)
     show_progress: ShowProgress = nowhere
     """Shows the user what takes long, where they can see and stop it."""
+    fetch_page: Callable[[str], Awaitable[Page]] = fetch_page
+    """How a page of the web comes that the user named in a prompt. Raises `NotFetched`."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
     sandbox_missing: Callable[[], str] = lambda: "nobody has looked for a sandbox yet"

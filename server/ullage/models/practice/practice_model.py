@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
+from ullage.context import commit_prompt
 from ullage.context.blocks import AssistantBlock, Message, Text, Thinking, ToolUse, Usage
 from ullage.context.counting.tokens import estimate_block, estimate_message, estimate_prelude
 from ullage.context.entries import Prelude
@@ -98,6 +99,8 @@ class PracticeModel:
         """There is nothing to free."""
 
     def _next(self, request: Request) -> tuple[Mark, Step]:
+        if request.system and request.system[0].text == commit_prompt.SYSTEM:
+            return Mark(looking_around.PLAY, 0), Step(text=_commit_message(request))
         situation = situation_of(request, self._in_order, self._endings)
         tools = [tool.name for tool in request.tools]
         if situation.played is not None and situation.wants_to_go_on:
@@ -154,6 +157,14 @@ def _blocks(mark: Mark, step: Step) -> tuple[AssistantBlock, ...]:
     thinking = (Thinking(step.thinking, ""),) if step.thinking else ()
     text = (Text(step.text),) if step.text else ()
     return (*thinking, *text, *(ToolUse(mark.new_id(), call.name, call.input) for call in step.calls))
+
+
+def _commit_message(request: Request) -> str:
+    """Made of the names of the files, since nobody here understands the change."""
+    told = "\n".join(block.text for message in request.messages for block in message.blocks if isinstance(block, Text))
+    names = [name.rpartition("/")[2] for name in commit_prompt.names_in(told)]
+    others = f" and {len(names) - 1} other {'file' if len(names) == 2 else 'files'}" if len(names) > 1 else ""
+    return f"Change {names[0] if names else 'files'}{others}"
 
 
 def _is_due_again(step: Step, situation: Situation) -> bool:

@@ -5,6 +5,8 @@ The gauge comes from the very numbers that the trigger compares.
 
 from __future__ import annotations
 
+import logging
+import math
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,6 +42,10 @@ from ullage.session.timeline.items import (
     new_id,
 )
 from ullage.session.timeline.timeline import Timeline
+from ullage.store.errors import StoreFailed
+from ullage.store.log_store import LogStore
+
+logger = logging.getLogger(__name__)
 
 SNAPSHOT_ITEMS = 200
 """Items of a snapshot; older ones are asked for when the user scrolls up."""
@@ -142,6 +148,11 @@ class Spending:
             self._dollars += cost
             self._priced = True
 
+    def add_aside(self, dollars: float) -> None:
+        """Counts what is in no entry."""
+        self._dollars += dollars
+        self._priced = self._priced or dollars > 0
+
     @property
     def dollars(self) -> float | None:
         """None where no call had a price."""
@@ -155,6 +166,31 @@ class Spending:
     def cache_hit_rate(self) -> float | None:
         """Share of all that was sent that came from the cache, 0 to 1; None before the first call."""
         return self._read_from_cache / self._sent if self._sent else None
+
+
+class SpentAside:
+    """What a session cost beside its conversation (dollars), kept with the workspace: no entry tells of it."""
+
+    def __init__(self, session_id: str, store: LogStore) -> None:
+        self._key = f"aside:{session_id}"
+        self._store = store
+        self.dollars = self._kept()
+
+    def _kept(self) -> float:
+        try:
+            kept = self._store.recalled(self._key)
+        except StoreFailed as error:
+            logger.warning("what was spent beside the conversation is not known: %s", error)
+            return 0.0
+        return float(kept) if isinstance(kept, int | float) and not isinstance(kept, bool) and 0 <= kept < math.inf else 0.0
+
+    def add(self, cost: float) -> None:
+        """More was spent."""
+        self.dollars += cost
+        try:
+            self._store.remember(self._key, self.dollars)
+        except StoreFailed as error:
+            logger.warning("what was spent beside the conversation could not be kept: %s", error)
 
 
 class ShownGauge:
@@ -174,6 +210,8 @@ class ShownGauge:
         self._model = model
         self._controller = controller
         self._spending = Spending(conversation.entries)
+        self._aside = SpentAside(conversation.session_id, surroundings.store)
+        self._spending.add_aside(self._aside.dollars)
         self._left_over = LeftOver()
 
     def now(self) -> Gauge:
@@ -189,6 +227,13 @@ class ShownGauge:
     def logged(self, entry: Entry) -> None:
         """An entry was logged: it may have cost something. Shows nothing yet."""
         self._spending.add(entry)
+
+    def spent_aside(self, cost: float | None) -> None:
+        """The user had the model do something that is no part of the conversation; it counts all the same (dollars)."""
+        if cost is not None:
+            self._aside.add(cost)
+            self._spending.add_aside(cost)
+            self.show()
 
     def foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
         """A preview said that a compaction would leave so many tokens."""

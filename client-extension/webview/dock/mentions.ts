@@ -1,0 +1,73 @@
+/** What can be named after `@` in a prompt besides files: what the editor reports and shows, and pages of the web. */
+
+import { t } from "../../src/l10n";
+import type { Gathered } from "../messages";
+
+/** Something that is always offered after `@`. */
+export interface Mention {
+  name: "problems" | Gathered;
+  label: string;
+  detail: string;
+  icon: string;
+}
+
+const MENTIONS: readonly Mention[] = [
+  { name: "problems", label: t("problems"), detail: t("What the editor reports"), icon: "warning" },
+  { name: "changes", label: t("changes"), detail: t("Git changes, staged and not"), icon: "git-compare" },
+  { name: "staged", label: t("staged"), detail: t("Git changes that are staged"), icon: "git-commit" },
+  { name: "terminal", label: t("terminal"), detail: t("The last command and its output"), icon: "terminal" },
+  { name: "terminalSelection", label: t("terminalSelection"), detail: t("What is selected in the terminal"), icon: "terminal" },
+];
+
+/** Those whose name begins with what was typed, in English or in the user's language. */
+export function mentionsFor(typed: string): Mention[] {
+  const wanted = typed.toLowerCase();
+  return MENTIONS.filter(({ name, label }) => [name, label].some((each) => each.toLowerCase().startsWith(wanted)));
+}
+
+/** What is being typed after `@` at the end of a text; undefined where nothing is. */
+export function typedAfterAt(before: string): string | undefined {
+  return (/(?:^|\s)@(https?:\/\/\S*)$/i.exec(before) ?? /(?:^|\s)@([^\s@]*)$/.exec(before))?.[1];
+}
+
+/** The text with what is being typed after `@` at its end written out. */
+export function withMention(before: string, name: string): string {
+  const typed = typedAfterAt(before);
+  return typed === undefined ? before : `${before.slice(0, before.length - typed.length)}${name} `;
+}
+
+/** Whether a page can be named so. */
+export function isPageAddress(typed: string): boolean {
+  return /^https?:\/\/[^\s/]+\S*$/i.test(typed) && URL.canParse(typed);
+}
+
+/** Notices the pages that a prompt names. Each is attached once: who detaches one has not asked for it again. */
+export class NamedPages {
+  private known: ReadonlySet<string> = new Set();
+
+  /** Those that are new in the text. `whole` takes one at its very end for named, too: more of it may be typed otherwise. */
+  newIn(text: string, whole: boolean): string[] {
+    const named = new Set(pagesIn(text, whole));
+    const found = [...named].filter((url) => !this.known.has(url));
+    this.known = new Set([...named, ...(whole ? [] : [...this.known].filter((url) => text.includes(url)))]);
+    return found;
+  }
+
+  /** The text is another one, with what is attached to it. */
+  know(text: string): void {
+    this.known = new Set(pagesIn(text, true));
+  }
+}
+
+function pagesIn(text: string, whole: boolean): string[] {
+  return Array.from(text.matchAll(/(?:^|\s)@(https?:\/\/\S+)(\s|$)/gi))
+    .filter(([, , end]) => whole || end !== "")
+    .map(([, url = ""]) => withoutStop(url))
+    .filter(isPageAddress);
+}
+
+/** What ends a sentence or closes a bracket around the address is none of it. */
+function withoutStop(url: string): string {
+  const bare = url.replace(/[.,;:!?'">]+$/, "");
+  return bare.endsWith(")") && !bare.includes("(") ? withoutStop(bare.slice(0, -1)) : bare;
+}
