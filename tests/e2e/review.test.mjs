@@ -84,7 +84,7 @@ stage("reviewing", {}, (scenario) => {
 
     await typeAtLine(page, 1, "# by hand\n");
     await editorShows(page, "# by hand");
-    await page.keyboard.press("Alt+F5");
+    await page.keyboard.press("Control+Alt+J");
     await page.getByText(/^Change 1 of 2/).waitFor();
     await screenshot("2-typed-and-next");
     await lens(page, "Undo").first().click();
@@ -93,7 +93,7 @@ stage("reviewing", {}, (scenario) => {
     assert.match(await editorText(page), /# by hand/);
     await screenshot("3-one-undone");
 
-    await page.keyboard.press("Alt+F5");
+    await page.keyboard.press("Control+Alt+J");
     await page.keyboard.press("Control+Alt+Y");
     await tray(panel).waitFor({ state: "hidden" });
     await lens(page, "Keep").first().waitFor({ state: "detached" });
