@@ -105,6 +105,7 @@ export class Panel {
       dock,
       this.announcer.element,
     );
+    this.composer.takeDrops(this.element);
     // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing && !cards.hide() && !this.sheet.close()) {

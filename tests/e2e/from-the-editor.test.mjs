@@ -33,11 +33,25 @@ stage("from the editor", {}, (scenario) => {
     await panel.locator('[role="option"]').filter({ hasText: "docs" }).first().click();
     await expectEventually(async () => (await chips.count()) === 2, "the folder stands beside them");
     await screenshot("2-attached");
+    await panel.locator(".stage").evaluate((place) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["dip 42"], "dips.log"));
+      place.dispatchEvent(new DragEvent("dragover", { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    await panel.locator(".composer-place.dropping").waitFor();
+    await screenshot("3-over-the-panel");
+    await panel.locator(".stage").evaluate((place) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["dip 42"], "dips.log"));
+      place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    await expectEventually(async () => (await chips.count()) === 3, "a file from outside stands beside them");
     await sendAndFinish(panel, "What do these do?");
     const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages[0]);
     assert.match(asked, /tank\.py:1-3/);
     assert.match(asked, /docs\//);
-    await screenshot("3-sent");
+    assert.match(asked, /dip 42/);
+    await screenshot("4-sent");
   });
 
   scenario("a problem is explained from where the editor shows it", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {

@@ -263,6 +263,31 @@ test("a file of the workspace that is dropped is attached", async () => {
   assert.equal(composer.element.querySelector(".chip")?.textContent, "my tank.py");
 });
 
+/** Tells a place in the page of something that is dragged; whether somebody wants it. */
+const drag = (place: Element | null, name: string, type = "text/uri-list") => {
+  const event = new window.Event(name, { cancelable: true, bubbles: true });
+  const dataTransfer = { files: [], getData: (asked: string) => (asked === type ? "file:///w/src/tank.py" : "") };
+  place?.dispatchEvent(Object.assign(event, { dataTransfer, relatedTarget: null }));
+  return event.defaultPrevented;
+};
+
+test("what is dropped elsewhere in the panel is attached once, and the box shows that it would be", async () => {
+  const { composer } = opened();
+  const panel = document.createElement("main");
+  panel.append(document.createElement("p"), composer.element);
+  composer.takeDrops(panel);
+  const isShown = () => composer.element.classList.contains("dropping");
+  assert.equal(drag(panel.querySelector("p"), "dragover"), true);
+  assert.equal(isShown(), true);
+  drag(panel, "dragleave");
+  assert.equal(isShown(), false);
+  assert.equal(drag(panel.querySelector("p"), "drop"), true);
+  assert.equal(drag(panel.querySelector("textarea"), "drop"), true);
+  assert.equal(drag(panel.querySelector("p"), "drop", "text/plain"), false);
+  await settle();
+  assert.equal(composer.element.querySelectorAll(".chip").length, 1);
+});
+
 test("a new document that is dropped is attached by its name, and what is no document is not", async () => {
   const { composer, box } = opened();
   const event = new window.Event("drop", { cancelable: true, bubbles: true });

@@ -101,11 +101,26 @@ export class Composer {
     this.box.addEventListener("input", () => this.changed());
     this.box.addEventListener("keydown", (event) => this.keyDown(event));
     this.box.addEventListener("paste", (event) => void this.attachments.take(event, event.clipboardData));
-    this.element.addEventListener("dragover", (event) => event.preventDefault());
-    this.element.addEventListener("drop", (event) => void this.attachments.take(event, event.dataTransfer));
+    this.takeDrops(this.element);
     this.element.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget !== this.box && relatedTarget !== this.menu.element) {
         this.menu.show([]);
+      }
+    });
+  }
+
+  /** What is dropped there is attached. The box shows that it would be. */
+  takeDrops(place: HTMLElement): void {
+    const show = (isOver: boolean) => this.element.classList.toggle("dropping", isOver);
+    place.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      show(true);
+    });
+    place.addEventListener("dragleave", (event) => show(event.relatedTarget instanceof Node && place.contains(event.relatedTarget)));
+    place.addEventListener("drop", (event) => {
+      show(false);
+      if (!event.defaultPrevented) {
+        void this.attachments.take(event, event.dataTransfer);
       }
     });
   }
