@@ -44,7 +44,7 @@ async function git(): Promise<GitApi> {
   }
   const exported = extension.isActive ? extension.exports : await extension.activate();
   if (!exported.enabled) {
-    throw new Error(t('Git is off in VS Code (the setting "Git: Enabled"), or it is not installed, so Ullage does not know the changes'));
+    throw new Error(t("Git is off in the settings of VS Code, or it is not installed, so Ullage does not know the changes"));
   }
   return exported.getAPI(1);
 }
