@@ -18,7 +18,7 @@ import { linesOf, textOf } from "./words";
  * @throws Error with a message for the user.
  */
 export async function addToChat(chat: ChatView, ...given: unknown[]): Promise<void> {
-  const attachments = textsIn(given) ?? (await changesIn(given)) ?? filesIn(given) ?? fromEditor();
+  const attachments = textsIn(given) ?? testIn(given) ?? (await changesIn(given)) ?? filesIn(given) ?? fromEditor();
   await chat.show({ kind: "prompt", prompt: { text: "", attachments } });
 }
 
@@ -57,6 +57,17 @@ function textsIn([given]: readonly unknown[]): AttachmentRef[] | undefined {
     message.expectedOutput === undefined ? "" : `\nExpected:\n${message.expectedOutput}\nActual:\n${message.actualOutput ?? ""}`;
   const file: AttachmentRef[] = test.uri === undefined ? [] : [{ kind: "file", uri: test.uri.toString() }];
   return [textOf(t("test {label}", { label: test.label }), `${test.label}\n${said}${expected}`), ...file];
+}
+
+/** A test of the list of tests or of their results: where it stands. VS Code gives no words of its failure there. */
+function testIn([given]: readonly unknown[]): AttachmentRef[] | undefined {
+  const { id, label, uri, range, children } = (typeof given === "object" && given !== null ? given : {}) as Partial<vscode.TestItem>;
+  if (id === undefined || label === undefined || children === undefined) {
+    return undefined;
+  }
+  const lines = range === undefined ? {} : { lines: { first: range.start.line + 1, last: range.end.line + 1 } };
+  const file: AttachmentRef[] = uri === undefined ? [] : [{ kind: "file", uri: uri.toString(), ...lines }];
+  return [textOf(t("test {label}", { label }), `${label} (${id})`), ...file]; // oxlint-disable-line ullage/untranslated -- the model reads it
 }
 
 /** Files and folders of the explorer (the one that was clicked, or all that are chosen), of a tab, or of the source control. */
