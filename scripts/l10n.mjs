@@ -17,8 +17,8 @@ const BUNDLE = join(EXTENSION, "l10n", "bundle.l10n.json");
 const MANIFEST = join(EXTENSION, "package.nls.json");
 const SHOWN = 40;
 const LANGUAGES = ["zh-cn"];
-/** `t` of our own, as it is called, and the one that the collector knows. */
-const OURS = /(?<![\w.])t\(/g;
+/** Our own functions, as they are called, and the one that the collector knows. */
+const OURS = /(?<![\w.])(?:t|known)\((?=["\s])/g;
 const KNOWN = 'import * as l10n from "@vscode/l10n";\n';
 
 await main(async () => {

@@ -1,6 +1,6 @@
 /** What a model or a tool may write that is hard to draw while it streams, and conversations that are long. */
 
-import { AT, bash } from "../../tests/extension/preview/items.mjs";
+import { AT, bash, edit } from "../../tests/extension/preview/items.mjs";
 
 /** Stands at the end of every text, so that one sees when it is drawn. */
 export const MARK = "THE-LAST-WORD";
@@ -57,13 +57,51 @@ export const CONTENTS = [
   { name: "a tool's input", into: "input", text: `{"path": "tank.py", "content": "${lines("    total_# = 1\\n")}${MARK}` },
 ];
 
-/** A conversation of so many items, as it is after weeks. @param {number} count @returns {any[]} */
+/** Every so many items there is one of these: an edit, a plan that was accepted, going back, a compaction. */
+const RARE = { edit: 20, plan: 700, goneBack: 900, compaction: 1_000 };
+
+/** Files that a turn changed, and files that are open. */
+const FILES_OF_TURN = 4;
+const OPEN_FILES = 60;
+
+/**
+ * A conversation of so many items, as it is after weeks: turns with changes and their costs, plans, a compaction now and then, and going back.
+ *
+ * @param {number} count @returns {any[]}
+ */
 export function longConversation(count) {
   return Array.from({ length: count }, (_, index) => {
     const at = AT + index;
+    if (index % RARE.compaction === RARE.compaction - 1) return { ...compaction, id: `c${index}`, at };
+    if (index % RARE.goneBack === RARE.goneBack - 1) {
+      return {
+        kind: "notice",
+        id: `n${index}`,
+        at,
+        level: "info",
+        action: "none",
+        text: "Forked here from “The tank”, which stays as it is.",
+      };
+    }
+    if (index % RARE.plan === RARE.plan - 1) {
+      const text = lines("- [ ] Step # of the plan\n", 900);
+      return {
+        ...bash,
+        id: `x${index}`,
+        at,
+        name: "propose_plan",
+        toolKind: "think",
+        title: "Plan: the tank",
+        input: "{}",
+        output: `Accepted.\n\n${text}`,
+      };
+    }
+    if (index % RARE.edit === 2) return { ...edit, id: `e${index}`, at };
     switch (index % 5) {
-      case 0:
-        return { kind: "user", id: `p${index}`, at, text: `Prompt ${index}: why is the tank full?`, attachments: [], queued: false };
+      case 0: {
+        const text = `Prompt ${index}: why is the tank full?`;
+        return { kind: "user", id: `p${index}`, at, text, attachments: [], queued: false, turnCost: COST };
+      }
       case 2:
         return { ...bash, id: `t${index}`, at, output: lines(`line # of ${index}\n`, 400) };
       case 3:
@@ -72,4 +110,58 @@ export function longConversation(count) {
         return { kind: "assistant", id: `r${index}`, at, text: `Answer ${index}. ${lines(MIXED, 200 + ((index * 37) % 900))}` };
     }
   });
+}
+
+const COST = { calls: 3, input: 1_200, cacheRead: 96_000, cacheWrite: 2_100, output: 840, dollars: 0.07 };
+const compaction = {
+  kind: "compaction",
+  status: "completed",
+  trigger: "threshold",
+  rung: "model",
+  tokensBefore: 142_000,
+  tokensAfter: 38_000,
+  summary: lines("- The tank # was measured.\n", 2_000),
+  restored: [],
+  cleared: 3,
+  snipped: 0,
+  summarised: 40,
+  focus: "",
+  skipped: [],
+  error: "",
+};
+
+/** @param {number} number @returns {any} */
+const changedFile = (number) => ({
+  path: `tankgauge/part${number}.py`,
+  uri: `file:///part${number}.py`,
+  status: "modified",
+  added: 12,
+  removed: number % 7,
+});
+
+/** What the panel draws beside the items: open changes and a task list that is under way. */
+export const BESIDE = {
+  changes: {
+    files: Array.from({ length: OPEN_FILES }, (_, number) => changedFile(number)),
+    count: OPEN_FILES,
+    added: 12 * OPEN_FILES,
+    removed: 180,
+  },
+  plan: Array.from({ length: 12 }, (_, number) => ({
+    content: `Step ${number} of the plan`,
+    status: number < 5 ? "completed" : number === 5 ? "in_progress" : "pending",
+  })),
+};
+
+/** What each turn of a conversation changed. @param {any[]} items @returns {any[]} */
+export function turnsOf(items) {
+  return items
+    .filter(({ kind }) => kind === "user")
+    .map(({ id, at, text }, index) => ({
+      turnId: id,
+      title: text,
+      at,
+      files: Array.from({ length: FILES_OF_TURN }, (_, number) => changedFile(index + number)),
+      uncovered: [],
+    }));
 }

@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- panel [--beside FOLDER] [CONTENT …]`: the panel in a browser, beside an editor in which somebody types. Writes PANEL.md.
  *
- * Contents stream in at a thousand tokens a second; a conversation of ten thousand messages is scrolled and searched; the window is reloaded.
+ * Contents stream in at a thousand tokens a second; a conversation of ten thousand messages, with
+ * changes, plans and going back, is scrolled and searched, and goes on; the window is reloaded.
  * `--beside` names the `dist` of another build of the extension: its columns stand before, from the same run.
  */
 
@@ -57,6 +58,11 @@ await main(async () => {
       });
     }
     const conversation = longConversation(MESSAGES);
+    const mixed = CONTENTS.find(({ name }) => name === "mixed Markdown");
+    if (mixed !== undefined) {
+      const name = `${mixed.name}, below ${MESSAGES.toLocaleString("en-US")} messages`;
+      await each(async (of, page, url) => void of.contents.push({ name, ...(await streamed(page, url, mixed, conversation)) }));
+    }
     await each(async (of, page, url) => void (of.long = await scrolled(page, url, conversation, SCROLL_SECONDS)));
     const reloads = await reloaded(browser, RELOADS);
     const machine = `${cpus().length} cores, load average ${load.toFixed(1)} before and ${(loadavg()[0] ?? 0).toFixed(1)} after`;

@@ -2,22 +2,33 @@
 
 import { AT } from "../../tests/extension/preview/items.mjs";
 import { session } from "../../tests/extension/preview/session.mjs";
-import { MARK } from "./contents.mjs";
+import { BESIDE, MARK, turnsOf } from "./contents.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
 /** Four characters a token, 140 pieces a second, a thousand tokens a second. */
 const PIECE = Math.round((1000 * 4) / 140);
 
+/** Items that a snapshot has; older ones are asked for. */
+const AT_FIRST = 200;
+
 /** Milliseconds between two keys of somebody who types fast. */
 const KEY_EVERY = 120;
 
 const SELECTORS = { assistant: ".assistant", thinking: ".thinking", output: ".tool-output", input: ".tool-input" };
 
-/** Opens the panel on a session. @param {Page} page @param {string} url @param {object} snapshot */
-export async function openPanel(page, url, snapshot) {
+/**
+ * Opens the panel on a session.
+ *
+ * @param {Page} page
+ * @param {string} url
+ * @param {object} snapshot
+ * @param {{all?: any[], turns?: any[]}} [held] what the panel may ask for besides
+ */
+export async function openPanel(page, url, snapshot, held = {}) {
   await page.goto(url);
   await page.waitForFunction(() => probe.page()?.querySelector(".panel") !== null);
+  await page.evaluate((more) => void Object.assign(probe, more), held);
   await page.evaluate((fields) => {
     probe.send({ type: "server", status: { state: "running" } });
     probe.send({ type: "snapshot", snapshot: fields });
@@ -33,8 +44,16 @@ export async function openPanel(page, url, snapshot) {
  * @property {number} nodes
  */
 
-/** Lets a content stream in while somebody types. @param {Page} page @param {string} url @param {import("./contents.mjs").Content} content @returns {Promise<Streamed>} */
-export async function streamed(page, url, { into, text }) {
+/**
+ * Lets a content stream in while somebody types.
+ *
+ * @param {Page} page
+ * @param {string} url
+ * @param {import("./contents.mjs").Content} content
+ * @param {any[]} [before] the conversation that it is the answer in
+ * @returns {Promise<Streamed>}
+ */
+export async function streamed(page, url, { into, text }, before = []) {
   const isTool = into === "output" || into === "input";
   const call = {
     kind: "toolCall",
@@ -48,11 +67,14 @@ export async function streamed(page, url, { into, text }) {
     status: "running",
   };
   const item = isTool ? call : { kind: into, id: "x", at: AT, text: "" };
-  await openPanel(page, url, {
+  const snapshot = {
     ...session,
+    ...(before.length > 0 ? BESIDE : {}),
     state: "running",
-    items: [{ kind: "user", id: "p", at: AT, text: "Go on", attachments: [], queued: false }, item],
-  });
+    earlier: Math.max(0, before.length - AT_FIRST),
+    items: [...before.slice(-AT_FIRST), { kind: "user", id: "p", at: AT, text: "Go on", attachments: [], queued: false }, item],
+  };
+  await openPanel(page, url, snapshot, { all: before, turns: turnsOf(before) });
   if (into === "thinking") await page.frameLocator("iframe").locator(".thinking summary").click();
   const pieces = text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [];
   await page.locator("textarea").focus();
@@ -102,12 +124,12 @@ export async function idleKeys(page, url) {
 
 /** Scrolls back through a long conversation for so many seconds, then looks up an item of long ago. @param {Page} page @param {string} url @param {any[]} items @param {number} seconds @returns {Promise<Scrolled>} */
 export async function scrolled(page, url, items, seconds) {
-  const newest = items.slice(-200);
-  const snapshot = { ...session, items: newest, earlier: items.length - newest.length };
+  const newest = items.slice(-AT_FIRST);
+  const snapshot = { ...session, ...BESIDE, items: newest, earlier: items.length - newest.length };
   await openPanel(page, url, session);
   const opened = await page.evaluate(
-    ({ all, fields }) => {
-      probe.all = all;
+    ({ all, turns, fields }) => {
+      Object.assign(probe, { all, turns });
       const since = performance.now();
       probe.send({ type: "snapshot", snapshot: { ...fields, sessionId: "long" } });
       return new Promise((done) => {
@@ -119,7 +141,7 @@ export async function scrolled(page, url, items, seconds) {
         look();
       });
     },
-    { all: items, fields: snapshot },
+    { all: items, turns: turnsOf(items), fields: snapshot },
   );
   await page.waitForTimeout(500);
   const nodesAtFirst = await page.evaluate(() => probe.nodes());
@@ -142,8 +164,8 @@ export async function scrolled(page, url, items, seconds) {
   const { usedSize: heap } = await cdp.send("Runtime.getHeapUsage");
   await openPanel(page, url, session);
   const found = await page.evaluate(
-    ({ all, fields, itemId }) => {
-      probe.all = all;
+    ({ all, turns, fields, itemId }) => {
+      Object.assign(probe, { all, turns });
       probe.send({ type: "snapshot", snapshot: { ...fields, sessionId: "long" } });
       return new Promise((done) => setTimeout(done, 500)).then(() => {
         const since = performance.now();
@@ -158,7 +180,7 @@ export async function scrolled(page, url, items, seconds) {
         });
       });
     },
-    { all: items, fields: snapshot, itemId: items[Math.floor(items.length / 10) + 1].id },
+    { all: items, turns: turnsOf(items), fields: snapshot, itemId: items[Math.floor(items.length / 10) + 1].id },
   );
   return { opened, frames, nodesAtFirst, nodesMost, nodes, heap, passed, found };
 }

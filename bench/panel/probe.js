@@ -28,6 +28,8 @@ const probe = {
 
   /** The session of which the panel may ask for earlier items. */
   all: [],
+  /** What its turns changed. */
+  turns: [],
 
   fromPanel(message) {
     if (message.type === "request") {
@@ -103,10 +105,11 @@ function answerTo({ method, params }) {
     let characters = 0;
     while (start > 0 && end - start < Math.min(params.limit, MOST_ITEMS) && characters <= MOST_CHARACTERS) {
       start -= 1;
-      characters += (probe.all[start].text ?? probe.all[start].output).length;
+      characters += (probe.all[start].text ?? probe.all[start].output ?? probe.all[start].summary).length;
     }
     return { items: probe.all.slice(start, end), earlier: start };
   }
+  if (method === "ullage/session/changes") return { turns: probe.turns, open: [] };
   if (method === "ullage/session/epochs") return { epochs: [], fates: [] };
   return answers.get(method) ?? {};
 }

@@ -71,7 +71,7 @@ export class SessionHeader {
       others.length === 0 ? "" : plural(others.length, t("{count} other session wants you"), t("{count} other sessions want you"));
     this.others.hidden = others.length === 0;
     this.others.dataset.status = others.includes("waiting") ? "waiting" : others.includes("failed") ? "failed" : "done";
-    this.others.textContent = String(others.length);
+    this.others.dataset.count = String(others.length); // drawn by the style: the button's name says it in words
     this.button.title = [t("{title} – show all sessions", { title }), wanting].filter(Boolean).join("\n");
     this.button.setAttribute("aria-label", [t("Session: {title}. Show all", { title }), wanting].filter(Boolean).join(". "));
     this.worktree.hidden = session.worktree == null;

@@ -96,7 +96,7 @@ function useOf(node) {
       case "NewExpression": {
         if (parent.callee === child) break;
         const callee = calleeOf(parent.callee);
-        if (callee === "t" || callee === "plural") return "unseen";
+        if (["t", "plural", "known"].includes(callee)) return "unseen";
         if (callee.endsWith("setAttribute")) {
           if (parent.arguments[0] === child) return "unseen";
           return SHOWN.has(parent.arguments[0].value) ? "shown" : "open";

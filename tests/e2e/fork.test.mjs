@@ -92,7 +92,7 @@ stage("fork", {}, (scenario) => {
     await approval(panel).waitFor();
     await runCommand(page, "Ullage: New session");
     await title(panel).getByText("New session").waitFor();
-    await panel.locator(".session-others").getByText("1").waitFor();
+    await panel.locator('.session-others[data-count="1"]').waitFor();
     await runCommand(page, "Ullage: Show sessions");
     const waiting = sessionRow(panel, "(fork 4)");
     await waiting.getByText("waits for you").waitFor();

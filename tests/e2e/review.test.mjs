@@ -112,7 +112,7 @@ stage("reviewing", {}, (scenario) => {
       .getByRole("button", { name: /2 files changed/ })
       .click();
     await tray(panel)
-      .getByRole("button", { name: /^tankgauge\/tank.py/ })
+      .getByRole("button", { name: /^tank.py tankgauge/ })
       .click();
     await page.locator(".tab.active", { hasText: "before ↔ now" }).waitFor();
     await page.locator(".monaco-diff-editor .line-insert").first().waitFor();

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { dateLanguage, plural, speak, t } from "../../client-extension/src/l10n";
+import { inLanguage, withTexts } from "../../client-extension/src/server/serverTexts";
 import { ROOT } from "./repository";
 
 const EXTENSION = join(ROOT, "client-extension");
@@ -70,3 +71,53 @@ for (const [name, language] of [
     assert.equal(first?.split(";")[0], `import "${language}"`);
   });
 }
+
+const spoken = (text: string) => {
+  speak("zh-cn", chinese);
+  return inLanguage(text);
+};
+
+void describe("what the server says", () => {
+  test("a sentence, with what stands in it", () => assert.equal(spoken("Read src/a.py"), "读取 src/a.py"));
+  test("a sentence in a sentence", () =>
+    assert.equal(
+      spoken("The server at http://127.0.0.1:8080 cannot be reached: nothing listens there. Press Continue to try again."),
+      "无法连接到 http://127.0.0.1:8080: 该地址没有服务在监听。按“继续”重试。",
+    ));
+  test("what stands before a question", () =>
+    assert.equal(spoken("It has changed since you were asked. Run `ls`"), "自询问你之后已有变化。运行 `ls`"));
+  test("what is not known stays as it is", () => assert.equal(spoken("Something new"), "Something new"));
+  test("only where the server says something: a prompt, an output and a title of the user stay", () => {
+    speak("zh-cn", chinese);
+    const sent = {
+      title: "Stopped.",
+      items: [
+        { kind: "user", text: "Stopped." },
+        { kind: "notice", text: "Stopped." },
+        {
+          kind: "toolCall",
+          title: "Read a.py",
+          output: "Stopped.",
+          permission: [{ optionId: "allow_once", name: "Allow once", kind: "allow_once" }],
+        },
+      ],
+    };
+    assert.deepEqual(withTexts(sent), {
+      title: "Stopped.",
+      items: [
+        { kind: "user", text: "Stopped." },
+        { kind: "notice", text: "已停止。" },
+        {
+          kind: "toolCall",
+          title: "读取 a.py",
+          output: "Stopped.",
+          permission: [{ optionId: "allow_once", name: "允许一次", kind: "allow_once" }],
+        },
+      ],
+    });
+  });
+  test("in English nothing is copied", () => {
+    const sent = { items: [] };
+    assert.equal(withTexts(sent), sent);
+  });
+});

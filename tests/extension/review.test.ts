@@ -111,7 +111,9 @@ void describe("the tray above the prompt box", () => {
     toggle?.click();
     assert.equal(toggle?.getAttribute("aria-expanded"), "true");
     assert.match(view.element.textContent ?? "", /This file was deleted or moved since/);
-    buttonOf(view, "src/a.py, changed, 3 lines added, 1 removed: show it beside what was before")?.click();
+    const [first] = view.element.querySelectorAll<HTMLButtonElement>(".changed-file");
+    assert.equal(first?.textContent, "Ma.py src, changed, 3 lines added, 1 removed");
+    first?.click();
     assert.deepEqual(done, ["command ullage.reviewFile src/a.py"]);
     view.update(undefined);
     assert.equal(view.element.hidden, true);

@@ -108,7 +108,7 @@ test("the header counts the other sessions that want the user", () => {
   assert.ok(state.session);
   header.update(state.session, state.others);
   const count = header.element.querySelector<HTMLElement>(".session-others");
-  assert.equal(count?.textContent, "1");
+  assert.equal(count?.dataset.count, "1");
   assert.equal(count?.dataset.status, "waiting");
   assert.equal(reduce(state, { type: "figures", sessionId: "s2", figures: { status: "waiting", cost: 1 } }), state);
 });

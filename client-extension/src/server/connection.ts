@@ -16,6 +16,7 @@ import { type ClientMethod, type ParamsOf, PROTOCOL_VERSION, type ResultOf, type
 import { answered, type ServerStatus } from "./answers";
 import type { ServerCommand } from "./command";
 import { RestartPolicy, type ServerProcess, startProcess } from "./process";
+import { inLanguage, withTexts } from "./serverTexts";
 
 /** Milliseconds that a server may take from its start to its first answer. */
 const START_LIMIT = 60_000;
@@ -104,10 +105,17 @@ export class ServerConnection implements vscode.Disposable {
       throw new Error(t("The Ullage server is not running"));
     }
     const asked = this.client;
-    // A third argument that is undefined would be sent, too.
-    const answer =
-      stop === undefined ? asked.sendRequest<ResultOf<M>>(method, params) : asked.sendRequest<ResultOf<M>>(method, params, stop);
-    return answered(answer, () => this.client === asked);
+    try {
+      // A third argument that is undefined would be sent, too.
+      const answer =
+        stop === undefined ? asked.sendRequest<ResultOf<M>>(method, params) : asked.sendRequest<ResultOf<M>>(method, params, stop);
+      return withTexts(await answered(answer, () => this.client === asked));
+    } catch (error) {
+      if (error instanceof Error) {
+        error.message = inLanguage(error.message);
+      }
+      throw error;
+    }
   }
 
   /** Tells the server to ask for the settings again. */
@@ -173,7 +181,7 @@ export class ServerConnection implements vscode.Disposable {
     try {
       const { createLanguageClient } = await import("./languageClient");
       const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
-        updated: (params) => this.updated.fire(params),
+        updated: (params) => this.updated.fire(withTexts(params)),
         news: (news) => this.newsEmitter.fire(news),
         told: (message) => this.warnings.add(message),
         closed: () => {
@@ -266,7 +274,7 @@ class ServerWarnings implements vscode.Disposable {
   private texts: readonly string[] = [];
 
   get current(): readonly string[] {
-    return this.texts;
+    return this.texts.map(inLanguage);
   }
 
   add(text: string): void {
@@ -274,7 +282,7 @@ class ServerWarnings implements vscode.Disposable {
       this.set([...this.texts, text]);
     }
     if (!this.isPanelVisible()) {
-      void warn(text);
+      void warn(inLanguage(text));
     }
   }
 
@@ -293,6 +301,6 @@ class ServerWarnings implements vscode.Disposable {
 
   private set(texts: readonly string[]): void {
     this.texts = texts;
-    this.changed.fire(texts);
+    this.changed.fire(this.current);
   }
 }

@@ -79,16 +79,16 @@ export class ChangesView {
   private drawFiles(): void {
     const files = this.drawn?.files ?? [];
     const more = (this.drawn?.count ?? 0) - files.length;
-    const focused = this.list.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : undefined;
     const turns = this.drawn?.turns ?? [];
+    const focused = this.list.contains(document.activeElement) ? placeOf(document.activeElement) : undefined;
     setChildren(
       this.list,
       ...(turns.length > 1 ? turns.toReversed().map((turn) => this.drawTurn(turn)) : []),
       ...files.map((file) => this.drawFile(file)),
       more > 0 && element("li", { className: "muted", textContent: t("and {more} more", { more }) }),
     );
-    if (focused != null) {
-      const again = this.list.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`) ?? this.toggle;
+    if (focused !== undefined) {
+      const again = [...this.list.querySelectorAll("button")].find((button) => placeOf(button) === focused) ?? this.toggle;
       again.focus();
     }
   }
@@ -123,21 +123,23 @@ export class ChangesView {
   private drawFile(file: ChangedFile): HTMLElement {
     const shown = visibleLine(file.path);
     const slash = shown.lastIndexOf("/") + 1;
+    const [name, folder] = [shown.slice(slash), shown.slice(0, Math.max(0, slash - 1))];
     const { letter, word } = STATUS[file.status];
+    // It is heard as it is seen, and what it does is its description: so its name can be said to a computer that listens.
     const open = element(
       "button",
       {
         type: "button",
         className: "changed-file",
         title: t("{shown} ({word}): show it beside what was before", { shown, word }),
-        attributes: {
-          "aria-label": t("{shown}, {word}, {file}: show it beside what was before", { shown, word, file: linesSpoken(file) }),
-        },
+        attributes: { "data-path": file.path },
         on: { click: () => this.actions.runCommand("ullage.reviewFile", file.path) },
       },
       element("span", { className: `changed-status ${file.status}`, textContent: letter, attributes: { "aria-hidden": "true" } }),
-      element("bdi", { className: "changed-name", textContent: shown.slice(slash) }),
-      slash > 0 && element("bdi", { className: "changed-folder muted", textContent: shown.slice(0, slash - 1) }),
+      element("bdi", { className: "changed-name", textContent: name }),
+      " ",
+      folder !== "" && element("bdi", { className: "changed-folder muted", textContent: folder }),
+      element("span", { className: "screen-reader-only", textContent: t(", {word}, {lines}", { word, lines: linesSpoken(file) }) }),
     );
     const lines = element("span", { className: "changes-lines" });
     if (file.binary !== true) {
@@ -165,6 +167,11 @@ export class ChangesView {
       this.refuse(left);
     }
   }
+}
+
+/** Which button of which file it is. */
+function placeOf(button: Element | null): string | undefined {
+  return button?.getAttribute("aria-label") ?? button?.getAttribute("data-path") ?? undefined;
 }
 
 function linkButton(label: string, title: string, onClick: () => void): HTMLButtonElement {

@@ -32,6 +32,9 @@ const ICONS: Record<CompactionStatus, string> = {
 export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) => {
   const root = element("article", { className: "item compaction", attributes: { "aria-label": t("Compaction") } });
   const summary = new MarkdownView(actions);
+  summary.element.tabIndex = 0; // it scrolls by itself, so the keyboard has to get there
+  summary.element.setAttribute("role", "region");
+  summary.element.setAttribute("aria-label", t("Summary"));
   const details = element("details", { className: "compaction-details" });
   let about: string | undefined;
   const link = textButton({ label: t("Show it"), className: "link", onClick: () => about !== undefined && actions.showItem(about) });
@@ -141,5 +144,5 @@ function detailsTitle(item: CompactionItem): string {
 }
 
 function section(title: string, content: HTMLElement): HTMLElement {
-  return element("section", {}, element("h4", { textContent: title }), content);
+  return element("section", {}, element("h2", { textContent: title }), content);
 }

@@ -11,6 +11,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, suite } from "node:test";
 import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
+import { everybodyCanUse } from "./accessible.mjs";
 import { expectEventually } from "./eventually.mjs";
 import { startFakeApi } from "./fake-api.mjs";
 import { freshProfile, roomFor } from "./house.mjs";
@@ -47,7 +48,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {import("./fake-api.mjs").FakeApi} api the fake API; asking for it in a practice scenario is an error
  * @property {(changed: Record<string, unknown>) => Promise<void>} settings changes user settings while the window is open
  * @property {() => Promise<number>} serverProcess id of the process of the window's server, once it is there
- * @property {(name: string) => Promise<string>} screenshot keeps a picture under tests/e2e/artifacts/ and gives its path
+ * @property {(name: string) => Promise<string>} screenshot keeps a picture under tests/e2e/artifacts/ and gives its path; axe must find nothing in the panel
  */
 
 /** @typedef {(title: string, options: ScenarioOptions, body: (scene: Scene) => Promise<void>) => void} DeclareScenario */
@@ -119,10 +120,15 @@ async function play(on, { title, options, body }, nextGoesOn) {
     await page.screenshot({ path, animations: "disabled" }); // a notification that fades in is there
     return path;
   };
+  const picture = async (/** @type {string} */ name) => {
+    const path = await screenshot(name);
+    await everybodyCanUse(page, name);
+    return path;
+  };
   try {
     await body({
       page,
-      screenshot,
+      screenshot: picture,
       get workspace() {
         if (workspace === undefined) throw new Error("This scenario has no folder");
         return workspace;
