@@ -1,0 +1,171 @@
+/**
+ * `npm run gallery`: docs/gallery.md and its pictures, from those that the end-to-end tests took last. Run these first: `npm test -- e2e`.
+ *
+ * A picture gets fewer colours and half of its pixels, so that all of them together stay small. One that a test no longer takes is an error.
+ */
+
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure, main } from "./lib/console.mjs";
+import { ROOT, VENV_PYTHON } from "./lib/paths.mjs";
+import { installPythonPackages } from "./lib/python.mjs";
+
+const TAKEN = join(ROOT, "tests", "e2e", "artifacts");
+const GALLERY = join(ROOT, "docs", "gallery");
+
+/**
+ * Heading, then pictures: their name, where the tests leave them, what one sees, and how many pixels are cut off at the top
+ * where the path of a temporary folder stands. @type {[string, [string, string, string, number?][]][]} */
+const ROOMS = [
+  [
+    "A turn",
+    [
+      [
+        "streaming",
+        "an-answer-streams-an-edit-asks-and-changes-the-file-on-disk-and-in-the-open-editor/1-streaming",
+        "An answer streams in beside the code.",
+      ],
+      [
+        "asked",
+        "an-answer-streams-an-edit-asks-and-changes-the-file-on-disk-and-in-the-open-editor/2-asked",
+        "An edit shows its diff, and waits for an answer.",
+      ],
+      [
+        "from-the-editor",
+        "a-question-that-waits-is-answered-from-the-editor-by-a-key-once-it-was-seen/0-told",
+        "While the panel is hidden, a notification asks, and the gauge says so.",
+      ],
+      ["fix", "a-problem-is-explained-from-where-the-editor-shows-it/1-offered", "A problem is explained from where the editor shows it."],
+    ],
+  ],
+  [
+    "Review and checkpoints",
+    [
+      [
+        "changes",
+        "the-changes-of-a-turn-stand-above-the-prompt-and-are-taken-back/2-unfolded",
+        "What the agent changed stands above the prompt box until it is kept or undone.",
+      ],
+      [
+        "marked",
+        "in-the-file-one-change-is-undone-and-one-kept-and-what-the-user-typed-stays/1-marked",
+        "In the file, each change has *Keep* and *Undo*.",
+      ],
+      [
+        "together",
+        "all-changes-open-beside-what-was-before-alone-and-together/2-together",
+        "All changes stand beside what was before, in the editor's own diff.",
+      ],
+      ["comment", "a-comment-on-a-change-is-the-next-prompt/1-written", "A comment on a change is the next prompt."],
+      [
+        "going-back",
+        "going-back-lists-the-files-before-anything-happens-and-leads-forward-again/2-listed",
+        "Going back lists the files before anything happens.",
+      ],
+      [
+        "conflict",
+        "going-back-lists-the-files-before-anything-happens-and-leads-forward-again/3-conflicts",
+        "What the user changed since is a conflict, and stays unless it is picked.",
+      ],
+    ],
+  ],
+  [
+    "Plans",
+    [
+      [
+        "plan",
+        "a-plan-opens-is-sent-back-edited-and-carried-out/1-proposed",
+        "A plan opens as a document that can be edited and commented.",
+        88,
+      ],
+      [
+        "plan-accepted",
+        "a-plan-opens-is-sent-back-edited-and-carried-out/3-accepted",
+        "Accepted, it stays in view, and its steps are the task list.",
+        88,
+      ],
+    ],
+  ],
+  [
+    "The context",
+    [
+      [
+        "gauge",
+        "it-is-there-before-any-prompt-rises-in-a-turn-and-a-click-compacts-which-can-be-undone/3-tooltip",
+        "The gauge says how full the context is, and what it is made of.",
+      ],
+      [
+        "preview",
+        "a-compaction-is-seen-before-it-is-made-then-made-undone-and-redone/1-preview",
+        "A compaction is seen before it is made.",
+      ],
+      [
+        "timeline",
+        "the-timeline-says-what-became-of-each-message-leads-to-it-and-undoes-an-earlier-compaction/1-timeline",
+        "The timeline says what became of each message. Every compaction can be undone.",
+      ],
+      [
+        "fork",
+        "two-turns-a-fork-from-the-first-goes-on-by-itself-and-the-original-still-has-both/2-forked",
+        "A session is forked at a message, and the original stays.",
+      ],
+    ],
+  ],
+  [
+    "Everywhere",
+    [
+      ["theme-light", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/theme-light", "Light."],
+      ["theme-dark", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/theme-dark", "Dark."],
+      [
+        "theme-high-contrast-dark",
+        "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/theme-high-contrast-dark",
+        "High contrast.",
+      ],
+      [
+        "theme-high-contrast-light",
+        "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/theme-high-contrast-light",
+        "High contrast, light.",
+      ],
+      ["narrow", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/narrow-dark", "A panel of 300 pixels."],
+      ["zoomed", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/zoomed", "Twice as large."],
+      ["right-to-left", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/right-to-left", "From right to left."],
+    ],
+  ],
+];
+
+/** Fewer colours and pixels: what is left is easily read. */
+const SHRINK = `
+import sys
+from PIL import Image
+for source, target, top in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
+    with Image.open(source) as picture:
+        smaller = picture.convert("RGB").crop((0, int(top), picture.width, picture.height))
+        smaller.thumbnail((1200, 1200), Image.Resampling.LANCZOS)
+        smaller.quantize(96, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(target, optimize=True)
+`;
+
+await main(async () => {
+  await installPythonPackages();
+  const pictures = ROOMS.flatMap(([, all]) => all);
+  const missing = pictures.filter(([, from]) => !existsSync(join(TAKEN, `${from}.png`)));
+  if (missing.length > 0) throw new Failure(`The tests did not take these, run them first:\n${missing.map(([, from]) => from).join("\n")}`);
+  await rm(GALLERY, { recursive: true, force: true });
+  await mkdir(GALLERY, { recursive: true });
+  const files = pictures.flatMap(([name, from, , top = 0]) => [join(TAKEN, `${from}.png`), join(GALLERY, `${name}.png`), String(top)]);
+  execFileSync(VENV_PYTHON, ["-c", SHRINK, ...files]);
+  await writeFile(join(ROOT, "docs", "gallery.md"), page());
+  console.log(`docs/gallery.md with ${(await readdir(GALLERY)).length} pictures`);
+  return 0;
+});
+
+function page() {
+  const head =
+    "# Gallery\n\nWritten by `npm run gallery`, from pictures that the end-to-end tests take of VS Code with the packaged extension.\n";
+  const rooms = ROOMS.map(([title, all]) => [
+    `## ${title}\n`,
+    ...all.map(([name, , words]) => `${words}\n\n![${words.replaceAll("*", "")}](gallery/${name}.png)\n`),
+  ]);
+  return [head, ...rooms.flat()].join("\n");
+}
