@@ -30,7 +30,19 @@ const SPOKEN = new Set([
 ]);
 
 /** Where a text of the server stands in what it sends; the kind of the object around it decides for words that mean many things. */
-const FIELDS = new Set(["permissionReason", "reason", "why", "conflict", "error", "nothing", "estimate"]);
+const FIELDS = new Set([
+  "permissionReason",
+  "reason",
+  "why",
+  "conflict",
+  "error",
+  "nothing",
+  "estimate",
+  "explanation",
+  "warning",
+  "problem",
+  "noSandbox",
+]);
 const FIELDS_BY_KIND: Record<string, ReadonlySet<string>> = { notice: new Set(["text"]), toolCall: new Set(["title"]) };
 
 let forms: readonly Form[] | undefined;
