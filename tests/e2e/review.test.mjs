@@ -172,7 +172,7 @@ stage("reviewing", {}, (scenario) => {
       .getByRole("button", { name: /1 file changed/ })
       .click();
     await tray(panel)
-      .getByRole("button", { name: /^docs\/agent.md/ })
+      .getByRole("button", { name: /^agent.md docs/ })
       .click();
     await page.locator(".tab.active", { hasText: "agent.md" }).waitFor();
     assert.equal(await page.locator(".monaco-diff-editor .line-delete").count(), 0);
