@@ -13,6 +13,9 @@ import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 /** Seconds. A tab says goodbye while it is taken down; now and then that is lost, and its processes would wait three hours for it. */
 const GRACE = 10;
 
+/** A cursor that blinks has the window drawn again and again. */
+const SETTINGS = { "ullage.server.interpreter": VENV_PYTHON, "editor.cursorBlinking": "solid" };
+
 /** What comes with VS Code and is needed here: how things look, and how a file of the sample project is shown. The rest starts for nothing. */
 const BUILT_IN = [
   "theme-defaults",
@@ -74,7 +77,7 @@ export async function openVsCode(env = {}) {
       await quietly(["git", "checkout", "--quiet", "--", "."], { cwd: folder });
     },
     urlOf: (folder) => (folder === undefined ? `${base}?ew=true` : `${base}?folder=${encodeURIComponent(folder)}`),
-    useSettings: (settings) => replaceSettings(place, { "ullage.server.interpreter": VENV_PYTHON, ...settings }),
+    useSettings: (settings) => replaceSettings(place, { ...SETTINGS, ...settings }),
     servers: () => serversOf(running.mark),
     log: () => logIn(join(place.userData, "logs")),
     stop: async () => {
