@@ -20,7 +20,7 @@ const RECORD = [
 stage("in the background", { window: 60_000 }, (scenario) => {
   scenario(
     "a compaction takes its place while the user types, nothing typed is lost, and the next prompt does not wait",
-    {},
+    { goesOn: true, alone: true },
     async (scene) => {
       const { page, api, workspace, screenshot } = scene;
       const [first, second, third] = await readings(workspace, 3);

@@ -33,7 +33,7 @@ stage("crash", {}, (scenario) => {
     await screenshot("2-works");
   });
 
-  scenario("a server that ends again and again is left stopped, until the user restarts it", {}, async (scene) => {
+  scenario("a server that ends again and again is left stopped, until the user restarts it", { alone: true }, async (scene) => {
     const { page, api, serverProcess, screenshot } = scene;
     await api.enqueue({ say: "The first answer." });
     const panel = await openPanel(page);

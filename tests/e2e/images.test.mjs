@@ -12,7 +12,7 @@ const PICTURE = "docs/tank.png";
 const [WIDTH, HEIGHT] = [320, 200];
 
 stage("images", {}, (scenario) => {
-  scenario("an image that is pasted into the prompt is attached and sent", {}, async ({ page, api, screenshot }) => {
+  scenario("an image that is pasted into the prompt is attached and sent", { goesOn: true }, async ({ page, api, screenshot }) => {
     const bytes = png(WIDTH, HEIGHT);
     await api.enqueue({ say: "A tank, half full." });
     const panel = await openPanel(page);
@@ -59,7 +59,7 @@ stage("images", {}, (scenario) => {
     },
   );
 
-  scenario("a new document that was never saved is offered after @, and its text is sent", {}, async (scene) => {
+  scenario("a new document that was never saved is offered after @, and its text is sent", { alone: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     await runCommand(page, "File: New Untitled Text File");
     await page.locator('.tab.active[data-resource-name="Untitled-1"]').waitFor();

@@ -14,7 +14,7 @@ const WRITE = { call: "write_file", input: { path: "made.txt", content: "made\n"
 const propose = (plan) => ({ call: "propose_plan", input: { plan } });
 
 stage("modes", {}, (scenario) => {
-  scenario("in Ask mode nothing is changed, and the panel shows the mode", {}, async ({ page, api, workspace, screenshot }) => {
+  scenario("in Ask mode nothing is changed, and the panel shows the mode", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     await api.enqueue([WRITE], { say: "I would make a file." });
     const panel = await openPanel(page);
     const mode = panel.locator(".mode-button");
@@ -33,7 +33,7 @@ stage("modes", {}, (scenario) => {
     await api.enqueue([propose(PLAN)], [propose(PLAN.replace("Add a test", "Add two tests"))], { say: "I begin with the dip." });
     const panel = await openPanel(page);
     await promptBox(panel).fill("/mode plan");
-    await page.keyboard.press("Enter");
+    await promptBox(panel).press("Enter");
     await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Plan"), "the command chose it");
     await sendPrompt(panel, "Mend the tank");
     await approval(panel).waitFor();

@@ -27,7 +27,7 @@ const count = (file) => ({ call: "bash", input: { command: `wc -l ${file} | sort
 const heldInTheMiddle = (text) => ({ reply: [{ say: text }], chunk_size: 8, interruption: { holds_after: 6 } });
 
 stage("a turn", {}, (scenario) => {
-  scenario("an answer streams, an edit asks, and changes the file on disk and in the open editor", {}, async (scene) => {
+  scenario("an answer streams, an edit asks, and changes the file on disk and in the open editor", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     await api.enqueue(heldInTheMiddle("I read the file first, and then I mend it at its **top**."), [READ]);
     await api.enqueue([{ think: "One line is enough." }, { say: "I add a line." }, EDIT], { say: "The file is mended." });

@@ -1,10 +1,11 @@
 /**
- * What all stages share, since it takes longest to start: the browser, and a VS Code for each environment in which one is wanted. Opened when
- * it is first asked for, and ended when all scenarios are over.
+ * What all stages share, since it takes longest to start: the browser, a VS Code for each environment in which one is wanted, and a fake API
+ * for each size of a window. Opened when it is first asked for, and ended when all scenarios are over.
  */
 
 import { after } from "node:test";
 import { launchBrowser } from "./browser.mjs";
+import { startFakeApi } from "./fake-api.mjs";
 import { openVsCode } from "./vscode.mjs";
 import { WINDOW } from "./workbench.mjs";
 
@@ -15,7 +16,10 @@ const PATIENCE = 60_000;
 
 /** @type {(() => Promise<unknown>)[]} */
 const endings = [];
+/** @type {(() => Promise<unknown>)[]} */
+const goodbyes = [];
 after(async () => {
+  for (const goodbye of goodbyes) await goodbye();
   for (const end of endings.toReversed()) await end();
 });
 
@@ -23,6 +27,13 @@ after(async () => {
 let browser;
 /** @type {Map<string, Promise<Room>>} */
 const rooms = new Map();
+/** @type {Map<number | undefined, Promise<import("./fake-api.mjs").FakeApi>>} */
+const apis = new Map();
+
+/** What is to be done while all of it is still there. @param {() => Promise<unknown>} goodbye */
+export function beforeTheEnd(goodbye) {
+  goodbyes.push(goodbye);
+}
 
 /**
  * VS Code with this environment, and a browser profile that has its settings of the window.
@@ -37,6 +48,18 @@ export function roomFor(env) {
   const opened = openRoom(env);
   rooms.set(key, opened);
   return opened;
+}
+
+/** The fake API whose models have a window of so many tokens; each model its own if left out. @param {number} [window] */
+export function apiWith(window) {
+  const known = apis.get(window);
+  if (known) return known;
+  const started = startFakeApi({ window }).then((api) => {
+    endings.push(api.stop);
+    return api;
+  });
+  apis.set(window, started);
+  return started;
 }
 
 /**

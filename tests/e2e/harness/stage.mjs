@@ -1,20 +1,19 @@
 /**
  * End-to-end scenarios and what they are played on.
  *
- * The scenarios of one stage share the fake API, and all stages of one environment share VS Code and the browser (`house.mjs`). Each scenario
- * has a session of its own. It also has a project, a window and a server process of its own, unless it goes on in the window of the scenario
- * before: to open one takes longer than most scenarios. A window is closed only once its server is gone.
+ * All stages share the browser, the fake APIs, and for each environment VS Code (`house.mjs`). Each scenario has a session of its own. It also
+ * has a project, a window and a server process of its own, unless it goes on in the window of the scenario before: to open one takes longer
+ * than most scenarios. So a window stays until a scenario needs another one. It is closed only once its server is gone.
  */
 
-import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import test, { after, suite } from "node:test";
+import test, { suite } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
 import { everybodyCanUse } from "./accessible.mjs";
 import { expectEventually } from "./eventually.mjs";
-import { startFakeApi } from "./fake-api.mjs";
-import { freshProfile, roomFor } from "./house.mjs";
+import { apiWith, beforeTheEnd, freshProfile, roomFor } from "./house.mjs";
 import { whatIsLeft } from "./left.mjs";
 import { startAgain } from "./panel.mjs";
 import { closeWorkbench, openWorkbench } from "./workbench.mjs";
@@ -37,8 +36,9 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {Record<string, unknown>} [settings] user settings, beside those of the stage
  * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
- * @property {boolean} [goesOn] in the window of the scenario before, which had the same settings: in a new session, with the project as it
- *   was; in a window of its own where that one failed or did not run
+ * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
+ *   was; in a window of its own where that one failed, did not run, or had other settings
+ * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
 
 /**
@@ -60,16 +60,20 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {import("./vscode.mjs").OpenVsCode} vscode
  * @property {import("playwright-core").BrowserContext} context
  * @property {import("./fake-api.mjs").FakeApi | undefined} api
- * @property {Window} [window] the one that the scenario before left open for the next
  */
 
 /**
  * @typedef {object} Window
  * @property {import("playwright-core").Page} page
  * @property {string | undefined} workspace
+ * @property {import("./vscode.mjs").OpenVsCode} vscode
  * @property {Record<string, unknown>} settings
  * @property {() => Promise<void>} close until its server has ended
  */
+
+/** The one that the scenario before left open. @type {Window | undefined} */
+let left;
+beforeTheEnd(leaveWindow);
 
 /**
  * Declare scenarios that share a stage. Each is a test of its own, and may be run alone.
@@ -80,41 +84,32 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  */
 export function stage(name, options, declare) {
   void suite(name, () => {
-    /** @type {(() => Promise<unknown>)[]} */
-    const endings = [];
     /** @type {Promise<Stage> | undefined} */
     let set;
-    after(async () => {
-      await (await set)?.window?.close();
-      await endAll(endings);
-    });
     /** @type {Scenario[]} */
     const scenarios = [];
     declare((title, scenarioOptions, body) => scenarios.push({ title, options: scenarioOptions, body }));
-    for (const [index, scenario] of scenarios.entries()) {
-      void test(scenario.title, { timeout: LIMIT }, async () => {
-        set ??= setStage(options, endings);
-        await play(await set, scenario, scenarios[index + 1]?.options.goesOn === true);
-      });
+    for (const scenario of scenarios) {
+      void test(scenario.title, { timeout: LIMIT }, async () => play(await (set ??= setStage(options)), scenario));
     }
   });
 }
 
-/** @param {StageOptions} options @param {(() => Promise<unknown>)[]} endings @returns {Promise<Stage>} */
-async function setStage({ practice = false, window, env = {} }, endings) {
-  const api = practice ? undefined : await startFakeApi({ window });
-  if (api) endings.push(api.stop);
+/** @param {StageOptions} options @returns {Promise<Stage>} */
+async function setStage({ practice = false, window, env = {} }) {
+  const api = practice ? undefined : await apiWith(window);
   return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env })), api };
 }
 
-/** @param {Stage} on @param {Scenario} scenario @param {boolean} nextGoesOn whether the window stays open for the next */
-async function play(on, { title, options, body }, nextGoesOn) {
+/** @param {Stage} on @param {Scenario} scenario */
+async function play(on, { title, options, body }) {
   const { vscode, api } = on;
   const folder = join(ARTIFACTS, title.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase());
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await api?.reset();
   const { page, workspace, settings, close } = await windowFor(on, options);
+  let isAsOpened = true;
   const screenshot = async (/** @type {string} */ picture) => {
     const path = join(folder, `${picture}.png`);
     await page.screenshot({ path, animations: "disabled" }); // a notification that fades in is there
@@ -137,7 +132,10 @@ async function play(on, { title, options, body }, nextGoesOn) {
         if (!api) throw new Error("A practice scenario has no fake API");
         return api;
       },
-      settings: (changed) => vscode.useSettings({ ...settings, ...changed }),
+      settings: (changed) => {
+        isAsOpened = false;
+        return vscode.useSettings({ ...settings, ...changed });
+      },
       serverProcess: () => onlyServer(vscode),
     });
   } catch (error) {
@@ -146,17 +144,20 @@ async function play(on, { title, options, body }, nextGoesOn) {
     await close().catch(() => undefined); // the first error is the one to see
     throw error;
   }
-  if (nextGoesOn) on.window = { page, workspace, settings, close };
-  else await close();
+  if (options.alone || !isAsOpened) await close();
+  else left = { page, workspace, vscode, settings, close };
 }
 
 /** The window of the scenario before, as if it were new, or one that is opened. @param {Stage} on @param {ScenarioOptions} options */
 async function windowFor(on, options) {
-  const { vscode, api, window } = on;
+  const { vscode, api } = on;
   const settings = { ...modelSettings(api), ...options.settings };
-  if (!window || !options.goesOn) return openWindow(on, options, settings);
-  assert.deepEqual(settings, window.settings, "a scenario that goes on has the settings of the one before");
-  delete on.window; // if this one fails, the next has a window of its own
+  const window = left;
+  if (!window || !options.goesOn || options.size || window.vscode !== vscode || !isDeepStrictEqual(window.settings, settings)) {
+    await leaveWindow();
+    return openWindow(on, options, settings);
+  }
+  left = undefined; // if this one fails, the next has a window of its own
   try {
     await startAgain(window.page);
     if (window.workspace !== undefined) {
@@ -168,6 +169,12 @@ async function windowFor(on, options) {
     throw error;
   }
   return window;
+}
+
+async function leaveWindow() {
+  const window = left;
+  left = undefined;
+  await window?.close();
 }
 
 /** @param {Stage} on @param {ScenarioOptions} options @param {Record<string, unknown>} settings @returns {Promise<Window>} */
@@ -192,7 +199,7 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
     await close().catch(() => undefined);
     throw new Error(`The window did not open: ${String(error)}\n${left}`, { cause: error });
   }
-  return { page, workspace, settings, close };
+  return { page, workspace, vscode, settings, close };
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
@@ -211,9 +218,4 @@ async function onlyServer(vscode) {
   let found = [];
   await expectEventually(async () => (found = await vscode.servers()).length === 1, "the window has one server");
   return found[0] ?? 0;
-}
-
-/** @param {(() => Promise<unknown>)[]} endings the last is called first */
-async function endAll(endings) {
-  for (const end of endings.toReversed()) await end();
 }

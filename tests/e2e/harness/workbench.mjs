@@ -4,8 +4,14 @@ import { expectEventually } from "./eventually.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
+/** @typedef {[typed: string, label: string]} Pick what is typed into a list, and the row that is clicked then */
+
 /** Milliseconds until the workbench has to be there; a cold start on a busy machine takes several seconds. */
 const START_LIMIT = 60_000;
+
+/** Milliseconds until a row of a list has to be there and was clicked; and how long that is waited for before it is looked whether the list is open. */
+const LIST_LIMIT = 60_000;
+const FOCUS_LIMIT = 3_000;
 
 /** The size of a window, in pixels. */
 export const WINDOW = { width: 1440, height: 900 };
@@ -28,15 +34,21 @@ export async function reloadWindow(page) {
   await workbenchReady(page);
 }
 
-/** Run a command of the palette. @param {Page} page @param {string} title as the palette shows it, with its category */
-export async function runCommand(page, title) {
-  await pickFirst(page, "F1", `>${title}`, title);
+/**
+ * Run a command of the palette.
+ *
+ * @param {Page} page
+ * @param {string} title as the palette shows it, with its category
+ * @param {...string} answers what is picked in the lists that it opens
+ */
+export async function runCommand(page, title, ...answers) {
+  await pickFirst(page, "F1", [`>${title}`, title], ...answers.map((answer) => /** @type {Pick} */ ([answer, answer])));
 }
 
 /** Open a file by its name. @param {Page} page @param {string} name with enough of its path to be the first match */
 export async function openFile(page, name) {
   const base = name.split("/").at(-1) ?? name;
-  await pickFirst(page, "Control+P", name, base);
+  await pickFirst(page, "Control+P", [name, base]);
   await page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
 }
 
@@ -106,25 +118,30 @@ async function workbenchReady(page) {
 
 /**
  * VS Code loses the key, or closes the list again, while an editor or a web view is about to take the focus, and tells nobody when that is over.
- * So the key is pressed again where no list stays open.
+ * So the key is pressed again where no list stays open until its row was clicked.
  *
  * @param {Page} page
- * @param {string} key opens the list
- * @param {string} typed
- * @param {string} label
+ * @param {string} key opens the first list
+ * @param {...Pick} picks
  */
-async function pickFirst(page, key, typed, label) {
-  for (let left = 5; ; left--) {
-    await page.keyboard.press(key);
+async function pickFirst(page, key, ...picks) {
+  const end = Date.now() + LIST_LIMIT;
+  for (let at = 0; at < picks.length; ) {
+    if (!(await quickInput(page).isVisible())) {
+      await page.keyboard.press(key);
+      at = 0;
+    }
+    const [typed, label] = /** @type {Pick} */ (picks[at]);
+    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
     try {
-      await quickInput(page).fill(typed, { timeout: 5_000 });
-      break;
+      await quickInput(page).fill(typed, { timeout: FOCUS_LIMIT });
+      await row.click({ timeout: FOCUS_LIMIT });
+      at += 1;
+      if (at < picks.length) await quickInput(page).waitFor({ timeout: FOCUS_LIMIT });
     } catch (error) {
-      if (left === 0) throw error;
+      if (Date.now() > end) throw error;
     }
   }
-  const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
-  await row.click();
   await quickInput(page).waitFor({ state: "hidden" });
 }
 
