@@ -28,106 +28,110 @@ async function canWrite(panel) {
 }
 
 stage("fork", {}, (scenario) => {
-  scenario("two turns, a fork from the first goes on by itself, and the original still has both", { goesOn: true }, async ({ page, api, screenshot }) => {
-    await api.enqueue([READ], { say: "It is a tank of **steel**." }, { say: "It holds 40,000 litres." });
-    let panel = await openPanel(page);
-    await sendAndFinish(panel, "What is the tank made of?");
-    await sendAndFinish(panel, "How much does it hold?");
-    const used = await gaugeIsPriced(page);
+  scenario(
+    "two turns, a fork from the first goes on by itself, and the original still has both",
+    { goesOn: true },
+    async ({ page, api, screenshot }) => {
+      await api.enqueue([READ], { say: "It is a tank of **steel**." }, { say: "It holds 40,000 litres." });
+      let panel = await openPanel(page);
+      await sendAndFinish(panel, "What is the tank made of?");
+      await sendAndFinish(panel, "How much does it hold?");
+      const used = await gaugeIsPriced(page);
 
-    await itemsOf(panel, "assistant").first().hover();
-    await screenshot("1-at-a-message");
-    await clickAtItem(itemsOf(panel, "assistant").first(), /^Fork from here/);
-    await title(panel).getByText("What is the tank made of? (fork)").waitFor();
-    await origin(panel).getByText("What is the tank made of?").waitFor();
-    await itemsOf(panel, "notice").getByText("Forked here from").waitFor();
-    assert.equal(await itemsOf(panel, "user").count(), 1);
-    assert.ok((await gaugeIsPriced(page)) <= used);
-    await canWrite(panel);
-    await screenshot("2-forked");
+      await itemsOf(panel, "assistant").first().hover();
+      await screenshot("1-at-a-message");
+      await clickAtItem(itemsOf(panel, "assistant").first(), /^Fork from here/);
+      await title(panel).getByText("What is the tank made of? (fork)").waitFor();
+      await origin(panel).getByText("What is the tank made of?").waitFor();
+      await itemsOf(panel, "notice").getByText("Forked here from").waitFor();
+      assert.equal(await itemsOf(panel, "user").count(), 1);
+      assert.ok((await gaugeIsPriced(page)) <= used);
+      await canWrite(panel);
+      await screenshot("2-forked");
 
-    await api.enqueue({ say: "It rusts in ten years." });
-    await sendAndFinish(panel, "When will it rust?");
-    await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
-    const [, , of_original, of_fork] = await repliesAsked(api);
-    assert.deepEqual(messagesOf(of_fork).slice(0, -1), messagesOf(of_original).slice(0, -1));
-    await screenshot("3-went-on");
+      await api.enqueue({ say: "It rusts in ten years." });
+      await sendAndFinish(panel, "When will it rust?");
+      await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
+      const [, , of_original, of_fork] = await repliesAsked(api);
+      assert.deepEqual(messagesOf(of_fork).slice(0, -1), messagesOf(of_original).slice(0, -1));
+      await screenshot("3-went-on");
 
-    await reloadWindow(page);
-    panel = await openPanel(page);
-    await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
-    await origin(panel).click();
-    await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
-    assert.equal(await itemsOf(panel, "user").count(), 2);
-    assert.equal(await origin(panel).isVisible(), false);
-    await screenshot("4-the-original");
+      await reloadWindow(page);
+      panel = await openPanel(page);
+      await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
+      await origin(panel).click();
+      await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
+      assert.equal(await itemsOf(panel, "user").count(), 2);
+      assert.equal(await origin(panel).isVisible(), false);
+      await screenshot("4-the-original");
 
-    await clickAtItem(itemsOf(panel, "user").nth(1), /^Edit and send again/);
-    await title(panel).getByText("What is the tank made of? (fork 2)").waitFor();
-    await expectEventually(async () => (await promptBox(panel).inputValue()) === "How much does it hold?", "the prompt is in the box");
-    await resizePanel(page, 320);
-    await screenshot("5-to-be-written-in-another-way");
-    await api.enqueue({ say: "It weighs 9 tonnes." });
-    await sendAndFinish(panel, "How much does it weigh?");
-    const last = (await repliesAsked(api)).at(-1);
-    assert.deepEqual(messagesOf(last).slice(0, -1), messagesOf(of_original).slice(0, -1));
-    assertHolds(JSON.stringify(messagesOf(last).at(-1)), "How much does it weigh?");
+      await clickAtItem(itemsOf(panel, "user").nth(1), /^Edit and send again/);
+      await title(panel).getByText("What is the tank made of? (fork 2)").waitFor();
+      await expectEventually(async () => (await promptBox(panel).inputValue()) === "How much does it hold?", "the prompt is in the box");
+      await resizePanel(page, 320);
+      await screenshot("5-to-be-written-in-another-way");
+      await api.enqueue({ say: "It weighs 9 tonnes." });
+      await sendAndFinish(panel, "How much does it weigh?");
+      const last = (await repliesAsked(api)).at(-1);
+      assert.deepEqual(messagesOf(last).slice(0, -1), messagesOf(of_original).slice(0, -1));
+      assertHolds(JSON.stringify(messagesOf(last).at(-1)), "How much does it weigh?");
 
-    await title(panel).click();
-    const row = sessionRow(panel, "What is the tank made of? (fork 2)");
-    await row.hover();
-    await screenshot("6-the-list");
-    await row.getByRole("button", { name: "Fork", exact: true }).click();
-    await title(panel).getByText("What is the tank made of? (fork 3)").waitFor();
-    await itemsOf(panel, "assistant").getByText("It weighs 9 tonnes.").waitFor();
-    await canWrite(panel);
-    await runCommand(page, "Ullage: Fork session");
-    await title(panel).getByText("What is the tank made of? (fork 4)").waitFor();
-    await canWrite(panel);
-    await screenshot("7-forked-by-command");
+      await title(panel).click();
+      const row = sessionRow(panel, "What is the tank made of? (fork 2)");
+      await row.hover();
+      await screenshot("6-the-list");
+      await row.getByRole("button", { name: "Fork", exact: true }).click();
+      await title(panel).getByText("What is the tank made of? (fork 3)").waitFor();
+      await itemsOf(panel, "assistant").getByText("It weighs 9 tonnes.").waitFor();
+      await canWrite(panel);
+      await runCommand(page, "Ullage: Fork session");
+      await title(panel).getByText("What is the tank made of? (fork 4)").waitFor();
+      await canWrite(panel);
+      await screenshot("7-forked-by-command");
 
-    // What goes on in others is seen from here, in one list.
-    await api.enqueue([{ call: "bash", input: { command: "touch dry.txt" } }], { say: "It is dry." });
-    await sendPrompt(panel, "Make it dry");
-    await approval(panel).waitFor();
-    await runCommand(page, "Ullage: New session");
-    await title(panel).getByText("New session").waitFor();
-    await panel.locator('.session-others[data-count="1"]').waitFor();
-    await runCommand(page, "Ullage: Show sessions");
-    const waiting = sessionRow(panel, "(fork 4)");
-    await waiting.getByText("waits for you").waitFor();
-    await screenshot("8-one-waits");
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    await answerApproval(panel, "Allow once");
-    await itemsOf(panel, "assistant").getByText("It is dry.").waitFor();
-    await itemsOf(panel, "assistant").last().locator(".turn-cost").getByText(/^\$\d/).waitFor();
-    await screenshot("9-the-cost-of-a-turn");
-    await panel.getByRole("button", { name: /^Effort/ }).click();
-    await page
-      .locator(".quick-input-widget")
-      .getByPlaceholder(/about \$\d.* once/)
-      .waitFor();
-    await screenshot("10-effort");
-    await page.keyboard.press("Escape");
-    await title(panel).click();
-    await waiting.getByText("shown here").waitFor();
-    await waiting.locator("button").first().focus();
-    await page.keyboard.press("F2");
-    await page.getByText("Rename session").waitFor();
-    await page.locator(".quick-input-widget input").fill("The dry tank");
-    await page.keyboard.press("Enter");
-    const renamed = sessionRow(panel, "The dry tank");
-    await renamed.locator("button").first().focus();
-    await screenshot("11-renamed");
-    await page.keyboard.press("Delete");
-    await page.locator(".monaco-dialog-box").getByText("The conversation is deleted for good").waitFor();
-    await screenshot("12-what-is-lost");
-    await page.locator(".monaco-dialog-box").getByRole("button", { name: "Delete" }).click();
-    await renamed.waitFor({ state: "detached" });
-    const refused = (await api.calls()).filter(({ status }) => status >= 400);
-    assert.deepEqual(refused, []);
-  });
+      // What goes on in others is seen from here, in one list.
+      await api.enqueue([{ call: "bash", input: { command: "touch dry.txt" } }], { say: "It is dry." });
+      await sendPrompt(panel, "Make it dry");
+      await approval(panel).waitFor();
+      await runCommand(page, "Ullage: New session");
+      await title(panel).getByText("New session").waitFor();
+      await panel.locator('.session-others[data-count="1"]').waitFor();
+      await runCommand(page, "Ullage: Show sessions");
+      const waiting = sessionRow(panel, "(fork 4)");
+      await waiting.getByText("waits for you").waitFor();
+      await screenshot("8-one-waits");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await answerApproval(panel, "Allow once");
+      await itemsOf(panel, "assistant").getByText("It is dry.").waitFor();
+      await itemsOf(panel, "assistant").last().locator(".turn-cost").getByText(/^\$\d/).waitFor();
+      await screenshot("9-the-cost-of-a-turn");
+      await panel.getByRole("button", { name: /^Effort/ }).click();
+      await page
+        .locator(".quick-input-widget")
+        .getByPlaceholder(/about \$\d.* once/)
+        .waitFor();
+      await screenshot("10-effort");
+      await page.keyboard.press("Escape");
+      await title(panel).click();
+      await waiting.getByText("shown here").waitFor();
+      await waiting.locator("button").first().focus();
+      await page.keyboard.press("F2");
+      await page.getByText("Rename session").waitFor();
+      await page.locator(".quick-input-widget input").fill("The dry tank");
+      await page.keyboard.press("Enter");
+      const renamed = sessionRow(panel, "The dry tank");
+      await renamed.locator("button").first().focus();
+      await screenshot("11-renamed");
+      await page.keyboard.press("Delete");
+      await page.locator(".monaco-dialog-box").getByText("The conversation is deleted for good").waitFor();
+      await screenshot("12-what-is-lost");
+      await page.locator(".monaco-dialog-box").getByRole("button", { name: "Delete" }).click();
+      await renamed.waitFor({ state: "detached" });
+      const refused = (await api.calls()).filter(({ status }) => status >= 400);
+      assert.deepEqual(refused, []);
+    },
+  );
 
   const beside = "a session works in a worktree, what it made is brought back, and the worktree is removed";
   scenario(beside, { goesOn: true }, async ({ page, api, screenshot }) => {

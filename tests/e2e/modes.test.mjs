@@ -14,20 +14,24 @@ const WRITE = { call: "write_file", input: { path: "made.txt", content: "made\n"
 const propose = (plan) => ({ call: "propose_plan", input: { plan } });
 
 stage("modes", {}, (scenario) => {
-  scenario("in Ask mode nothing is changed, and the panel shows the mode", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
-    await api.enqueue([WRITE], { say: "I would make a file." });
-    const panel = await openPanel(page);
-    const mode = panel.locator(".mode-button");
-    await expectEventually(async () => (await mode.innerText()).includes("Act"), "a session begins in Act mode");
-    await promptBox(panel).focus();
-    await page.keyboard.press("Shift+Tab");
-    await expectEventually(async () => (await mode.innerText()).includes("Ask"), "Shift+Tab chooses the next mode");
-    await screenshot("1-ask");
-    await sendAndFinish(panel, "What would you do?");
-    await itemsOf(panel, "assistant").getByText("I would make a file.").waitFor();
-    assert.ok(!(await readdir(workspace)).includes("made.txt"));
-    await screenshot("2-refused-by-the-mode");
-  });
+  scenario(
+    "in Ask mode nothing is changed, and the panel shows the mode",
+    { goesOn: true },
+    async ({ page, api, workspace, screenshot }) => {
+      await api.enqueue([WRITE], { say: "I would make a file." });
+      const panel = await openPanel(page);
+      const mode = panel.locator(".mode-button");
+      await expectEventually(async () => (await mode.innerText()).includes("Act"), "a session begins in Act mode");
+      await promptBox(panel).focus();
+      await page.keyboard.press("Shift+Tab");
+      await expectEventually(async () => (await mode.innerText()).includes("Ask"), "Shift+Tab chooses the next mode");
+      await screenshot("1-ask");
+      await sendAndFinish(panel, "What would you do?");
+      await itemsOf(panel, "assistant").getByText("I would make a file.").waitFor();
+      assert.ok(!(await readdir(workspace)).includes("made.txt"));
+      await screenshot("2-refused-by-the-mode");
+    },
+  );
 
   scenario("a plan opens, is sent back, edited and carried out", { goesOn: true }, async ({ page, api, screenshot }) => {
     await api.enqueue([propose(PLAN)], [propose(PLAN.replace("Add a test", "Add two tests"))], { say: "I begin with the dip." });

@@ -126,7 +126,7 @@ async function workbenchReady(page) {
  */
 async function pickFirst(page, key, ...picks) {
   const end = Date.now() + LIST_LIMIT;
-  for (let at = 0; at < picks.length; ) {
+  for (let at = 0; at < picks.length;) {
     if (!(await quickInput(page).isVisible())) {
       await page.keyboard.press(key);
       at = 0;
