@@ -195,9 +195,9 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
   try {
     await openWorkbench(page, vscode.urlOf(workspace));
   } catch (error) {
-    const left = await whatIsLeft(vscode);
+    const remains = await whatIsLeft(vscode);
     await close().catch(() => undefined);
-    throw new Error(`The window did not open: ${String(error)}\n${left}`, { cause: error });
+    throw new Error(`The window did not open: ${String(error)}\n${remains}`, { cause: error });
   }
   return { page, workspace, vscode, settings, close };
 }
