@@ -115,10 +115,11 @@ class Share:
         return Section(self.heading, tuple(lines))
 
 
-def spend(shares: Sequence[Share], budget: int) -> None:
-    """Picks lines for every section, each within its share: what one leaves makes the summary shorter."""
-    for share in shares:
-        share.take(int(budget * share.share))
+def spend(shares: Sequence[Share], budget: int, rest: int, heirs: Sequence[str]) -> None:
+    """Picks lines for every section, each within its share of `budget`. What all leave of `rest` goes to the sections named in `heirs`."""
+    rest -= sum(share.take(int(budget * share.share)) for share in shares)
+    for share in (share for heading in heirs for share in shares if share.heading == heading):
+        rest -= share.take(rest)
 
 
 def fitting(lines: Sequence[str], tokens: int) -> int:

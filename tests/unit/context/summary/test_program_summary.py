@@ -15,7 +15,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
-from ullage.context.summary.program_summary import FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
+from ullage.context.summary.program_summary import DECISIONS_SHARE, FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
 from ullage.context.summary.sections import Staying, quote
 
 LONGEST = SummaryOptions().message_tokens
@@ -259,3 +259,26 @@ def test_brief_is_redacted():
 
 def test_brief_of_nothing_is_empty():
     assert brief([]) == ""
+
+
+def test_a_plan_in_words_is_told_whole_where_there_is_room_for_it():
+    steps = " ".join(f"{number}. Tank {number}: count its litres by the strapping table of its own." for number in range(1, 15))
+    text = program_summary(work([asked("Count the tanks"), *working(f"The tanks are counted one by one. {steps}")]), "")
+    assert steps in text
+
+
+def test_what_other_sections_leave_goes_to_what_was_decided():
+    decided = [
+        f"I use table {number} because the dip of tank {number} is measured from its own plate and not from the keel."
+        for number in range(40)
+    ]
+    log = [
+        asked("Mend the tables"),
+        *(entry for text in decided for entry in working(text)),
+        *(says(f"Done {number}.") for number in range(8)),
+    ]
+    text = program_summary(work(log), "")
+    told_of = sum(each in text for each in decided)
+    alone = int(PROGRAM_TOKENS * DECISIONS_SHARE) // estimate_text(f"- {decided[0]} (#2)")
+    assert told_of > 2 * alone
+    assert estimate_text(text) < 1.2 * PROGRAM_TOKENS
