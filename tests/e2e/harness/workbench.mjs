@@ -131,7 +131,7 @@ async function pickFirst(page, key, ...picks) {
       await page.keyboard.press(key);
       at = 0;
     }
-    const [typed, label] = pick;
+    const [typed, label] = picks[at] ?? ["", ""];
     const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
     try {
       await quickInput(page).fill(typed, { timeout: FOCUS_LIMIT });
