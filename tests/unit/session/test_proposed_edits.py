@@ -10,6 +10,7 @@ from tests.fake_api import Call, Say
 from tests.unit.session.harness import OpenEditor, Stage, calls, stage
 from ullage.session.session import Session
 from ullage.session.timeline.items import ToolCallItem
+from ullage.session.turns.approvals import CHANGED_YOURS
 
 READ = Call("read_file", {"path": "notes.txt"})
 EDIT = Call("edit_file", {"path": "notes.txt", "old_text": "two", "new_text": "2"})
@@ -178,3 +179,24 @@ async def test_text_that_the_file_cannot_hold_is_kept(folder: Path) -> None:
         assert (folder / "notes.txt").read_bytes() == "größe\ntwo\n".encode("latin-1")
         assert document.exists()
         assert str(document) in told(here)
+
+
+async def test_a_name_that_leads_to_another_file_meanwhile_is_asked_about_again(folder: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (folder / name).write_text("one\ntwo\n")
+    (folder / "notes.txt").symlink_to(folder / "a.txt")
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(Call("read_file", {"path": "b.txt"}), Say("Read."))
+        await here.say(session, "Read it")
+        asked, document = await proposal(here, session)
+        document.write_text("mine\n")
+        (folder / "notes.txt").unlink()
+        (folder / "notes.txt").symlink_to(folder / "b.txt")
+        session.answer_permission(asked.id, "allow_once")
+        again = await here.asked_anew(session, asked)
+        assert again.permission_reason.startswith(CHANGED_YOURS.strip())
+        assert (folder / "b.txt").read_text() == "one\ntwo\n"
+        session.answer_permission(again.id, "allow_once")
+        await here.idle(session)
+        assert [(folder / name).read_text() for name in ("a.txt", "b.txt")] == ["one\ntwo\n", "mine\n"]

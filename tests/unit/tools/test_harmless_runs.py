@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,13 @@ async def test_no_config_of_git_does_harm_in_a_harmless_command(tmp_path: Path, 
         assert not Path(folder, "made-by-evil").exists()
     assert not called.is_set()
     listener.close()
+
+
+async def test_what_was_left_to_the_sandbox_runs_nowhere_else(tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path, sandbox=False)
+    need = needed(workplace, "touch made")
+    outcome = await run(workplace, "touch made", replace(need, confined=True))
+    assert outcome.is_error
+    assert "the user is asked" in outcome.content
+    assert not (tmp_path / "made").exists()
+    assert not (await run(workplace, "touch made", need)).is_error
