@@ -95,7 +95,7 @@ stage("from the editor", {}, (scenario) => {
       await terminal.waitFor({ state: "attached" });
       const mark = (/** @type {string} */ name) => page.locator(`.terminal-wrapper.active .codicon-terminal-decoration-${name}`);
       await mark("incomplete").waitFor(); // the shell integration is there, and the shell waits for a command
-      await page.keyboard.type("echo dip $((40+2))\n");
+      await page.keyboard.type("sleep 0.3; echo dip $((40+2))\n"); // VS Code does not tell what a command writes while it begins
       await mark("success").waitFor();
 
       const chips = panel.locator(".composer .chip");
@@ -115,7 +115,7 @@ stage("from the editor", {}, (scenario) => {
       await sendAndFinish(panel, "What do these say?");
       const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages[0]);
       assert.match(asked, /Not staged:.*\+# changed by hand/);
-      assert.match(asked, /\$ echo dip.*dip 42.*exit code 0/);
+      assert.match(asked, /\$ sleep 0.3; echo dip.*dip 42.*exit code 0/);
       assert.match(asked, /Title: Gauges.*# Dips.*A dip is a depth/);
       assert.doesNotMatch(asked, /no\(\)/);
       await screenshot("2-sent");

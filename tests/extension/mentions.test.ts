@@ -72,7 +72,7 @@ void describe("what a terminal showed", () => {
   test("with the command and how it ended", () => {
     const ran = { line: "npm test", output: "1 failed\r\n", ended: true, exitCode: 1 };
     assert.equal(commandTold(ran), "$ npm test\n1 failed\n(exit code 1)");
-    assert.equal(commandTold({ ...ran, output: "", exitCode: undefined }), "$ npm test\n(no output)");
+    assert.equal(commandTold({ ...ran, output: "", exitCode: undefined }), "$ npm test\n(no output was seen)");
     assert.equal(commandTold({ ...ran, ended: false }), "$ npm test\n1 failed\n(still running)");
   });
 

@@ -25,7 +25,7 @@ export function commandTold({ line, output, ended, exitCode }: ToldCommand): str
   const shown = plainText(output).trim();
   const told = shown.length > TOLD ? `[cut here: the end of ${shown.length} characters]\n${shown.slice(-TOLD)}` : shown;
   const end = !ended ? "(still running)" : exitCode === undefined ? "" : `(exit code ${exitCode})`;
-  return [`$ ${line}`, told || "(no output)", end].filter(Boolean).join("\n");
+  return [`$ ${line}`, told || "(no output was seen)", end].filter(Boolean).join("\n");
 }
 
 // What steers a terminal is made of control characters.

@@ -4,7 +4,7 @@ import { expectEventually } from "./eventually.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
-/** @typedef {[typed: string, label: string]} Pick what is typed into a list, and the row that is clicked then */
+/** @typedef {[typed: string, rows: import("playwright-core").Locator]} Pick what is typed into a list, and the rows of which the first is clicked */
 
 /** Milliseconds until the workbench has to be there; a cold start on a busy machine takes several seconds. */
 const START_LIMIT = 60_000;
@@ -42,13 +42,15 @@ export async function reloadWindow(page) {
  * @param {...string} answers what is picked in the lists that it opens
  */
 export async function runCommand(page, title, ...answers) {
-  await pickFirst(page, "F1", [`>${title}`, title], ...answers.map((answer) => /** @type {Pick} */ ([answer, answer])));
+  const whole = new RegExp(`^${title.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(,|$)`); // and not one that goes on, as "in a worktree"
+  const picks = answers.map((answer) => /** @type {Pick} */ ([answer, page.getByRole("option").filter({ hasText: answer })]));
+  await pickFirst(page, "F1", [`>${title}`, page.getByRole("option", { name: whole })], ...picks);
 }
 
 /** Open a file by its name. @param {Page} page @param {string} name with enough of its path to be the first match */
 export async function openFile(page, name) {
   const base = name.split("/").at(-1) ?? name;
-  await pickFirst(page, "Control+P", [name, base]);
+  await pickFirst(page, "Control+P", [name, page.getByRole("option").filter({ hasText: base })]);
   await page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
 }
 
@@ -131,11 +133,10 @@ async function pickFirst(page, key, ...picks) {
       await page.keyboard.press(key);
       at = 0;
     }
-    const [typed, label] = picks[at] ?? ["", ""];
-    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
+    const [typed, rows] = /** @type {Pick} */ (picks.at(at));
     try {
       await quickInput(page).fill(typed, { timeout: FOCUS_LIMIT });
-      await row.click({ timeout: FOCUS_LIMIT });
+      await page.locator(".quick-input-list").locator(rows).first().click({ timeout: FOCUS_LIMIT });
       at += 1;
       if (at < picks.length) await quickInput(page).waitFor({ timeout: FOCUS_LIMIT });
     } catch (error) {

@@ -233,6 +233,7 @@ async def test_a_worktree_is_removed_with_its_branch_unless_that_has_commits(fol
         root = root_of(session)
         assert await here.sessions.worktrees.remove(session.id) is False
         assert not root.exists()
+        assert here.watcher.warnings == []
         assert list(pygit2.Repository(str(folder)).branches.local) == ["master"]
         with pytest.raises(SessionError, match="The worktree is gone"):
             await here.sessions.bringing_back(session.id).standing()

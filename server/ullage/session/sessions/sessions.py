@@ -29,7 +29,7 @@ from ullage.session.sessions.earlier_store import Taken
 from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary
 from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
 from ullage.session.sessions.searching import Found, find
-from ullage.session.sessions.workspace_events import DocumentEvent, WorkspaceEvents
+from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
 from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
@@ -136,9 +136,14 @@ class Sessions:
 
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
         """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
+        before = self._around.folders.roots
         self._events.folders_changed(removed, added)
+        if added and not before:
+            self._on_warning(NO_FOLDER_BEFORE)
         if not self._around.folders.roots:
             self.worktrees.out_of_reach()
+            if before:
+                self._on_warning(FIRST_FOLDER_GONE.format(before[0].name))
 
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""

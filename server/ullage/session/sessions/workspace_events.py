@@ -42,6 +42,7 @@ class WorkspaceEvents:
 
     def watch(self) -> None:
         """Begins to watch the disk."""
+        self._stop = asyncio.Event()
         roots = self._around.folders.roots
         if roots:
             self._keep(watch(roots, self._own_writes, self._disk_changed, self._warn, self._stop))
@@ -54,17 +55,12 @@ class WorkspaceEvents:
         """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
         before = self._around.folders.roots
         self._around.folders.follow(removed, added)
-        if added and not before:
-            self._warn(NO_FOLDER_BEFORE)
         if self._around.folders.roots == before:
             return
-        self._stop.set()
-        self._stop = asyncio.Event()
+        self.stop()
         self.watch()
         for session in self._opened():
             session.settings_changed()
-        if before and not self._around.folders.roots:
-            self._warn(FIRST_FOLDER_GONE.format(before[0].name))
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""

@@ -99,11 +99,14 @@ class Worktrees:
         worktree = self.named(session_id)
         if any(session.busy for session in self._opened(session_id)):
             raise SessionError("session_busy", "The session is working there. Stop it first")
+        known = self._elsewhere.get(session_id)
+        if known is not None:
+            known.events.stop()  # that the folder goes is no surprise
         try:
             stays = await remove_worktree(worktree)
         except (NoWorktree, OSError) as error:
+            self.watch(session_id)
             raise SessionError("invalid", str(error)) from error
-        known = self._elsewhere.get(session_id)
         if known is not None:
             known.events.folders_changed([worktree.root], [])
         return stays
