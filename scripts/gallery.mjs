@@ -89,6 +89,38 @@ const ROOMS = [
     ],
   ],
   [
+    "What it may do",
+    [
+      [
+        "rule",
+        "a-command-is-asked-about-part-by-part-and-a-rule-is-written-with-what-it-would-have-covered/4-rule",
+        "A rule is written where the question stands, and shows what it would have covered.",
+      ],
+      ["permissions", "the-page-of-permissions-lists-explains-and-revokes/1-page", "All rules on one page: explained, changed, revoked."],
+      [
+        "proposal",
+        "a-proposed-edit-opens-as-a-diff-is-changed-there-and-is-written-as-the-user-left-it/1-changed-before-accepting",
+        "An edit is changed before it is accepted.",
+        88,
+      ],
+    ],
+  ],
+  [
+    "Several sessions",
+    [
+      [
+        "sessions",
+        "two-turns-a-fork-from-the-first-goes-on-by-itself-and-the-original-still-has-both/8-one-waits",
+        "All sessions in one list: what each does, how full it is, what it cost.",
+      ],
+      [
+        "worktree",
+        "a-session-works-in-a-worktree-what-it-made-is-brought-back-and-the-worktree-is-removed/3-what-can-be-done",
+        "A session works in a git worktree of its own, and what it made is brought back.",
+      ],
+    ],
+  ],
+  [
     "The context",
     [
       [
