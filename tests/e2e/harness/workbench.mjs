@@ -42,7 +42,7 @@ export async function reloadWindow(page) {
  * @param {...string} answers what is picked in the lists that it opens
  */
 export async function runCommand(page, title, ...answers) {
-  const whole = new RegExp(`^${title.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(,|$)`); // and not one that goes on, as "in a worktree"
+  const whole = new RegExp(`^${title.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}…?(,|$)`); // and not one that goes on, as "in a worktree"
   const picks = answers.map((answer) => /** @type {Pick} */ ([answer, page.getByRole("option").filter({ hasText: answer })]));
   await pickFirst(page, "F1", [`>${title}`, page.getByRole("option", { name: whole })], ...picks);
 }

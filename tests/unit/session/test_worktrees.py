@@ -136,6 +136,7 @@ async def test_the_agent_works_in_the_worktree_and_the_folder_stays_as_it_is(fol
         await written(here, session, pump="pump\n")
         assert (root / "pump.py").read_text() == "pump\n"
         assert not (folder / "pump.py").exists()
+        await here.watcher.until(lambda: session.reviewing.shown.count == 1)  # what a turn changed is looked at after it
         [listed] = [each for each in await here.sessions.listed(10) if each.session_id == session.id]
         assert listed.worktree is not None and listed.worktree.branch == f"ullage/{session.id[:8]}"
         assert listed.figures is not None and listed.figures.files == 1
