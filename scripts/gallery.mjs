@@ -91,11 +91,6 @@ const ROOMS = [
   [
     "What it may do",
     [
-      [
-        "rule",
-        "a-command-is-asked-about-part-by-part-and-a-rule-is-written-with-what-it-would-have-covered/4-rule",
-        "A rule is written where the question stands, and shows what it would have covered.",
-      ],
       ["permissions", "the-page-of-permissions-lists-explains-and-revokes/1-page", "All rules on one page: explained, changed, revoked."],
       [
         "proposal",
@@ -115,8 +110,8 @@ const ROOMS = [
       ],
       [
         "worktree",
-        "a-session-works-in-a-worktree-what-it-made-is-brought-back-and-the-worktree-is-removed/3-what-can-be-done",
-        "A session works in a git worktree of its own, and what it made is brought back.",
+        "a-session-works-in-a-worktree-what-it-made-is-brought-back-and-the-worktree-is-removed/1-in-a-worktree",
+        "A session works in a git worktree of its own; from there what it made is brought back.",
       ],
     ],
   ],
