@@ -13,8 +13,12 @@ import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 /** Seconds. A tab says goodbye while it is taken down; now and then that is lost, and its processes would wait three hours for it. */
 const GRACE = 10;
 
-/** A cursor that blinks has the window drawn again and again. */
-const SETTINGS = { "ullage.server.interpreter": VENV_PYTHON, "editor.cursorBlinking": "solid" };
+/** A cursor that blinks has the window drawn again and again. Where words are offered, a line that is typed would end in one of them. */
+const SETTINGS = {
+  "ullage.server.interpreter": VENV_PYTHON,
+  "editor.cursorBlinking": "solid",
+  "editor.acceptSuggestionOnEnter": "off",
+};
 
 /** What comes with VS Code and is needed here: how things look, and how a file of the sample project is shown. The rest starts for nothing. */
 const BUILT_IN = [
