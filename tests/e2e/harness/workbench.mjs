@@ -141,6 +141,8 @@ async function pickFirst(page, key, ...picks) {
       if (at < picks.length) await quickInput(page).waitFor({ timeout: FOCUS_LIMIT });
     } catch (error) {
       if (Date.now() > end) throw error;
+      // The palette has the commands of the moment when it was opened; one may be there by now.
+      if (await quickInput(page).isVisible()) await page.keyboard.press("Escape");
     }
   }
   await quickInput(page).waitFor({ state: "hidden" });
