@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.tools.allowed import covers, rules_for
+from tests.unit.tools.workplace import Workplace
 from ullage.tools.permission import edit_need
+from ullage.tools.rules.covering import Judging, Rule
 
 
 def words(text: str) -> list[str]:
@@ -57,3 +59,26 @@ def test_always_for_a_folder_does_not_cover_what_steers(folder: str, name: str) 
 )
 def test_it_covers_the_rest(name: str) -> None:
     assert covers(rules_for(edit_need("src/tank.py")), edit_need(f"src/{name}"))
+
+
+@pytest.mark.parametrize(
+    ("path", "by_rule", "confined"),
+    [
+        ("src/new.py", True, True),
+        ("src/link.py", False, True),
+        ("src/folder/a.py", False, True),
+        ("src/../lib/a.py", False, True),
+        ("src/steering.json", False, False),
+    ],
+)
+def test_a_rule_is_about_the_file_that_a_path_leads_to(workplace: Workplace, path: str, by_rule: bool, confined: bool) -> None:
+    """A repository brings the links: none of them takes an edit out of the folder that the user meant."""
+    workplace.put({"src/a.py": "", "lib/a.py": "", ".vscode/tasks.json": "{}"})
+    src = workplace.root / "src"
+    (src / "link.py").symlink_to("../lib/a.py")
+    (src / "folder").symlink_to("../lib")
+    (src / "steering.json").symlink_to("../.vscode/tasks.json")
+    need = workplace.tools["write_file"].permission({"path": path, "content": "x"})
+    assert need is not None
+    assert Judging([Rule("edit", "src/**", "everywhere")], "everything", lambda _: "").decide(need).free is by_rule
+    assert Judging([], "outsideSandbox", lambda _: "").decide(need).free is confined
