@@ -27,6 +27,8 @@ await main(async () => {
     const mark = failed === 0 ? green("ok    ") : red("FAILED");
     return `${mark} ${name.padEnd(10)} ${passed} passed, ${failed} failed, ${took}`;
   });
+  const failures = results.flatMap(({ name, failures }) => failures.map((failure) => `${red(name)}: ${failure}`));
+  if (failures.length > 0) console.log(`\n${failures.join("\n")}`);
   console.log(`\n${lines.join("\n")}\nAll of it took ${seconds(since)}\n\n${sum.passed} passed, ${sum.failed} failed`);
   return sum.failed === 0 ? 0 : 1;
 });
@@ -45,7 +47,7 @@ async function inTurn(layers, areBeside) {
     const beside = areBeside ? { label: `${layer.name.padEnd(9)} |`, nice: layer === E2E ? 0 : 10 } : undefined;
     const outcome = await layer.run(beside).catch((error) => {
       console.error(error instanceof Failure ? error.message : error);
-      return { passed: 0, failed: 1 };
+      return { passed: 0, failed: 1, failures: [] };
     });
     results.push({ name: layer.name, ...outcome, took: seconds(since) });
   }

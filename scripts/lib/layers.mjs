@@ -12,6 +12,7 @@ import { run } from "./processes.mjs";
  * @typedef {object} Outcome
  * @property {number} passed tests that passed
  * @property {number} failed tests that failed; at least one if the layer could not run to its end
+ * @property {string[]} failures each failed test by name, with the first lines of its message
  */
 
 /** @typedef {import("./processes.mjs").Beside} Beside */
@@ -32,7 +33,7 @@ export const DEEP = { name: "deep", run: deep };
 /** The checks count as one test. @param {Beside} [beside] @returns {Promise<Outcome>} */
 async function checks(beside) {
   const code = await run([process.execPath, join(ROOT, "scripts", "check.mjs")], { beside });
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return code === 0 ? { passed: 1, failed: 0, failures: [] } : { passed: 0, failed: 1, failures: [] };
 }
 
 /** @param {Beside} [beside] @returns {Promise<Outcome>} */
@@ -142,7 +143,7 @@ async function freshReport(name) {
 }
 
 /**
- * Count what a JUnit report holds. An exit code that says "failed" is believed even if no single test says so.
+ * Read what a JUnit report holds. An exit code that says "failed" is believed even if no single test says so.
  *
  * @param {string} report
  * @param {number} code
@@ -152,5 +153,36 @@ async function outcome(report, code) {
   const text = await readFile(report, "utf8").catch(() => "");
   const tests = text.match(/<testcase\b/g)?.length ?? 0;
   const failed = text.match(/<(failure|error)\b/g)?.length ?? 0;
-  return { passed: Math.max(0, tests - failed), failed: code === 0 ? failed : Math.max(1, failed) };
+  return { passed: Math.max(0, tests - failed), failed: code === 0 ? failed : Math.max(1, failed), failures: failuresIn(text) };
+}
+
+/** Lines of a failure's message that the end of the run repeats: a build server's record often keeps no more than its last lines. */
+const LINES_SHOWN = 8;
+
+/** @param {string} report JUnit, as pytest and Node write it @returns {string[]} */
+function failuresIn(report) {
+  // A test that passed has no end tag of its own or an empty body, so a failure belongs to the nearest test before it.
+  const failures = report.matchAll(
+    /<testcase\b[^>]*?\bname="([^"]*)"(?:(?!<testcase\b)[^])*?<(?:failure|error)\b((?:[^>"]|"[^"]*")*)>([^<]*)/g,
+  );
+  return [...failures].map(([, name = "", attributes = "", body = ""]) => {
+    // Node takes the ends of lines out of the attribute and escapes a name twice; pytest's body begins with source text.
+    const message = body.includes("ERR_TEST_FAILURE") ? body : (/\bmessage="([^"]*)"/.exec(attributes)?.[1] ?? body);
+    return [plain(plain(name)), ...plain(message).trim().split("\n").slice(0, LINES_SHOWN)].join("\n    ");
+  });
+}
+
+/** Text of XML without its escapes. @param {string} text */
+function plain(text) {
+  const named = new Map([
+    ["lt", "<"],
+    ["gt", ">"],
+    ["quot", '"'],
+    ["apos", "'"],
+    ["amp", "&"],
+  ]);
+  return text.replace(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hexadecimal, name) => {
+    if (name !== undefined) return named.get(name) ?? whole;
+    return String.fromCodePoint(decimal === undefined ? parseInt(hexadecimal, 16) : Number(decimal));
+  });
 }
