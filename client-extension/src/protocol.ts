@@ -856,6 +856,12 @@ export interface ClientRequests {
   "ullage/model/try": [{ model: string; address?: Optional<string> }, Nothing];
 }
 
+/** Notifications of the client: method → params. */
+export interface ClientNotifications {
+  /** Whether that version of an open document has changes that are not saved. */
+  "ullage/editor/dirty": { uri: string; version: number; isDirty: boolean };
+}
+
 /** Notifications of the server: method → params. */
 export interface ServerNotifications {
   "ullage/session/update": UpdateParams;
@@ -925,6 +931,7 @@ export const METHODS = {
     "ullage/model/list": true,
     "ullage/model/try": true,
   }),
+  clientNotifications: namesOf<keyof ClientNotifications>({ "ullage/editor/dirty": true }),
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,
     "ullage/session/listChanged": true,

@@ -13,13 +13,13 @@ const FIXTURES = readFixtures();
 
 test("PROTOCOL.md and these types name the same methods", () => {
   const documented = Array.from(DOCUMENT.matchAll(/`(ullage\/\w+\/\w+)`/g), ([, method]) => method ?? "");
-  const typed = [...METHODS.clientRequests, ...METHODS.serverNotifications, ...METHODS.serverRequests];
+  const typed = [...Object.values(METHODS).flat()];
   assert.deepEqual([...new Set(documented)].toSorted(), typed.toSorted());
 });
 
 test("the fixtures and these types name the same methods", () => {
   const methods = FIXTURES.flatMap(({ content }) => (typeof content.method === "string" ? [content.method] : []));
-  const typed: string[] = [...METHODS.clientRequests, ...METHODS.serverNotifications, ...METHODS.serverRequests];
+  const typed: string[] = [...Object.values(METHODS).flat()];
   assert.deepEqual(methods.toSorted(), typed.toSorted());
 });
 
@@ -63,7 +63,7 @@ function typesOf(content: Fixture["content"]): [type: string, key?: string][] {
     return [[`protocol.${type}`]];
   }
   if (type === "notification") {
-    return [[`protocol.ServerNotifications["${method}"]`, "params"]];
+    return [[`protocol.${from === "client" ? "ClientNotifications" : "ServerNotifications"}["${method}"]`, "params"]];
   }
   const table = from === "client" ? "ClientRequests" : "ServerRequests";
   return [

@@ -167,6 +167,11 @@ class UllageClient(LanguageClient):
         identifier = types.VersionedTextDocumentIdentifier(document.version, uri)
         self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, list(changes)))
 
+    def tell_dirty(self, uri: str, is_dirty: bool, version: int | None = None) -> None:
+        """Whether the document, of its newest version if no other is named, has changes that are not saved."""
+        of = version if version is not None else self.documents[uri].version or 0
+        self.protocol.notify(protocol.DIRTY, protocol.DirtyParams(uri, of, is_dirty))
+
     def apply(self, edit: types.WorkspaceEdit) -> bool:
         self.before_edit()
         for change in edit.document_changes or ():

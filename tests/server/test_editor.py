@@ -91,6 +91,71 @@ async def test_a_file_that_is_gone_is_gone_though_an_editor_shows_it(
         assert path.read_text() == "new\n"
 
 
+async def after_being_told(client: UllageClient, fake: FakeApi, uri: str) -> None:
+    """The same, but nobody read the file: that nothing is unsaved, the editor says itself."""
+    client.type_at(uri, 0, 0, "wide ")
+    client.tell_dirty(uri, False)
+
+
+async def after_being_told_at_last(client: UllageClient, fake: FakeApi, uri: str) -> None:
+    client.type_at(uri, 0, 0, "wide ")
+    client.tell_dirty(uri, True)
+    client.tell_dirty(uri, False)
+
+
+@pytest.mark.parametrize("before", [after_opening, after_saving, after_reading_anew, after_being_told, after_being_told_at_last])
+async def test_a_file_that_an_editor_has_yet_to_load_anew_is_as_on_disk(
+    folder: Path, state: Path, before: Callable[[UllageClient, FakeApi, str], Awaitable[None]]
+) -> None:
+    """An editor hears of a change on disk a second later at times."""
+    path = folder / "valve.txt"
+    path.write_text("open\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "open\n")
+        await before(client, fake, uri)
+        path.write_text("shut\n")
+        assert "shut" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output
+        assert "shut" in (await tool_result(client, fake, Call("search", {"pattern": "shut"}))).output
+        edited = await tool_result(client, fake, Call("edit_file", {"path": "valve.txt", "old_text": "shut", "new_text": "tight"}))
+        assert (edited.status, path.read_text()) == ("completed", "tight\n")
+
+
+async def test_an_open_file_in_an_encoding_that_only_the_editor_knows_is_as_it_shows_it(folder: Path, state: Path) -> None:
+    path = folder / "valve.txt"
+    path.write_bytes("阀门打开\n".encode("gbk"))
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "阀门打开\n")
+        client.tell_dirty(uri, False)
+        assert "阀门打开" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output
+
+
+async def dirty(client: UllageClient, uri: str) -> None:
+    client.tell_dirty(uri, True)
+
+
+async def clean_before_more_was_typed(client: UllageClient, uri: str) -> None:
+    client.tell_dirty(uri, False)
+    client.type_at(uri, 0, 0, "very ")
+
+
+async def clean_of_another_version(client: UllageClient, uri: str) -> None:
+    client.tell_dirty(uri, False, version=1)
+
+
+@pytest.mark.parametrize("told", [dirty, clean_before_more_was_typed, clean_of_another_version])
+async def test_unsaved_text_counts_whatever_happens_on_disk(
+    folder: Path, state: Path, told: Callable[[UllageClient, str], Awaitable[None]]
+) -> None:
+    path = folder / "valve.txt"
+    path.write_text("open\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "open\n")
+        client.type_at(uri, 0, 0, "wide ")
+        await told(client, uri)
+        path.write_text("shut\n")
+        assert "wide open" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output
+
+
 @pytest.mark.parametrize("is_new", [True, False])
 async def test_unsaved_text_of_a_file_that_is_gone_counts(folder: Path, state: Path, is_new: bool) -> None:
     path = folder / "valve.txt"

@@ -16,13 +16,14 @@ import {
   type LanguageClientOptions,
   ResponseError,
   ShowMessageNotification,
+  type StaticFeature,
   TextDocumentEdit,
   WorkDoneProgressCancelNotification,
   type WorkspaceMiddleware,
 } from "vscode-languageclient/node";
 import { UNTITLED } from "../files/fileFacts";
 import type { SessionNews } from "../../webview/messages";
-import type { Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
+import type { ClientNotifications, Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
 import { LogLineReader } from "./process";
 import { showingProgress } from "./progress";
 
@@ -70,6 +71,14 @@ export function createLanguageClient(
     },
     stdioOptions: { stdout: () => undefined, stderr: (stream) => logLines(stream, log) },
     middleware: {
+      didOpen: async (document, next) => {
+        await next(document);
+        tellDirty(client, document);
+      },
+      didChange: async (event, next) => {
+        await next(event);
+        tellDirty(client, event.document);
+      },
       handleWorkDoneProgress: showingProgress((token) => void client.sendNotification(WorkDoneProgressCancelNotification.type, { token })),
       workspace: {
         handleApplyEdit: applyAndSave,
@@ -81,6 +90,7 @@ export function createLanguageClient(
     },
   };
   const client = new QuietLanguageClient("ullage", "Ullage", running, options);
+  client.registerFeature(new DirtyDocuments(client));
   client.onNotification("ullage/session/update", updated);
   client.onNotification("ullage/session/figures", (params: ServerNotifications["ullage/session/figures"]) =>
     news({ type: "figures", ...params }),
@@ -95,6 +105,40 @@ class QuietLanguageClient extends LanguageClient {
   /** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
+  }
+}
+
+/** Says of a document whether it has changes that are not saved: of its newest version, when the server knows that. */
+function tellDirty(client: LanguageClient, document: vscode.TextDocument): void {
+  const { uri, version, isDirty } = document;
+  const params: ClientNotifications["ullage/editor/dirty"] = { uri: client.code2ProtocolConverter.asUri(uri), version, isDirty };
+  void client.sendNotification("ullage/editor/dirty", params).catch(() => undefined); // a server that has gone needs no news
+}
+
+/** Says it, too, where that changes and the text does not: after a change was saved or taken back, and a moment after the first one. */
+class DirtyDocuments implements StaticFeature {
+  private listener: vscode.Disposable | undefined;
+
+  constructor(private readonly client: LanguageClient) {}
+
+  initialize(): void {
+    this.listener = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (contentChanges.length === 0 && document.uri.scheme === "file") {
+        tellDirty(this.client, document);
+      }
+    });
+  }
+
+  getState(): { kind: "static" } {
+    return { kind: "static" };
+  }
+
+  fillClientCapabilities(): void {
+    // Nothing of LSP is about this.
+  }
+
+  clear(): void {
+    this.listener?.dispose();
   }
 }
 

@@ -10,10 +10,8 @@ some of these lines. The whole text is put together when somebody asks for it. L
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from bisect import bisect_left
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -22,7 +20,8 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from ullage.workspace.files import NEW_DOCUMENT
+from ullage.workspace.files import NEW_DOCUMENT, content_on_disk
+from ullage.workspace.text_file import NotText, TooLarge, normalise_newlines, text_of
 
 LONGEST = 20_000_000
 """Characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""
@@ -78,7 +77,8 @@ class OpenDocuments:
             self._paths[uri] = path
             document = self._workspace().text_documents.get(uri)
             if isinstance(document, EditorDocument):
-                document.is_saved = _is_as_long(document, path)
+                # editors that were closed with unsaved text open it again with that text
+                document.is_saved = not document.is_behind(path)
         return path
 
     def saved(self, uri: str) -> Path | None:
@@ -87,6 +87,12 @@ class OpenDocuments:
         if isinstance(document, EditorDocument):
             document.is_saved = True
         return self._paths.get(uri)
+
+    def told(self, uri: str, version: int, is_dirty: bool) -> None:
+        """Takes over what the client says of that version of a document: whether it has changes that are not saved."""
+        document = self._workspace().text_documents.get(uri)
+        if isinstance(document, EditorDocument) and document.version == version:
+            document.is_saved = not is_dirty
 
     def closed(self, uri: str) -> Path | None:
         """Forgets a document; gives its path."""
@@ -106,12 +112,12 @@ class OpenDocuments:
     def find(self, path: Path) -> TextDocument | None:
         """The open document of a file; None where it is not open, or too long to be kept here: then the disk has its text.
 
-        None also where its file is gone and nothing of it is unsaved: an editor shows such a text until somebody closes it, and some
-        documents stay open for minutes although nobody sees them.
+        None also where nothing of it is unsaved and the disk has something else. An editor shows an older text until it has heard of a
+        change on disk, which may take a second, and that of a file that is gone until somebody closes it.
         """
         uri = self._uris.get(path)
         document = None if uri is None else self._workspace().get_text_document(uri)
-        if isinstance(document, EditorDocument) and (not document.is_mirrored or (document.is_saved and not os.path.lexists(path))):
+        if isinstance(document, EditorDocument) and (not document.is_mirrored or (document.is_saved and document.is_behind(path))):
             return None
         return document
 
@@ -123,18 +129,6 @@ class OpenDocuments:
     def is_too_long(self, uri: str) -> bool:
         """Whether it is open and its text is not kept."""
         return uri in self._paths and not is_mirrored(self._workspace().get_text_document(uri))
-
-
-def _is_as_long(document: EditorDocument, path: Path) -> bool:
-    """Whether the file is as long as the text, with or without a mark of its order of bytes: then the text is taken for the file's. Editors
-    that were closed with unsaved text open it again with that text."""
-    if not document.is_mirrored:
-        return False
-    try:
-        size = path.stat().st_size
-    except OSError:
-        return False
-    return size - len(document.source.encode("utf-8", "surrogatepass")) in (0, len(BOM_UTF8))
 
 
 def is_mirrored(document: TextDocument | None) -> bool:
@@ -161,7 +155,10 @@ class EditorDocument(TextDocument):
         self.is_mirrored = True
         """Whether its text is kept here; not where it is too long (`LONGEST`)."""
         self.is_saved = False
-        """Whether the disk has this very text, as far as is known. Of one that only reloaded its file that is not known at first."""
+        """Whether nothing of it is unsaved, as far as is known: what is on disk is newer then, if it is something else. Of a text that
+        changed that is known once the client says so, or the disk is found to have it."""
+        self._on_disk: tuple[int, ...] | None = None
+        """What the status of the file was when its text was found to be this one."""
         if source is not None:
             self.take(source)
 
@@ -191,9 +188,30 @@ class EditorDocument(TextDocument):
         """The lines with their ends."""
         return lines_of(self.source) if self.text is None else tuple(self.text.lines)
 
+    def is_behind(self, path: Path) -> bool:
+        """Whether its file has another text or is gone. Of a file that cannot be read as text that is not known: editors can do more."""
+        try:
+            status = path.lstat()
+            if self._on_disk == (now := (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)):
+                return False
+            on_disk = content_on_disk(path, LONGEST)
+            if on_disk is None:
+                return True
+            file = text_of(on_disk.data)
+            is_behind = file.text != normalise_newlines(self.source)[0]
+            if is_behind and file.encoding == "latin-1":  # so is taken what is in none that we know
+                return False
+        except FileNotFoundError:
+            return True
+        except (OSError, TooLarge, NotText):
+            return False
+        self._on_disk = None if is_behind else now
+        return is_behind
+
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Takes over one change of the user; costs what it changes."""
         self.is_saved = False
+        self._on_disk = None
         if isinstance(change, types.TextDocumentContentChangePartial):
             if self.text is None:
                 self.text = DocumentText(self.source, self.units)

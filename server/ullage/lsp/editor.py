@@ -32,8 +32,8 @@ class ConnectedEditor:
         self._documents = documents
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open, or only shows a file that is
-        gone."""
+        """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
+        disk."""
         document = self._documents.find(path)
         return None if document is None else document.source
 

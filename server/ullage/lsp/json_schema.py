@@ -56,6 +56,7 @@ def protocol_schema() -> Schema:
 def _methods() -> list[tuple[str, str, Any, Any]]:
     asked = [("client", method, *types) for method, types in messages.REQUESTS_OF_CLIENT.items()]
     asked += [("server", method, *types) for method, types in messages.REQUESTS_OF_SERVER.items()]
+    asked += [("client", method, params, None) for method, params in messages.NOTIFICATIONS_OF_CLIENT.items()]
     return [*asked, *(("server", method, params, None) for method, params in messages.NOTIFICATIONS_OF_SERVER.items())]
 
 

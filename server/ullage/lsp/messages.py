@@ -80,6 +80,8 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
 
 REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {wire.DIAGNOSTICS: (wire.DiagnosticsParams, wire.DiagnosticsResult)}
 
+NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {wire.DIRTY: wire.DirtyParams}
+
 NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
     wire.UPDATE: wire.UpdateParams,
     wire.LIST_CHANGED: wire.Nothing,
@@ -128,7 +130,7 @@ class Notification(Generic[P]):
 
 MESSAGES: dict[str, Any] = {
     **{method: Request[params] for method, (params, _) in REQUESTS.items()},
-    **{method: Notification[params] for method, params in NOTIFICATIONS_OF_SERVER.items()},
+    **{method: Notification[params] for method, params in (NOTIFICATIONS_OF_CLIENT | NOTIFICATIONS_OF_SERVER).items()},
 }
 """Method to the whole message that carries it."""
 

@@ -70,6 +70,7 @@ UPDATE = "ullage/session/update"
 LIST_CHANGED = "ullage/session/listChanged"
 FIGURES = "ullage/session/figures"
 DIAGNOSTICS = "ullage/editor/diagnostics"
+DIRTY = "ullage/editor/dirty"
 
 REQUEST_FAILED = -32050
 """The code of every error that a session answers with; `data.reason` says which."""
@@ -566,6 +567,15 @@ class DiagnosticsParams:
     """Params of `ullage/editor/diagnostics`; without a URI all files are meant."""
 
     uri: str | None = None
+
+
+@attrs.frozen
+class DirtyParams:
+    """Params of `ullage/editor/dirty`: whether that version of an open document has changes that are not saved."""
+
+    uri: str
+    version: int
+    is_dirty: bool
 
 
 @attrs.frozen

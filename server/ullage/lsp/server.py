@@ -27,6 +27,7 @@ from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
+from ullage.lsp.protocol import DIRTY, DirtyParams
 from ullage.lsp.transport import Connection
 from ullage.session.settings import Settings
 from ullage.starting import quick_imports
@@ -329,6 +330,10 @@ def _did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) -> None
         ls.bridge.sessions.document_changed(path, "saved")
 
 
+def _dirty(ls: UllageServer, params: DirtyParams) -> None:
+    ls.documents.told(params.uri, params.version, params.is_dirty)
+
+
 def _did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
     path = ls.documents.closed(params.text_document.uri)
     if path is not None and ls.bridge is not None:
@@ -367,6 +372,7 @@ _FEATURES: dict[str, Callable[[UllageServer, Any], object]] = {
     types.TEXT_DOCUMENT_DID_CHANGE: _did_change,
     types.TEXT_DOCUMENT_DID_SAVE: _did_save,
     types.TEXT_DOCUMENT_DID_CLOSE: _did_close,
+    DIRTY: _dirty,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: _did_change_configuration,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: _did_change_workspace_folders,
 }

@@ -91,7 +91,7 @@ class SearchFiles:
             case_sensitive=boolean(call.input, "case_sensitive"),
             places=places,
             wanted=lambda path: wanted(path) and not self._folders.hides(path),
-            skipped=frozenset(self._editor.open_paths()),
+            skipped=frozenset(path for path in self._editor.open_paths() if self._editor.open_text(path) is not None),
         )
         rules = IgnoreRules(self._folders.roots)
         try:

@@ -51,8 +51,8 @@ class Editor(Protocol):
     """What Ullage asks of an editor. Paths are absolute, symbolic links resolved."""
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open, or only shows a file that is
-        gone."""
+        """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
+        disk."""
         ...
 
     def is_on_disk(self, path: Path, text: str) -> None:
