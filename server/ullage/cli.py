@@ -1,4 +1,4 @@
-"""The command line: `ullage serve`, `replay`, `policies`, `import` and `inspect`. Imports nothing that takes long before it is known
+"""The command line: `ullage serve`, `acp`, `replay`, `policies`, `import` and `inspect`. Imports nothing that takes long before it is known
 what is wanted.
 """
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import logging
 import os
 import sys
@@ -17,6 +18,7 @@ from ullage.starting import take_secret
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.transport import Connection
+    from ullage.session.settings import Settings
 
 logger = logging.getLogger("ullage")
 
@@ -36,6 +38,12 @@ pi (as in ~/.pi/agent/sessions) and Ullage (a workspace, or its ullage.db), plai
 and what was needed after the compactions that took place, by project and with intervals. With --policy it carries the sessions through
 other ways of compacting, and reports what each would have cost and kept over the same work. It changes no transcript,
 asks no model and sends nothing anywhere.
+"""
+
+_ACP = """
+For editors that speak the Agent Client Protocol, such as Zed, JetBrains, Neovim and Emacs with a plugin (docs/acp.md). The key is
+ANTHROPIC_API_KEY in the environment. Settings are those of the VS Code extension without "ullage.", for example
+{"model": {"name": "claude-opus-5-5"}, "bash": {"sandbox": "required"}}.
 """
 
 _STORE = "where sessions are kept, if the editor's setting for it says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
@@ -67,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     serve.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="INFO", help="how much is logged (default: INFO)")
     serve.set_defaults(run=_serve)
+    acp = commands.add_parser("acp", help="speak the Agent Client Protocol to an editor over stdin and stdout", description=_ACP)
+    acp.add_argument("--settings", default="", metavar="JSON", help="settings as nested objects, or the path of a file with them")
+    acp.add_argument("--state-folder", type=Path, metavar="DIR", help="where the user's own state lies (default: the system's place)")
+    acp.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="WARNING", help="how much is logged (default: WARNING)")
+    acp.set_defaults(run=_acp)
     replay = commands.add_parser("replay", help="report what recorded sessions cost and what their compactions kept", description=_REPLAY)
     replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
     replay.add_argument("--store", default="", metavar="DIR", help=_STORE)
@@ -118,6 +131,46 @@ def _serve(options: argparse.Namespace) -> int:
         return _failed(str(error))
     except KeyboardInterrupt:
         return 130
+
+
+def _acp(options: argparse.Namespace) -> int:
+    from ullage.processes.programs import drop_relative_entries
+
+    drop_relative_entries(os.environ)
+    api_key = take_secret("ANTHROPIC_API_KEY")
+    take_secret("ANTHROPIC_AUTH_TOKEN")
+    from ullage.lsp.log import log_to_stderr
+    from ullage.session.reading_settings import read_settings
+
+    log_to_stderr(options.log_level)
+    try:
+        section = _settings_of(options.settings)
+    except (OSError, ValueError) as error:
+        return _failed(f"ullage acp: --settings is neither JSON nor a file with JSON: {error}")
+    settings, complaints = read_settings(section, trusted=True)
+    for complaint in complaints:
+        logger.warning("%s", complaint)
+    try:
+        return asyncio.run(_serve_acp(settings, api_key, options.state_folder))
+    except KeyboardInterrupt:
+        return 130
+
+
+def _settings_of(given: str) -> object:
+    """Raises `OSError` or `ValueError`."""
+    text = given.strip()
+    if not text:
+        return None
+    return json.loads(text if text.startswith("{") else Path(text).expanduser().read_text(encoding="utf-8"))
+
+
+async def _serve_acp(settings: Settings, api_key: str | None, state_folder: Path | None) -> int:
+    from ullage.starting import quick_imports
+
+    with quick_imports():
+        from ullage.acp.serve import serve
+
+    return await serve(settings, api_key, state_folder)
 
 
 def _replay(options: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from typing import Protocol
 from ullage.cli import main
 
 PRELOADED = [
-    *(f"ullage.{each}" for each in ("cli", "lsp.server", "lsp.log", "lsp.transport")),
+    *(f"ullage.{each}" for each in ("cli", "lsp.server", "lsp.log", "lsp.transport", "acp.serve")),
     "anthropic",  # a server imports these two when it first needs them
     "pygit2",
     __name__,
@@ -75,13 +75,13 @@ class ForkedServer:
         self._ended.set()
 
 
-async def start(arguments: Sequence[str], environment: Mapping[str, str]) -> ForkedServer:
-    """`ullage serve` with more arguments, in this environment alone."""
+async def start(arguments: Sequence[str], environment: Mapping[str, str], command: str = "serve") -> ForkedServer:
+    """`ullage serve` (or another command) with more arguments, in this environment alone."""
     stdin, stdin_of_ours = os.pipe()
     stdout_of_ours, stdout = os.pipe()
     stderr_of_ours, stderr = os.pipe()
     handed = tuple(reduction.DupFd(each) for each in (stdin, stdout, stderr))  # pyright: ignore[reportAttributeAccessIssue] # only on Unix
-    process = _forking().Process(target=_serve, args=(handed, ["serve", *arguments], dict(environment), Path.cwd()))
+    process = _forking().Process(target=_serve, args=(handed, [command, *arguments], dict(environment), Path.cwd()))
     process.start()
     for each in (stdin, stdout, stderr):
         os.close(each)

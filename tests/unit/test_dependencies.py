@@ -26,10 +26,11 @@ MAY_IMPORT = {
     "session": {"context", "store", "workspace", "models", "tools"},
     "replay": {"context", "store", "models", "processes"},
     "lsp": {"context", "store", "workspace", "models", "tools", "session"},
+    "acp": {"context", "store", "workspace", "models", "tools", "session"},
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""
 
-MAY_KNOW_PACKAGES = {"session", "replay", "lsp"}
+MAY_KNOW_PACKAGES = {"session", "replay"}
 """May import `installed_policies`, which loads other people's packages, from the top; what they look at is below all of them."""
 
 INSIDE_CONTEXT = {
@@ -56,6 +57,8 @@ ONLY_IN = {
     "cattrs": {"lsp", "store"},
     "attrs": {"lsp"},
     "attr": {"lsp"},
+    "acp": {"acp"},
+    "pydantic": {"acp"},
     "anthropic": {"models"},
     "httpx2": {"models", "workspace"},
     "ctok": {"models"},

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ullage.lsp.configuration import name_on_the_page
+from ullage.session.reading_settings import name_on_the_page
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "client-extension"

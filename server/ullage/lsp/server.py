@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 from ullage import __version__
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.arriving import Arriving
-from ullage.lsp.configuration import SECTION, Options, read_options, read_settings
+from ullage.lsp.configuration import Options, read_options
 from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
@@ -29,6 +29,7 @@ from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
 from ullage.lsp.protocol import DIRTY, DirtyParams
 from ullage.lsp.transport import Connection
+from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
 from ullage.starting import quick_imports
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.policies.table import BUILT_IN
-from ullage.lsp.configuration import Options, name_on_the_page, read_options, read_settings
+from ullage.lsp.configuration import Options, read_options
+from ullage.session.reading_settings import name_on_the_page, read_settings
 from ullage.session.settings import Settings
 
 JSON = st.recursive(

@@ -1,0 +1,359 @@
+"""What Ullage does for each method of the Agent Client Protocol: one short function a method, over the sessions of `session/`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp import PROTOCOL_VERSION, RequestError, schema
+
+from ullage import __version__
+from ullage.acp import choices
+from ullage.acp.access import Access
+from ullage.acp.live import Live
+from ullage.acp.outbox import Outbox
+from ullage.acp.prompts import prompt_of
+from ullage.acp.shown import plan_update, words_chunk
+from ullage.acp.workspaces import Place, Workspaces
+from ullage.models.model_card import OfferedModel
+from ullage.session.errors import SessionError, refusal_of
+from ullage.session.session import Session
+from ullage.session.slash_commands import carry_out, typed_command
+from ullage.session.timeline.items import Item, ModelChanged, Snapshot, Update
+from ullage.store.errors import StoreFailed
+from ullage.workspace.files import Editor, NoEditor
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
+
+logger = logging.getLogger(__name__)
+
+MOST_SESSIONS = 1_000
+"""Of the list."""
+
+MOST_ITEMS = 1_000
+"""Of a conversation, read at one go."""
+
+MODELS_SECONDS = 3.0
+"""How long a new session waits for the list of models; a client is told later of one that comes later."""
+
+_CODES = {"invalid": -32602, "unknown_session": -32002}
+"""JSON-RPC's, and the protocol's own for what is not there; all others are internal errors (-32603)."""
+
+
+class UllageAgent:
+    """Implements the package's `Agent` for one client. Everything runs on one event loop."""
+
+    def __init__(self, access: Access, state_folder: Path | None = None) -> None:
+        self._access = access
+        self._client: Client | None = None
+        self._capabilities = schema.ClientCapabilities()
+        self._initialized = False
+        self._live: dict[str, tuple[Place, Live]] = {}
+        self._models: dict[Path, Sequence[OfferedModel]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._outbox = Outbox(self._send)
+        self._workspaces = Workspaces(lambda: access.settings, access.api_key, state_folder, self._make_editor, self._updated)
+
+    # Its life
+
+    def on_connect(self, conn: Client) -> None:
+        """The client is there."""
+        self._client = conn
+        self._keep(self._outbox.send_all())
+
+    async def close(self) -> None:
+        """The client is gone: turns are closed as interrupted."""
+        await self._workspaces.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def _connected(self) -> Client:
+        if self._client is None:
+            raise RequestError.internal_error({"details": "no client is connected"})
+        return self._client
+
+    async def _send(self, session_id: str, update: Any) -> None:
+        await self._connected.session_update(session_id=session_id, update=update)
+
+    def _make_editor(self) -> Editor:
+        return NoEditor()
+
+    def _updated(self, session_id: str, _: int, update: Update) -> None:
+        known = self._live.get(session_id)
+        if known is None:
+            return
+        place, live = known
+        live.take(update)
+        if isinstance(update, ModelChanged):
+            self._tell_options(place, live)
+
+    def _tell_options(self, place: Place, live: Live) -> None:
+        options = self._options(place, live.session.snapshot(0))
+        live.tell(schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options))
+
+    # The methods of the protocol
+
+    async def initialize(
+        self,
+        protocol_version: int,
+        client_capabilities: schema.ClientCapabilities | None = None,
+        client_info: schema.Implementation | None = None,
+        **_: Any,
+    ) -> schema.InitializeResponse:
+        """Whatever version the client speaks, it is told the one that is spoken here, and may go."""
+        self._initialized = True
+        self._capabilities = client_capabilities or schema.ClientCapabilities()
+        name = "a client without a name" if client_info is None else f"{client_info.name} {client_info.version}"
+        logger.info("%s speaks version %d of the protocol", name, protocol_version)
+        return schema.InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_info=schema.Implementation(name="ullage", title="Ullage", version=__version__),
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities(),
+                    resume=schema.SessionResumeCapabilities(),
+                    close=schema.SessionCloseCapabilities(),
+                    fork=schema.SessionForkCapabilities(),
+                ),
+            ),
+            auth_methods=self._access.methods(),
+        )
+
+    async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
+        """Checks the key that the environment has, or goes on without one."""
+        if self._access.authenticate(method_id):
+            self._workspaces.configure()
+        return schema.AuthenticateResponse()
+
+    async def new_session(
+        self, cwd: str, additional_directories: list[str] | None = None, mcp_servers: list[Any] | None = None, **_: Any
+    ) -> schema.NewSessionResponse:
+        """A new session in that folder."""
+        place = await self._place(cwd, additional_directories, mcp_servers)
+        with refusing():
+            session = await place.sessions.create()
+        live = await self._follow(place, session)
+        shown = session.snapshot(0)
+        return schema.NewSessionResponse(
+            session_id=session.id, modes=choices.modes(shown.mode), config_options=await self._first_options(place, live)
+        )
+
+    async def load_session(
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: list[Any] | None = None,
+        additional_directories: list[str] | None = None,
+        **_: Any,
+    ) -> schema.LoadSessionResponse:
+        """Opens a session and tells what was said in it, before it answers."""
+        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
+        shown = live.session.snapshot(MOST_ITEMS)
+        for update in live.shown.replay(_all_items(live.session, shown)):
+            live.tell(update)
+        if shown.plan:
+            live.tell(plan_update(shown.plan))
+        await self._outbox.flush()
+        return schema.LoadSessionResponse(modes=choices.modes(shown.mode), config_options=await self._first_options(place, live))
+
+    async def resume_session(
+        self,
+        cwd: str,
+        session_id: str,
+        mcp_servers: list[Any] | None = None,
+        additional_directories: list[str] | None = None,
+        **_: Any,
+    ) -> schema.ResumeSessionResponse:
+        """Opens a session that the client shows already."""
+        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
+        mode = live.session.snapshot(0).mode
+        return schema.ResumeSessionResponse(modes=choices.modes(mode), config_options=await self._first_options(place, live))
+
+    async def fork_session(
+        self,
+        session_id: str,
+        cwd: str,
+        additional_directories: list[str] | None = None,
+        mcp_servers: list[Any] | None = None,
+        **_: Any,
+    ) -> schema.ForkSessionResponse:
+        """A new session with what was said in that one."""
+        place = await self._place(cwd, additional_directories, mcp_servers)
+        with refusing():
+            session = (await place.sessions.fork(session_id)).session
+        live = await self._follow(place, session)
+        mode = session.snapshot(0).mode
+        options = await self._first_options(place, live)
+        return schema.ForkSessionResponse(session_id=session.id, modes=choices.modes(mode), config_options=options)
+
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> schema.ListSessionsResponse:
+        """Those of that folder; without one, of all folders that the client has named."""
+        self._check_initialized()
+        if cursor is not None:
+            raise RequestError(_CODES["invalid"], "The list is given whole, so there is no cursor to go on from")
+        with refusing():
+            places = tuple(self._workspaces) if cwd is None else (await self._workspaces.at(cwd),)
+            found = [(place, each) for place in places for each in await place.sessions.listed(MOST_SESSIONS)]
+        told = [
+            schema.SessionInfo(
+                session_id=each.session_id,
+                cwd=str(place.folder),
+                title=each.title or None,
+                updated_at=datetime.fromtimestamp(each.updated_at, UTC).isoformat(timespec="seconds"),
+            )
+            for place, each in found
+            if not each.foreign and each.worktree is None
+        ]
+        return schema.ListSessionsResponse(sessions=told)
+
+    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
+        """Lets go of a session."""
+        place, _live = self._known(session_id)
+        with refusing():
+            await place.sessions.close_session(session_id)
+        self._live.pop(session_id, None)
+        return schema.CloseSessionResponse()
+
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
+        """Another mode."""
+        place, live = self._known(session_id)
+        with refusing():
+            await choices.choose(place.sessions, session_id, choices.MODE, mode_id)
+        self._tell_options(place, live)
+        return schema.SetSessionModeResponse()
+
+    async def set_config_option(
+        self, config_id: str, session_id: str, value: str | bool, **_: Any
+    ) -> schema.SetSessionConfigOptionResponse:
+        """Another mode, model or effort."""
+        place, live = self._known(session_id)
+        with refusing():
+            await choices.choose(place.sessions, session_id, config_id, value)
+        return schema.SetSessionConfigOptionResponse(config_options=self._options(place, live.session.snapshot(0)))
+
+    async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
+        """Answers at the end of the turn."""
+        place, live = self._known(session_id)
+        with refusing():
+            text, refs = prompt_of(prompt, place.folders)
+            typed = typed_command(text)
+            if typed is None or refs:
+                prompt_id = await live.session.prompt(text, refs)
+            else:
+                answer = await carry_out(typed, place.sessions, live.session)
+                live.tell(words_chunk(answer.text, f"command-{typed.name}"))
+                await live.until_idle()
+                await self._outbox.flush()
+                return schema.PromptResponse(stop_reason="end_turn")
+        return schema.PromptResponse(stop_reason=await live.turn(prompt_id))
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """Ends what is being done."""
+        known = self._live.get(session_id)
+        if known is not None:
+            known[1].session.cancel()
+
+    async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """There are none."""
+        raise RequestError.method_not_found(f"_{method}")
+
+    async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
+        """There are none."""
+
+    # What the methods share
+
+    def _check_initialized(self) -> None:
+        if not self._initialized:
+            raise RequestError(RequestError.invalid_request().code, "The first request is `initialize`")
+
+    async def _place(self, cwd: str, more: list[str] | None, mcp_servers: list[Any] | None) -> Place:
+        self._check_initialized()
+        self._access.check()
+        if mcp_servers:
+            logger.warning("Ullage uses no MCP servers; those of the client are passed over")
+        with refusing():
+            return await self._workspaces.at(cwd, more or ())
+
+    async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[Place, Live]:
+        place = await self._place(cwd, more, mcp_servers)
+        with refusing():
+            session = await place.sessions.open(session_id)
+        return place, await self._follow(place, session)
+
+    def _known(self, session_id: str) -> tuple[Place, Live]:
+        self._check_initialized()
+        known = self._live.get(session_id)
+        if known is None:
+            raise RequestError(_CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
+        return known
+
+    async def _follow(self, place: Place, session: Session) -> Live:
+        """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
+        live = Live(session, place.folder, self._connected, self._outbox, self._keep)
+        self._live[session.id] = place, live
+
+        async def tell() -> None:
+            live.tell(choices.commands())
+            for update in live.shown.usage(session.snapshot(0).gauge):
+                live.tell(update)
+
+        self._keep(tell())
+        return live
+
+    async def _first_options(self, place: Place, live: Live) -> list[Any]:
+        """The options, with the models that the endpoint offers where it says so soon."""
+        if place.folder not in self._models:
+            asking = asyncio.create_task(self._learn_models(place))
+            await asyncio.wait({asking}, timeout=MODELS_SECONDS)
+            if not asking.done():
+                asking.add_done_callback(lambda _: self._tell_options(place, live))
+        return self._options(place, live.session.snapshot(0))
+
+    async def _learn_models(self, place: Place) -> None:
+        try:
+            self._models[place.folder] = await place.sessions.offered_models()
+        except SessionError as error:
+            logger.info("the models are not known: %s", error)
+
+    def _options(self, place: Place, shown: Snapshot) -> list[Any]:
+        return choices.config_options(shown, self._models.get(place.folder, ()))
+
+
+def _all_items(session: Session, shown: Snapshot) -> list[Item]:
+    items, earlier = list(shown.items), shown.earlier
+    while earlier and items:
+        found, earlier = session.items_before(items[0].id, MOST_ITEMS)
+        items = [*found, *items]
+    return items
+
+
+@contextmanager
+def refusing() -> Generator[None]:
+    """In the words of the protocol."""
+    try:
+        yield
+    except StoreFailed as error:
+        refused = refusal_of(error)
+        raise _refused(refused) from error
+    except SessionError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: SessionError) -> RequestError:
+    if error.reason == "key_refused":
+        return RequestError(RequestError.auth_required().code, str(error), {"reason": error.reason})
+    return RequestError(_CODES.get(error.reason, -32603), str(error), {"reason": error.reason})

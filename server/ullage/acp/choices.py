@@ -1,0 +1,98 @@
+"""What a user can choose in a session: its mode, its model, its effort; and the commands that can be typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from acp import schema
+
+from ullage.models.model import EFFORT_CHOICES, EffortChoice
+from ullage.models.model_card import OfferedModel
+from ullage.session.errors import SessionError
+from ullage.session.sessions.sessions import Sessions
+from ullage.session.slash_commands import COMMANDS
+from ullage.session.timeline.items import ModeId, ModelInfo, Snapshot
+from ullage.session.turns.modes import MODES
+
+MODE, MODEL, EFFORT = "mode", "model", "effort"
+"""The ids of the options."""
+
+NOT_OFFERED = frozenset({"new", "fork", "help", "mode", "model", "effort"})
+"""Commands for which a client of this protocol has ways of its own."""
+
+
+def modes(mode: ModeId) -> schema.SessionModeState:
+    """The modes, and the one in force."""
+    offered = [schema.SessionMode(id=each.id, name=each.name, description=each.description) for each in MODES]
+    return schema.SessionModeState(current_mode_id=mode, available_modes=offered)
+
+
+def mode_named(mode_id: str) -> ModeId:
+    """Raises `SessionError`."""
+    for mode in MODES:
+        if mode.id == mode_id:
+            return mode.id
+    raise SessionError("invalid", f"There is no mode {mode_id}. The modes are: {', '.join(mode.id for mode in MODES)}")
+
+
+def config_options(shown: Snapshot, offered: Sequence[OfferedModel]) -> list[Any]:
+    """All options with what is chosen now."""
+    ways = [_choice(mode.id, mode.name, mode.description) for mode in MODES]
+    options = [_select(MODE, "Mode", "mode", shown.mode, ways), _models(shown.model, offered)]
+    if shown.model.efforts:
+        efforts = [_choice(effort, effort.capitalize()) for effort in ("default", *shown.model.efforts)]
+        options.append(_select(EFFORT, "Effort", "thought_level", shown.model.effort or "default", efforts))
+    return options
+
+
+def _models(model: ModelInfo, offered: Sequence[OfferedModel]) -> schema.SessionConfigOptionSelect:
+    choices = [_choice(each.name, each.display_name or each.name) for each in offered]
+    if all(each.name != model.name for each in offered):
+        choices.insert(0, _choice(model.name, model.display_name or model.name))
+    return _select(MODEL, "Model", "model", model.name, choices)
+
+
+async def choose(sessions: Sessions, session_id: str, option: str, value: str | bool) -> None:
+    """Chooses a value. Raises `SessionError`."""
+    if not isinstance(value, str):
+        raise SessionError("invalid", f"The option {option} takes one of its values")
+    if option == MODE:
+        sessions.get(session_id).set_mode(mode_named(value))
+    elif option == MODEL:
+        await sessions.set_model(session_id, value)
+    elif option == EFFORT:
+        await sessions.set_effort(session_id, _effort(value))
+    else:
+        raise SessionError("invalid", f"There is no option {option}. The options are: {MODE}, {MODEL}, {EFFORT}")
+
+
+def _effort(value: str) -> EffortChoice:
+    for choice in EFFORT_CHOICES:
+        if choice == value:
+            return choice
+    raise SessionError("invalid", f"There is no effort {value}. The efforts are: {', '.join(EFFORT_CHOICES)}")
+
+
+def commands() -> schema.AvailableCommandsUpdate:
+    """The commands that are offered."""
+    offered = [
+        schema.AvailableCommand(
+            name=each.name,
+            description=each.description,
+            input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=each.hint)) if each.hint else None,
+        )
+        for each in COMMANDS
+        if each.name not in NOT_OFFERED
+    ]
+    return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=offered)
+
+
+def _choice(value: str, name: str, description: str | None = None) -> schema.SessionConfigSelectOption:
+    return schema.SessionConfigSelectOption(value=value, name=name, description=description)
+
+
+def _select(
+    option: str, name: str, category: Any, now: str, choices: list[schema.SessionConfigSelectOption]
+) -> schema.SessionConfigOptionSelect:
+    return schema.SessionConfigOptionSelect(type="select", id=option, name=name, category=category, current_value=now, options=choices)

@@ -1,0 +1,144 @@
+"""A session that a client has open: the prompts that it waits for, and the questions that it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from acp import RequestError, schema
+
+from ullage.acp.outbox import Outbox
+from ullage.acp.shown import Shown, call_fields, notice_chunk
+from ullage.session.errors import SessionError
+from ullage.session.session import Session
+from ullage.session.timeline.items import EndedTurn, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
+
+logger = logging.getLogger(__name__)
+
+Stop: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+
+NO_ANSWER = "reject_once"
+"""What counts as the answer where the client gives none that was offered."""
+
+
+class Live:
+    """One session of one client."""
+
+    def __init__(
+        self, session: Session, folder: Path, client: Client, outbox: Outbox, keep: Callable[[Coroutine[Any, Any, None]], object]
+    ) -> None:
+        """`keep` runs work in the background."""
+        self.session = session
+        self.folder = folder
+        self.shown = Shown(folder)
+        self._client = client
+        self._outbox = outbox
+        self._keep = keep
+        self._loop = asyncio.get_running_loop()
+        self._prompts: dict[str, asyncio.Future[EndedTurn]] = {}
+        self._idle: list[asyncio.Future[None]] = []
+        self._asked: set[str] = set()
+        """Questions that the client was asked, by id."""
+        self._error: NoticeItem | None = None
+        """What went wrong in the turn that runs."""
+
+    def tell(self, update: Any) -> None:
+        """Something to the client, in order."""
+        self._outbox.put(self.session.id, update)
+
+    def take(self, update: Update) -> None:
+        """What the session told."""
+        for each in self.shown.take(update, self._loop.time()):
+            self.tell(each)
+        match update:
+            case ItemUpdated(ToolCallItem() as call) if call.permission and call.permission_id not in self._asked:
+                self._asked.add(call.permission_id)
+                self._outbox.then(lambda: self._keep(self._ask(call)))
+            case ItemUpdated(NoticeItem() as notice):
+                self._notice(notice)
+            case StateChanged(state, ended=ended):
+                if ended is not None:
+                    self._ended(ended)
+                if state == "idle":
+                    self._went_idle()
+            case _:
+                pass
+
+    def _notice(self, notice: NoticeItem) -> None:
+        if notice.level == "error" and self._prompts:
+            self._error = notice  # the answer to the prompt says it
+        else:
+            self.tell(notice_chunk(notice))
+
+    # Prompts
+
+    async def turn(self, prompt_id: str) -> Stop:
+        """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` where it ended with an error."""
+        ended: asyncio.Future[EndedTurn] = self._loop.create_future()
+        self._prompts[prompt_id] = ended
+        try:
+            stop = (await ended).stop_reason
+        finally:
+            self._prompts.pop(prompt_id, None)
+        error, self._error = self._error, None
+        if stop == "error":
+            told = "The turn ended with an error" if error is None else error.text
+            if error is not None and error.action == "set_key":
+                raise RequestError(RequestError.auth_required().code, told)
+            raise RequestError(RequestError.internal_error().code, told, {"reason": "turn_failed"})
+        if error is not None:
+            self.tell(notice_chunk(error))
+        await self._outbox.flush()
+        return stop
+
+    def _ended(self, ended: EndedTurn) -> None:
+        waiting = self._prompts.get(ended.prompt_id)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(ended)
+
+    def _went_idle(self) -> None:
+        """Prompts that are still in the queue wait for a user who goes on; a client of this protocol has no way to do that."""
+        for prompt_id, waiting in self._prompts.items():
+            if not waiting.done():
+                try:
+                    self.session.unqueue(prompt_id)
+                except SessionError as error:
+                    logger.info("a prompt was not in the queue any more: %s", error)
+                waiting.set_result(EndedTurn(prompt_id, "cancelled"))
+        for each in self._idle:
+            if not each.done():
+                each.set_result(None)
+        self._idle.clear()
+
+    async def until_idle(self) -> None:
+        """Until nothing is done for the session."""
+        while self.session.busy:
+            idle: asyncio.Future[None] = self._loop.create_future()
+            self._idle.append(idle)
+            await idle
+
+    # Questions
+
+    async def _ask(self, call: ToolCallItem) -> None:
+        options = [schema.PermissionOption(option_id=each.option_id, name=each.name, kind=each.kind) for each in call.permission]
+        shown = schema.ToolCallUpdate(tool_call_id=call.id, **call_fields(call, self.folder))
+        option = NO_ANSWER
+        try:
+            answer = await self._client.request_permission(session_id=self.session.id, tool_call=shown, options=options)
+            if isinstance(answer.outcome, schema.AllowedOutcome):
+                option = answer.outcome.option_id
+        except (RequestError, ConnectionError, ValueError) as error:
+            logger.warning("a question was not answered, which counts as a no: %s", error)
+        if option not in [each.option_id for each in call.permission]:
+            logger.warning("the client chose %r, which was not offered; that counts as a no", option)
+            option = NO_ANSWER
+        try:
+            self.session.answer_permission(call.id, option, permission_id=call.permission_id)
+        except SessionError as error:
+            logger.info("an answer came too late: %s", error)

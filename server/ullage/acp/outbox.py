@@ -1,0 +1,87 @@
+"""What a client is told of its sessions, in order. Text that follows text of the same message joins it while it waits, and a newer figure
+takes the place of an older one: so a client that reads slowly is told less often, and nothing piles up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from acp.schema import AgentMessageChunk, AgentThoughtChunk, SessionInfoUpdate, TextContentBlock, ToolCallProgress, UsageUpdate
+
+logger = logging.getLogger(__name__)
+
+Send: TypeAlias = Callable[[str, Any], Awaitable[None]]
+"""Sends an update of a session."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    session_id: str
+    update: Any
+    """None for something to be done in its place in the order."""
+    then: Callable[[], object] | None = None
+
+
+class Outbox:
+    """Of one client."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: deque[_Waiting] = deque()
+        self._came = asyncio.Event()
+
+    def put(self, session_id: str, update: Any) -> None:
+        """Sends it soon."""
+        last = self._waiting[-1] if self._waiting else None
+        joined = None if last is None or last.session_id != session_id else _joined(last.update, update)
+        if last is not None and joined is not None:
+            last.update = joined
+        else:
+            self._waiting.append(_Waiting(session_id, update))
+        self._came.set()
+
+    def then(self, do: Callable[[], object]) -> None:
+        """Does that once all is sent that was put before."""
+        self._waiting.append(_Waiting("", None, do))
+        self._came.set()
+
+    async def flush(self) -> None:
+        """Until all is sent that was put before."""
+        sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.then(lambda: None if sent.done() else sent.set_result(None))
+        await sent
+
+    async def send_all(self) -> None:
+        """Sends what comes, until it is cancelled."""
+        while True:
+            while self._waiting:
+                first = self._waiting.popleft()
+                if first.then is not None:
+                    first.then()
+                    continue
+                try:
+                    await self._send(first.session_id, first.update)
+                except ConnectionError:
+                    logger.debug("an update was not sent: the client is gone")
+                except Exception:
+                    logger.exception("an update could not be sent")
+            self._came.clear()
+            await self._came.wait()
+
+
+def _joined(waiting: Any, update: Any) -> Any:
+    """One update in the place of two; None where both are to be told."""
+    if isinstance(update, UsageUpdate | SessionInfoUpdate) and type(waiting) is type(update):
+        return update
+    if isinstance(update, ToolCallProgress) and isinstance(waiting, ToolCallProgress) and waiting.tool_call_id == update.tool_call_id:
+        return waiting.model_copy(update={name: getattr(update, name) for name in update.model_fields_set})
+    for kind in (AgentMessageChunk, AgentThoughtChunk):
+        if isinstance(waiting, kind) and isinstance(update, kind) and waiting.message_id == update.message_id:
+            before, more = waiting.content, update.content
+            if isinstance(before, TextContentBlock) and isinstance(more, TextContentBlock):
+                return waiting.model_copy(update={"content": before.model_copy(update={"text": before.text + more.text})})
+    return None

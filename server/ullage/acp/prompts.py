@@ -1,0 +1,87 @@
+"""A prompt as a client sends it: blocks of text, images, links and texts of files. Ullage has one text, and attachments."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from acp import schema
+
+from ullage.session.attachments import FileRef, PastedRef, Ref, TextRef
+from ullage.session.errors import SessionError
+from ullage.workspace.folders import Folders
+
+LINE_MARK = "L"
+"""Before a line in the fragment of a link: `#L10`, `#L10:20`, `#L10-20`."""
+
+
+def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
+    """The text and what is attached. Raises `SessionError` for what no model of ours can be given."""
+    text: list[str] = []
+    refs: list[Ref] = []
+    for block in blocks:
+        match block:
+            case schema.TextContentBlock():
+                text.append(block.text)
+            case schema.ImageContentBlock():
+                refs.append(PastedRef(_decoded(block.data)))
+            case schema.ResourceContentBlock():
+                ref = _file(block.uri, folders)
+                text.append(_mention(block.uri, ref, folders))
+                refs += [] if ref is None or ref in refs else [ref]
+            case schema.EmbeddedResourceContentBlock():
+                ref = _file(block.resource.uri, folders)
+                text.append(_mention(block.resource.uri, ref, folders))
+                refs.append(_embedded(block.resource, ref, folders))
+            case _:
+                raise SessionError("invalid", f"Ullage takes no {getattr(block, 'type', 'such')} content in a prompt")
+    return "".join(text), refs
+
+
+def path_of(uri: str) -> Path | None:
+    """The file that a URI or an absolute path names, symbolic links resolved; None for what is no file."""
+    try:
+        parts = urlsplit(uri)
+        if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+            return Path(url2pathname(unquote(parts.path))).resolve()
+        return Path(uri).resolve() if Path(uri).is_absolute() else None
+    except (OSError, RuntimeError, ValueError):  # loops of links, NUL in the name
+        return None
+
+
+def _file(uri: str, folders: Folders) -> FileRef | None:
+    path = path_of(uri.partition("#")[0])
+    return FileRef(path, _lines(uri)) if path is not None and folders.contains(path) else None
+
+
+def _lines(uri: str) -> tuple[int, int] | None:
+    first, _, last = uri.partition("#")[2].removeprefix(LINE_MARK).replace("-", ":").partition(":")
+    last = last.removeprefix(LINE_MARK) or first
+    if not (first.isdecimal() and last.isdecimal()) or not 0 < int(first) <= int(last):
+        return None
+    return int(first), int(last)
+
+
+def _mention(uri: str, ref: FileRef | None, folders: Folders) -> str:
+    return uri if ref is None else f"@{folders.show(ref.path)}"
+
+
+def _embedded(resource: schema.TextResourceContents | schema.BlobResourceContents, ref: FileRef | None, folders: Folders) -> Ref:
+    if isinstance(resource, schema.TextResourceContents):  # as the client has it, which may not be as it is on disk
+        return TextRef(resource.uri if ref is None else folders.show(ref.path), resource.text)
+    if (resource.mime_type or "").startswith("image/"):
+        return PastedRef(_decoded(resource.blob))
+    if ref is not None:
+        return ref
+    raise SessionError("invalid", f"{resource.uri} cannot be attached: it is no text, no image and no file of the workspace")
+
+
+def _decoded(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        raise SessionError("invalid", "An image of the prompt is no base64") from None

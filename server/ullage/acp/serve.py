@@ -1,0 +1,29 @@
+"""Serving one client from its first message to its last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from acp.agent.connection import AgentSideConnection
+from acp.interfaces import Agent
+
+from ullage.acp.access import Access
+from ullage.acp.agent import UllageAgent
+from ullage.acp.stdio import Stdio
+from ullage.session.settings import Settings
+from ullage.store.user_state import UserState
+
+
+async def serve(settings: Settings, api_key: str | None, state_folder: Path | None = None) -> int:
+    """Until the client goes; gives the exit code."""
+    agent = UllageAgent(Access(settings, api_key, UserState(state_folder)), state_folder)
+    # The package calls "unstable" what became part of version 1 since: resuming, closing and forking sessions.
+    connection = AgentSideConnection(cast("Agent", agent), Stdio(), listening=False, use_unstable_protocol=True)
+    listening = cast("Any", connection)
+    try:
+        await listening.listen()
+    finally:
+        await agent.close()
+        await listening.close()
+    return 0

@@ -1,0 +1,241 @@
+"""What a session tells its front ends, in the words of the protocol: pure, but for what each item was last told.
+
+A front end of Ullage gets items that change. A client of this protocol gets pieces of messages, and tool calls that change. A compaction is
+shown as a tool call, since version 1 of the protocol has no word for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from acp import schema
+
+from ullage.session.timeline import items
+from ullage.tools.tool import PlanEntry
+
+LIVE_OUTPUT = 10_000
+"""Characters of the output of a running call that are shown: its end. Each update sends them all again."""
+
+LIVE_SECONDS = 0.3
+"""Between two updates of the output of a running call."""
+
+Update: TypeAlias = Any
+"""One of the package's session updates."""
+
+_STATUS: dict[items.ToolStatus, Literal["pending", "in_progress", "completed", "failed"]] = {
+    "pending": "pending",
+    "awaiting_permission": "pending",
+    "running": "in_progress",
+    "completed": "completed",
+    "failed": "failed",
+    "cancelled": "failed",
+}
+
+_COMPACTION_STATUS: dict[items.CompactionStatus, Literal["in_progress", "completed", "failed"]] = {
+    "in_progress": "in_progress",
+    "completed": "completed",
+    "failed": "failed",
+    "cancelled": "failed",
+    "undone": "completed",
+}
+
+
+@dataclass(slots=True)
+class _Call:
+    item: items.ToolCallItem
+    told_at: float
+
+
+class Shown:
+    """One session, as its client was told of it. `folder` is where relative paths begin."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._texts: dict[str, items.AssistantItem | items.ThinkingItem] = {}
+        """Texts that grow, with nothing in them, by id."""
+        self._told: dict[str, int] = {}
+        """Characters of each that were told."""
+        self._calls: dict[str, _Call] = {}
+        """Those that have not ended."""
+        self._started: set[str] = set()
+        """Calls and compactions that the client knows."""
+        self._usage: tuple[int, int, float | None] | None = None
+
+    def take(self, update: items.Update, now: float) -> Iterator[Update]:
+        """What the client is to be told of it; `now` in seconds of any clock."""
+        match update:
+            case items.ItemUpdated(item):
+                yield from self._item(item, now)
+            case items.TextAppended():
+                yield from self._appended(update, now)
+            case items.GaugeChanged(gauge):
+                yield from self.usage(gauge)
+            case items.PlanChanged(entries):
+                yield plan_update(entries)
+            case items.TitleChanged(title):
+                yield schema.SessionInfoUpdate(session_update="session_info_update", title=title)
+            case items.ModeChanged(mode):
+                yield schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode)
+            case _:
+                return
+
+    def replay(self, shown: Iterable[items.Item]) -> Iterator[Update]:
+        """A conversation from before."""
+        for item in shown:
+            if isinstance(item, items.UserItem) and not item.queued:
+                names = "".join(f"\n@{name}" for name in item.attachments)
+                yield schema.UserMessageChunk(session_update="user_message_chunk", content=_text(f"{item.text}{names}"), message_id=item.id)
+            elif isinstance(item, items.NoticeItem):
+                yield notice_chunk(item)
+            else:
+                yield from self._item(item, 0.0)
+
+    def usage(self, gauge: items.Gauge) -> Iterator[Update]:
+        """How full the context is, where that is something else than it was."""
+        now = gauge.used, gauge.size, gauge.cost
+        if now == self._usage:
+            return
+        self._usage = now
+        cost = None if gauge.cost is None else schema.Cost(amount=gauge.cost, currency="USD")
+        more = {"ullage": {"threshold": gauge.threshold, "estimated": gauge.estimated, "frees": gauge.frees}}
+        yield schema.UsageUpdate(session_update="usage_update", used=gauge.used, size=gauge.size, cost=cost, field_meta=more)
+
+    def _item(self, item: items.Item, now: float) -> Iterator[Update]:
+        match item:
+            case items.AssistantItem() | items.ThinkingItem():
+                told = self._told.get(item.id, 0)
+                self._texts[item.id] = replace(item, text="")
+                self._told[item.id] = max(told, len(item.text))
+                if len(item.text) > told:
+                    yield _chunk(item, item.text[told:])
+            case items.ToolCallItem():
+                yield from self._call(item, now)
+            case items.CompactionItem():
+                yield self._start_or_change(item.id, compaction_fields(item))
+            case _:
+                return  # the client shows its own prompts; notices are told by who knows whether a prompt waits
+
+    def _appended(self, update: items.TextAppended, now: float) -> Iterator[Update]:
+        call = self._calls.get(update.item_id)
+        if call is None:
+            item = self._texts.get(update.item_id)
+            if update.field == "text" and item is not None:
+                self._told[item.id] += len(update.text)
+                yield _chunk(item, update.text)
+        elif update.field == "output":
+            call.item = replace(call.item, output=(call.item.output + update.text)[-LIVE_OUTPUT:])
+            if now - call.told_at >= LIVE_SECONDS:
+                call.told_at = now
+                content = call_content(call.item, self._folder)
+                yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call.item.id, content=content)
+
+    def _call(self, item: items.ToolCallItem, now: float) -> Iterator[Update]:
+        ended = item.status in ("completed", "failed", "cancelled")
+        if ended:
+            self._calls.pop(item.id, None)
+        else:
+            self._calls[item.id] = _Call(item, now)
+        yield self._start_or_change(item.id, call_fields(item, self._folder))
+
+    def _start_or_change(self, call_id: str, fields: dict[str, Any]) -> Update:
+        if call_id in self._started:
+            return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call_id, **fields)
+        self._started.add(call_id)
+        return schema.ToolCallStart(session_update="tool_call", tool_call_id=call_id, **fields)
+
+
+def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]:
+    """A call, as a start or a change of it says it."""
+    fields: dict[str, Any] = {
+        "title": item.title,
+        "kind": item.tool_kind,
+        "status": _STATUS[item.status],
+        "content": call_content(item, folder),
+    }
+    if item.locations:
+        fields["locations"] = [schema.ToolCallLocation(path=each.path, line=each.line) for each in item.locations]
+    with suppress(ValueError):  # while it is being written
+        fields["raw_input"] = json.loads(item.input)
+    return fields
+
+
+def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
+    """What is asked, the change, and else the output."""
+    content: list[Any] = []
+    if item.permission_reason:
+        content.append(_content(item.permission_reason))
+    if item.diff is not None:
+        before = item.diff.old_text or None
+        content.append(
+            schema.FileEditToolCallContent(
+                type="diff", path=_path_of(item, item.diff.path, folder), old_text=before, new_text=item.diff.new_text
+            )
+        )
+    if item.output and (item.diff is None or item.status == "failed"):
+        content.append(_content(fenced(item.output)))
+    return content
+
+
+def _path_of(item: items.ToolCallItem, path: str, folder: Path | None) -> str:
+    """Absolute, as the protocol wants it."""
+    if len(item.locations) == 1:
+        return item.locations[0].path
+    return path if folder is None else str(folder / path)
+
+
+def compaction_fields(item: items.CompactionItem) -> dict[str, Any]:
+    """A compaction, as a start or a change of a tool call says it."""
+    sizes = "" if item.tokens_after is None else f": {item.tokens_before:,} → {item.tokens_after:,} tokens"
+    undone = " (undone)" if item.status == "undone" else ""
+    content = [_content(text) for text in (item.error, item.summary) if text]
+    return {
+        "title": f"Compacted the conversation{sizes}{undone}" if item.status in ("completed", "undone") else "Compacting the conversation",
+        "kind": "think",
+        "status": _COMPACTION_STATUS[item.status],
+        "content": content,
+        "field_meta": {"ullage": {"compaction": item.id, "trigger": item.trigger, "policy": item.policy}},
+    }
+
+
+def plan_update(entries: Iterable[PlanEntry]) -> Update:
+    """The task list. Ullage's has no priorities."""
+    told = [schema.PlanEntry(content=each.content, priority="medium", status=each.status) for each in entries]
+    return schema.AgentPlanUpdate(session_update="plan", entries=told)
+
+
+def notice_chunk(item: items.NoticeItem) -> Update:
+    """Something the user should know, set apart from what the agent says."""
+    quoted = item.text.replace("\n", "\n> ")
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=_text(f"\n\n> {quoted}\n\n"), message_id=item.id)
+
+
+def words_chunk(text: str, message_id: str) -> Update:
+    """What Ullage itself says, as an answer to a command."""
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=_text(text), message_id=message_id)
+
+
+def fenced(text: str) -> str:
+    """As it is, whatever Markdown would make of it."""
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"
+
+
+def _chunk(item: items.AssistantItem | items.ThinkingItem, text: str) -> Update:
+    if isinstance(item, items.ThinkingItem):
+        return schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=_text(text), message_id=item.id)
+    return words_chunk(text, item.id)
+
+
+def _content(text: str) -> schema.ContentToolCallContent:
+    return schema.ContentToolCallContent(type="content", content=_text(text))
+
+
+def _text(text: str) -> schema.TextContentBlock:
+    return schema.TextContentBlock(type="text", text=text)

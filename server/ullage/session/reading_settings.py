@@ -1,0 +1,188 @@
+"""The user's settings from what an editor or a command line says of them. Each bad value is named, and the default taken in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from ullage.session.settings import Settings
+
+if TYPE_CHECKING:
+    from ullage.installed_policies import Installed
+
+
+SECTION = "ullage"
+
+_MINIMUM_CAP = 1_000
+"""Tokens; less would be full before the first prompt."""
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """One setting: its name in the editor, the field it fills, what fits it, and that in words (or who says it, where that takes long)."""
+
+    name: str
+    field: str
+    fits: Callable[[object], bool]
+    wanted: str | Callable[[], str]
+
+
+def _one_of(*values: str) -> tuple[Callable[[object], bool], str]:
+    return lambda value: value in values, "one of " + ", ".join(f'"{value}"' for value in values)
+
+
+def _is_policy(value: object) -> bool:
+    return value == _DEFAULTS["policy_name"] or (isinstance(value, str) and value in _installed().policies)
+
+
+def _a_policy() -> str:
+    return "the name of a policy that there is: " + ", ".join(f'"{name}"' for name in _installed().policies)
+
+
+def _installed() -> Installed:
+    # Imported when somebody wants another policy than the default: `initialize` is answered before that.
+    from ullage.installed_policies import installed
+
+    return installed()
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_base_url(value: object) -> bool:
+    if value == "":
+        return True
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+    except ValueError:
+        return False
+    return parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _is_megabytes(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and _LEAST_MEGABYTES <= value <= _MOST_MEGABYTES
+
+
+_LEAST_MEGABYTES, _MOST_MEGABYTES = 16, 1_048_576
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= _MINIMUM_CAP
+
+
+def _is_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= 86_400
+
+
+_SETTINGS = (
+    _Setting("model.name", "model_name", _is_name, "the name of a model"),
+    _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
+    _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
+    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "practice")),
+    _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),
+    _Setting("compaction.cap", "threshold_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
+    _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),
+    _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
+    _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),
+    _Setting("store.location", "store_location", lambda value: isinstance(value, str), "the absolute path of a folder, or empty"),
+    _Setting(
+        "store.versionsLimit",
+        "versions_limit",
+        _is_megabytes,
+        f"a whole number of megabytes from {_LEAST_MEGABYTES} to {_MOST_MEGABYTES}",
+    ),
+    _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
+    _Setting("permissions.ask", "ask_for", *_one_of("everything", "notHarmless", "outsideSandbox")),
+    _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
+)
+
+
+CLIENTS_OWN = frozenset(
+    {
+        *("server.command", "server.interpreter", "trace.server"),
+        *("notifications.approval", "notifications.done", "notifications.sound"),
+    }
+)
+"""Settings of the section that only the VS Code extension reads."""
+
+_KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}
+
+_MOST_NAMED = 10
+"""Unknown settings that are named in one sentence."""
+
+
+def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str]]:
+    """The settings, and a sentence for the user about each value that could not be used and about what is no setting.
+
+    `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
+    """
+    used: dict[str, Any] = {}
+    complaints = _unknown(section)
+    for setting in _SETTINGS:
+        value = _value_at(section, setting.name)
+        if value is None:
+            continue
+        if setting.fits(value):
+            used[setting.field] = value
+        else:
+            wanted = setting.wanted if isinstance(setting.wanted, str) else setting.wanted()
+            default = _DEFAULTS[setting.field]
+            complaints.append(
+                f'The setting "{name_on_the_page(f"{SECTION}.{setting.name}")}" must be {wanted}. Its default, {default!r}, is used'
+            )
+        if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
+            complaints += _installed().problems
+    return Settings(**used, trusted=trusted), complaints
+
+
+def name_on_the_page(setting: str) -> str:
+    """`ullage.model.baseUrl` as "Ullage › Model: Base Url": how VS Code's settings page names it, by the rules of its own
+    (`settingKeyToDisplayFormat`) as far as our names need them."""
+    words = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", part) for part in setting.split(".")]
+    *groups, name = [word[:1].upper() + word[1:] for word in words]
+    return f"{' › '.join(groups)}: {name}"
+
+
+def _unknown(section: object) -> list[str]:
+    """What of the section is no setting, in a sentence for the user; names alone, since a value may be a secret."""
+    if section is None:
+        return []
+    if not isinstance(section, dict):
+        return [f"The settings of {SECTION} are no object, so none of them is used. {_EXAMPLE}"]
+    names = [name for name in _names_in(cast("dict[str, object]", section)) if name not in _KNOWN]
+    if not names:
+        return []
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    told = ", ".join(f"{SECTION}.{name}" for name in names[:_MOST_NAMED]) + more
+    if any("." in key for key in cast("dict[str, object]", section)):
+        return [f"These settings are passed over: {told}. {_EXAMPLE}"]
+    return [f"There are no such settings, so they are passed over: {told}"]
+
+
+_EXAMPLE = 'Settings are nested objects, as in {"model": {"name": "…"}, "compaction": {"cap": 100000}}'
+
+
+def _names_in(section: dict[str, object]) -> Iterator[str]:
+    """The settings in it, each by its whole name. A flat key keeps its dot, and so is none of the known."""
+    for area, value in section.items():
+        inner = cast("dict[str, object]", value) if isinstance(value, dict) else None
+        if inner is None or "." in area:
+            if value is not None:
+                yield f'"{area}"' if "." in area else area
+        else:
+            yield from (f"{area}.{key}" for key, each in inner.items() if each is not None)
+
+
+def _value_at(section: object, name: str) -> object:
+    value = section
+    for key in name.split("."):
+        if not isinstance(value, dict):
+            return None
+        value = cast("dict[str, object]", value).get(key)
+    return value
