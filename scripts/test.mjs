@@ -27,8 +27,8 @@ await main(async () => {
     const mark = failed === 0 ? green("ok    ") : red("FAILED");
     return `${mark} ${name.padEnd(10)} ${passed} passed, ${failed} failed, ${took}`;
   });
-  const failures = results.flatMap(({ name, failures }) => failures.map((failure) => `${red(name)}: ${failure}`));
-  if (failures.length > 0) console.log(`\n${failures.join("\n")}`);
+  const toRepeat = results.flatMap(({ name, failures }) => failures.map((failure) => `${red(name)}: ${failure}`));
+  if (toRepeat.length > 0) console.log(`\n${toRepeat.join("\n")}`);
   console.log(`\n${lines.join("\n")}\nAll of it took ${seconds(since)}\n\n${sum.passed} passed, ${sum.failed} failed`);
   return sum.failed === 0 ? 0 : 1;
 });

@@ -154,8 +154,10 @@ export interface ProposedText {
 export interface Asked {
   action: "edit" | "command" | "host" | "outside" | "plan";
   parts: AskedPart[];
-  /** Where it would happen. */
+  /** Where it would happen, by the name of the workspace folder; absolute where it is outside. */
   folder?: Optional<string>;
+  /** Whether that is outside of the workspace folders, as a worktree is. */
+  outside?: Optional<boolean>;
   proposals?: Optional<RuleProposal[]>;
   proposed?: Optional<ProposedText>;
 }

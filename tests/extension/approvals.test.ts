@@ -97,6 +97,18 @@ test("its tooltip names the keys that answer from anywhere, as this keyboard has
   assert.doesNotMatch(render(gauge({}), "running", { state: "running" }, 0).tooltip, /allows once/);
 });
 
+function placeOn(more: { folder: string; outside?: boolean }): string | null | undefined {
+  const parts = [{ text: "ls", standing: "asked", why: "it is asked" } as const];
+  const { element } = makeItemView(asking("t1", { asked: { action: "command", parts, ...more } }), recordingActions().actions);
+  return element.querySelector(".asked-folder")?.textContent;
+}
+
+test("the card says where a command would run, and that it is outside where it is", () => {
+  const folder = "/home/you/tanks.worktrees/s1";
+  assert.equal(placeOn({ folder: "tanks/src" }), "In tanks/src");
+  assert.equal(placeOn({ folder, outside: true }), `In ${folder}, outside of the workspace folder`);
+});
+
 function timelineOf(...places: { top: number; bottom: number }[]): { timeline: HTMLElement; done: string[] } {
   const { actions, done } = recordingActions();
   const timeline = document.createElement("div");

@@ -139,9 +139,13 @@ function drawAsked({ asked }: ToolCallItem): HTMLElement[] {
   return [
     ...(asked.folder == null
       ? []
-      : [element("div", { className: "asked-folder" }, ...withCode(t("In `{folder}`", { folder: asked.folder })))]),
+      : [element("div", { className: "asked-folder" }, ...withCode(placeInWords(asked.folder, asked.outside === true)))]),
     element("ul", { className: "asked-parts", attributes: { "aria-label": t("What it does, part by part") } }, ...parts),
   ];
+}
+
+function placeInWords(folder: string, isOutside: boolean): string {
+  return isOutside ? t("In `{folder}`, outside of the workspace folder", { folder }) : t("In `{folder}`", { folder });
 }
 
 function sentence(text: string): string {

@@ -216,6 +216,7 @@ def _asked(asked: session.Asked | None) -> wire.Asked | None:
         asked.action,
         [wire.AskedPart(part.text, part.standing, part.why) for part in asked.parts],
         asked.folder or None,
+        asked.outside or None,
         [wire.Proposal(each.action, each.pattern) for each in asked.proposals] or None,
         None if proposed is None else wire.ProposedText(proposed.document, proposed.path, proposed.is_new or None),
     )

@@ -138,6 +138,8 @@ class Asked:
     action: Literal["edit", "command", "host", "outside", "plan"]
     parts: list[AskedPart]
     folder: str | None = None
+    """By the name of the workspace folder; absolute where it is outside."""
+    outside: bool | None = None
     proposals: list[Proposal] | None = None
     proposed: ProposedText | None = None
 

@@ -138,7 +138,7 @@ class Session:
         self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
-        self._approvals = Approvals(timeline, self.permits, proposals, self._mode.refusal)
+        self._approvals = Approvals(timeline, self.permits, proposals, (surroundings.home or surroundings).folders, self._mode.refusal)
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
             *(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording),

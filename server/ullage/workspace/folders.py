@@ -92,6 +92,15 @@ class Folders:
             return path.relative_to(self.first).as_posix()
         return path.as_posix()
 
+    def named(self, path: Path) -> str | None:
+        """The path by the name of its workspace folder, as the editor names it (`project/src`). Absolute where another folder has
+        that name, too; None where it lies outside of them all."""
+        root = next((root for root in self.roots if path.is_relative_to(root)), None)
+        if root is None:
+            return None
+        is_only = [each.name for each in self.roots].count(root.name) == 1 and root.name != ""
+        return (Path(root.name) / path.relative_to(root) if is_only else path).as_posix()
+
     def resolve(self, name: str) -> Path:
         """Where `name` (absolute, or relative to the first folder) leads, links resolved; it need not exist.
 

@@ -71,7 +71,7 @@ async def test_the_question_says_part_by_part_what_is_asked(folder: Path) -> Non
         assert [(part.text, part.standing) for part in asked.parts] == [("cat tank.py", "harmless"), ("mkdir one", "asked")]
         assert "not on the list" in asked.parts[1].why
         assert [(each.action, each.pattern) for each in asked.proposals] == [("command", "mkdir one")]
-        assert asked.folder == str(folder)
+        assert (asked.folder, asked.outside) == ("project", False)
         session.answer_permission(calls(session)[-1].id, "reject_once")
         await here.idle(session)
         assert calls(session)[-1].asked is None

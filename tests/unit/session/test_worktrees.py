@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fake_api import Call, Say
-from tests.unit.session.harness import Stage, kept_of, stage
+from tests.unit.session.harness import Stage, calls, kept_of, stage
 from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
@@ -142,6 +142,18 @@ async def test_the_agent_works_in_the_worktree_and_the_folder_stays_as_it_is(fol
         assert listed.figures is not None and listed.figures.files == 1
     async with stage(folder) as here:
         assert root_of(await here.sessions.open(session.id)) == root
+
+
+async def test_a_question_says_that_a_command_would_run_outside_of_the_workspace_folder(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.sessions.create(in_worktree=True)
+        here.fake.enqueue(Call("bash", {"command": "mkdir one"}), Say("No."))
+        await session.prompt("Go")
+        asked = (await here.asked(session)).asked
+        assert asked is not None
+        assert (asked.folder, asked.outside) == (str(root_of(session)), True)
+        session.answer_permission(calls(session)[-1].id, "reject_once")
+        await here.idle(session)
 
 
 async def test_a_file_outside_of_the_worktree_is_out_of_reach(folder: Path) -> None:

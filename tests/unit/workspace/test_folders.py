@@ -51,6 +51,15 @@ def test_a_file_of_another_folder_is_shown_so_that_it_can_be_named_again(folders
     assert folders.resolve(folders.show(path)) == path
 
 
+def test_a_place_is_named_by_its_workspace_folder_and_is_said_to_be_outside_of_them_all(folders: Folders, tmp_path: Path) -> None:
+    first, second = folders.roots
+    assert (folders.named(first), folders.named(first / "src")) == (first.name, f"{first.name}/src")
+    assert folders.named(second / "x") == f"{second.name}/x"
+    assert folders.named(tmp_path / "elsewhere") is None
+    twins = Folders((tmp_path / "one" / "app", tmp_path / "two" / "app"))
+    assert twins.named(twins.roots[1]) == (tmp_path / "two" / "app").resolve().as_posix(), "two have the name, so it says which"
+
+
 @pytest.mark.parametrize(
     "name",
     [

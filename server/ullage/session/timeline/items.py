@@ -104,11 +104,13 @@ class Asked:
 
     action: NeedAction
     folder: str
-    """Where it would happen; empty where that does not matter."""
+    """Where it would happen, by the name of the workspace folder, absolute where it is outside; empty where that does not matter."""
     parts: tuple[AskedPart, ...]
     proposals: tuple[Proposal, ...] = ()
     """Rules that would cover it."""
     proposed: ProposedText | None = None
+    outside: bool = False
+    """Whether that folder is outside of the workspace folders, as a worktree is."""
 
 
 ModeId: TypeAlias = Literal["ask", "plan", "act"]

@@ -25,6 +25,7 @@ from ullage.tools.permission import hosts_need
 from ullage.tools.rules.covering import Decision, Rule, RuleScope
 from ullage.tools.rules.patterns import RuleAction
 from ullage.tools.tool import LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
+from ullage.workspace.folders import Folders
 
 CHANGED = "It has changed since you were asked. "
 """Before a question that is asked once more."""
@@ -106,12 +107,15 @@ class Approvals:
         timeline: Timeline,
         permits: Permits,
         proposals: ProposedEdits,
+        workspace: Folders,
         refusal: Callable[[PermissionNeed], str] = lambda need: "",
     ) -> None:
-        """`refusal` says why a call may not run at all, in words for the model; empty where it may."""
+        """`workspace` are the folders that the user has open. `refusal` says why a call may not run at all, in words for the model; empty
+        where it may."""
         self._timeline = timeline
         self.permits = permits
         self.proposals = proposals
+        self._workspace = workspace
         self.refusal = refusal
         self._waiting: dict[str, Question] = {}
 
@@ -159,7 +163,8 @@ class Approvals:
         proposed = None
         if laid is not None and foreseen is not None:
             proposed = ProposedText(str(laid), str(target), is_new=foreseen.before is None)
-        return Asked(need.action, need.folder, decision.parts, decision.proposals, proposed)
+        folder = self._workspace.named(Path(need.folder)) if need.folder else ""
+        return Asked(need.action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
 
     def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[NewRule] = ()) -> None:
         """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow once and for all
