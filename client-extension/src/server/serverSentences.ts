@@ -178,6 +178,8 @@ export const SERVER_SENTENCES: readonly string[] = [
   known("`**` has to stand between slashes: `src/**/*.py`"),
   known("It has two slashes in a row"),
   known("`*.` has to stand before a domain with a dot in it, such as `*.example.org`"),
+  known("your rule `{pattern}` allows it, also in `{folder}`"),
+  known("it only goes to a folder of the workspace, for what follows"),
   known("Runs just this line, as it stands."),
   known("Lets the agent write {files}, but none that run by themselves or steer a tool."),
   known("Runs {what}."),

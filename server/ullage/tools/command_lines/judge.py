@@ -9,6 +9,7 @@ run later, so that no word can be smuggled in behind a name that was allowed.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from pathlib import Path
 from ullage.tools.command_lines.known_commands import NAMED, READING, RUNNING
 from ullage.tools.command_lines.lookup import Operands, TooMuch, is_of_the_system
 from ullage.tools.command_lines.parsing import Followed, NotFollowed, Word, follow
-from ullage.tools.command_lines.rules import Effect, Rule, Takes
+from ullage.tools.command_lines.rules import Effect, Rule, Takes, subcommands_of
 
 RULES: Mapping[str, Rule] = {**READING, **RUNNING}
 
@@ -96,6 +97,12 @@ class Part:
     """Why it is not known, in words that follow "because"."""
     moved: bool = False
     """Whether it may run in another folder than the workspace folder, or in a shell that a command before it has changed."""
+    leads: bool = False
+    """Whether the line begins with it, and it only goes to a folder of the project, for what follows (`cd src && …`)."""
+    entered: str = ""
+    """That folder, relative to the workspace folder, where it may run there and the line went nowhere else."""
+    places: frozenset[int] = frozenset()
+    """Of one that may run there: the numbers of its words that could name a file, here or there."""
 
     @property
     def harmless(self) -> bool:
@@ -110,7 +117,7 @@ def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
         return Unknown(read.reason)
     judging, leading = _Judging(site), Operands(site.folder)
     found: list[Part] = []
-    lost = ""
+    lost = entered = ""
     for words, text in zip(read.commands, read.texts(line), strict=True):
         stays = tuple(not lost and _stays(leading, judging, word) for word in words)
         judged: Named | Unknown = Unknown(lost)
@@ -121,6 +128,12 @@ def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
             except TooMuch:
                 judged = Unknown("it names too many places")
         part = Part(text, tuple(word.text for word in words), stays, tuple(word.has_glob for word in words), moved=moved)
+        if not isinstance(judged, Unknown) and judged.name == "cd":
+            is_first = not found and read.joins(line)[:1] == ("&&",)
+            entered = judging.entered if is_first else ""
+            part = replace(part, leads=is_first and (bool(entered) or not judging.moved))
+        elif moved and entered and not lost:
+            part = replace(part, entered=entered, places=_places(leading, judging, words))
         if isinstance(judged, Unknown):
             found.append(replace(part, reason=judged.reason))
             program = words[0].text
@@ -129,6 +142,15 @@ def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
         else:
             found.append(replace(part, name=judged.name, effect=judged.effect))
     return tuple(found)
+
+
+def _places(leading: Operands, judging: _Judging, words: Sequence[Word]) -> frozenset[int]:
+    """The numbers of the words that could name a file in a folder where the command may run; those that say what it does do not."""
+    first = subcommands_of([word.text for word in words]) + 1
+    try:
+        return frozenset(at for at, word in enumerate(words) if not 0 < at < first and leading.may_name(word, judging.folders))
+    except TooMuch:
+        return frozenset(range(len(words)))
 
 
 def is_known(line: str) -> bool:
@@ -164,6 +186,15 @@ class _Judging:
         self._operands = Operands(site.folder)
         self.folders: frozenset[str] = self._operands.start
         self.moved = False
+
+    @property
+    def entered(self) -> str:
+        """The one folder of the project that the line went to, relative to the workspace folder; empty where rules for the workspace
+        folder do not hold there."""
+        gone_to = self.folders - self._operands.start
+        if len(gone_to) != 1 or not all(Path(place).is_absolute() for place in self._site.search_path.split(os.pathsep)):
+            return ""
+        return self._operands.within_project(*gone_to)
 
     def line(self, commands: Sequence[Sequence[Word]]) -> tuple[Named, ...] | Unknown:
         found: list[Named] = []

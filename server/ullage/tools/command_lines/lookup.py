@@ -33,6 +33,9 @@ DEEPEST = 40
 MOST_FOLDERS = 8
 """In which a command could run, after several `cd`."""
 
+_INSTALLED = frozenset({"node_modules", "site-packages", "vendor", "third_party"})
+"""Folders with code of others, which no rule of the user's was written for."""
+
 _SEPARATORS = re.compile(r"[=:,]")
 
 _ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://[^/].*", re.IGNORECASE)
@@ -129,6 +132,34 @@ class Operands:
                 pieces.add(absolute)
         pieces |= {piece.lstrip("@!") for piece in pieces}
         return all(self._leads_inside(piece, folders, only_files=False) for piece in pieces if piece)
+
+    def may_name(self, word: Word, folders: AbstractSet[str]) -> bool:
+        """Whether a word could be a path, or is the name of something in one of the folders. A value of an option counts, too."""
+        if word.has_glob:
+            return True
+        if not word.text or _ADDRESS.fullmatch(word.text):
+            return False
+        pieces = {word.text, *_SEPARATORS.split(word.text)}
+        pieces |= {word.text[2:]} if word.text.startswith("-") else set()
+        pieces |= {piece.lstrip("-@!") for piece in pieces}
+        return any(self._is_place(piece, folder) for piece in pieces if piece for folder in folders)
+
+    def _is_place(self, piece: str, folder: str) -> bool:
+        if "/" in piece or "\\" in piece or piece in (".", ".."):
+            return True
+        self._lookups -= 1
+        if self._lookups < 0:
+            raise TooMuch
+        return os.path.lexists(Path(folder, piece))
+
+    def within_project(self, folder: str) -> str:
+        """A folder below the workspace folder, relative to it; empty where it belongs to something else: a repository of its own, installed
+        packages, or a hidden folder."""
+        path = Path(folder).relative_to(self._root)
+        if any(name.startswith(".") or name in _INSTALLED for name in path.parts):
+            return ""
+        is_own = all(not os.path.lexists(Path(self._root, *path.parts[: end + 1], ".git")) for end in range(len(path.parts)))
+        return path.as_posix() if is_own else ""
 
     def expanded(self, word: Word, folders: AbstractSet[str]) -> list[str] | None:
         """The words that a shell may put in the place of this one, itself among them; None where that is not followed."""

@@ -96,6 +96,10 @@ class Followed:
     commands: tuple[tuple[Word, ...], ...]
     spans: tuple[Span, ...]
 
+    def joins(self, line: str) -> tuple[str, ...]:
+        """What stands between the commands, in order (`&&`)."""
+        return tuple(line[start:end] for kind, start, end in self.spans if kind == "operator")
+
     def texts(self, line: str) -> tuple[str, ...]:
         """Each command as it stands in the line, without its redirections."""
         found: list[list[Span]] = [[]]

@@ -6,7 +6,7 @@ The rules themselves stand in `known_commands.py`: what only reads, and what run
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -62,3 +62,27 @@ def letters(text: str) -> str:
 def under(prefixes: str, rules: Mapping[str, Rule]) -> dict[str, Rule]:
     """The commands behind what starts them (`uv run pytest`). Prefixes are parted by commas."""
     return {f"{prefix.strip()} {name}": rule for prefix in prefixes.split(",") for name, rule in rules.items()}
+
+
+HAVE_SUBCOMMANDS = frozenset(
+    (
+        *("bun", "bundle", "cargo", "composer", "dart", "dotnet", "flutter", "gh", "git", "go", "gradle", "helm", "just", "kubectl", "mix"),
+        *("mvn", "npm", "nx", "pdm", "pip", "pip3", "pnpm", "poetry", "rails", "swift", "task", "terraform", "turbo", "uv", "yarn"),
+    )
+)
+"""Programs whose second word says what they do, so that a rule is offered with any words behind it."""
+
+_TAKE_TARGETS = HAVE_SUBCOMMANDS | {"make"}
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789:_-")
+
+
+def subcommands_of(words: Sequence[str]) -> int:
+    """How many words behind the program say what it does, and are no files: `npm test` has one, `npm run build` two."""
+    if len(words) < 2 or words[0] not in _TAKE_TARGETS or not _is_subcommand(words[1]):
+        return 0
+    return 2 if len(words) > 2 and words[1] in ("run", "exec") and _is_subcommand(words[2]) else 1
+
+
+def _is_subcommand(word: str) -> bool:
+    return word[:1].isalpha() and set(word) <= _PLAIN

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.command_lines.rules import HAVE_SUBCOMMANDS, subcommands_of
 from ullage.tools.rules.patterns import (
     EXACTLY,
     BadPattern,
@@ -137,11 +138,16 @@ class Judging:
 
     def _part(self, part: Part, need: PermissionNeed) -> AskedPart:
         text = _short(part.text)
+        if part.leads:
+            return AskedPart(text, "harmless", "it only goes to a folder of the workspace, for what follows")
         if self.ask_for != "everything" and part.harmless and not need.hosts:
             return AskedPart(text, "harmless", "it only reads")
         rule = next((rule for rule in self._of("command") if self._covers(rule, part, alone=len(need.judged) == 1)), None)
         if rule is not None:
-            return AskedPart(text, "rule", f"your rule `{rule.pattern}` allows it", rule)
+            allows = f"your rule `{rule.pattern}` allows it"
+            return AskedPart(
+                text, "rule", f"your rule `{rule.pattern}` allows it, also in `{part.entered}`" if part.entered else allows, rule
+            )
         if part.harmless:
             why = "but could connect" if need.hosts else "and you want to be asked about everything"
             return AskedPart(text, "asked", f"it only reads, {why}")
@@ -152,6 +158,8 @@ class Judging:
     def _covers(self, rule: Rule, part: Part, *, alone: bool) -> bool:
         pattern = _command_pattern(rule.pattern)
         if pattern is None or not pattern.matches(part) or (part.words[0] in CHANGES_SHELL and part.reason and not alone):
+            return False
+        if part.moved and rule.files:  # those files are of the workspace folder, and others may have their names there
             return False
         return rule.files == self.digest(rule.pattern)
 
@@ -231,21 +239,10 @@ def covers_host(pattern: str, host: str) -> bool:
         return False
 
 
-HAVE_SUBCOMMANDS = frozenset(
-    (
-        *("bun", "bundle", "cargo", "composer", "dart", "dotnet", "flutter", "gh", "git", "go", "gradle", "helm", "just", "kubectl", "mix"),
-        *("mvn", "npm", "nx", "pdm", "pip", "pip3", "pnpm", "poetry", "rails", "swift", "task", "terraform", "turbo", "uv", "yarn"),
-    )
-)
-"""Programs whose second word says what they do, so that it is offered with any words behind it."""
-
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789:_-")
-
-
 def proposed(part: Part, *, alone: bool) -> str | None:
     """The pattern that is offered for a command: its name with any words where that is a known one or a subcommand, else its words as they
     are. None where no pattern covers it."""
-    if part.moved or (part.words[0] in CHANGES_SHELL and not alone):
+    if (part.moved and not part.entered) or (part.words[0] in CHANGES_SHELL and not alone):
         return None
     words = [_written(word, glob) for word, glob in zip(part.words, part.globs, strict=True)]
     if any(word is None for word in words):
@@ -253,18 +250,13 @@ def proposed(part: Part, *, alone: bool) -> str | None:
     text = " ".join(word for word in words if word is not None)
     if part.name:
         text = f"{part.name} *"
-    elif len(part.words) > 1 and part.words[0] in HAVE_SUBCOMMANDS and _is_subcommand(part.words[1]):
-        deep = len(part.words) > 2 and part.words[1] in ("run", "exec") and _is_subcommand(part.words[2])
-        text = " ".join((*part.words[: 3 if deep else 2], "*"))
+    elif part.words[0] in HAVE_SUBCOMMANDS and (length := subcommands_of(part.words)):
+        text = " ".join((*part.words[: length + 1], "*"))
     pattern = _command_pattern(text)
     if pattern is None or not pattern.matches(part):
         text = " ".join(word for word in words if word is not None)
         pattern = _command_pattern(text)
     return text if pattern is not None and pattern.matches(part) else None
-
-
-def _is_subcommand(word: str) -> bool:
-    return word[:1].isalpha() and set(word) <= _PLAIN
 
 
 def _written(word: str, glob: bool) -> str | None:

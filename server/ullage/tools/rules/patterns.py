@@ -69,26 +69,32 @@ class CommandPattern:
     """Of each word: whether it stands for nothing but itself."""
 
     def matches(self, part: Part) -> bool:
-        """Whether that command of a line is one of these. One that may run elsewhere is none."""
+        """Whether that command of a line is one of these. One that may run elsewhere is none, but for a folder of the project that the line
+        went to first: there, no word of the pattern stands for a file."""
         if self.exact is not None:
             return False
         if self.known:
             return part.name == self.known and (part.effect == "runs" or (self.reads and part.effect is not None))
-        return not part.moved and self._match(part)
+        return (not part.moved or part.entered != "") and self._match(part)
 
     def _match(self, part: Part) -> bool:
         """Word by word: `reached` are the numbers of the part's words that the words of the pattern so far can have covered."""
         reached = {0}
         for word, literal in zip(self.words, self.literal, strict=True):
             if literal:
-                reached = {at + 1 for at in reached if at < len(part.words) and part.words[at] == word and not part.globs[at]}
+                reached = {at + 1 for at in reached if at < len(part.words) and part.words[at] == word and _is_itself(part, at)}
             elif isinstance(word, re.Pattern):
-                reached = {at + 1 for at in reached if at < len(part.words) and part.stays[at] and word.fullmatch(part.words[at])}
+                fitting = {at for at in reached if at < len(part.words) and part.stays[at] and word.fullmatch(part.words[at])}
+                reached = {at + 1 for at in fitting if at not in part.places}
             else:
                 reached = _through(reached, part, at_all=word == ANY_WORDS_AT_ALL)
             if not reached:
                 return False
         return len(part.words) in reached
+
+
+def _is_itself(part: Part, at: int) -> bool:
+    return not part.globs[at] and at not in part.places
 
 
 def _through(reached: set[int], part: Part, *, at_all: bool) -> set[int]:

@@ -8,7 +8,7 @@ from tests.unit.tools.allowed import covers
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need, edit_need, extras_of, with_extras
-from ullage.tools.rules.covering import AskFor, Rule, check_rule
+from ullage.tools.rules.covering import AskFor, Judging, Rule, check_rule
 from ullage.tools.rules.patterns import RuleAction, explained, host_matches, warning_of
 
 
@@ -16,6 +16,9 @@ from ullage.tools.rules.patterns import RuleAction, explained, host_matches, war
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("rules") / "work"
     folder.mkdir()
+    for name in ("nested/.git", "nested/deeper", "node_modules/x", ".hidden", "src/deep"):
+        (folder / name).mkdir(parents=True)
+    (folder / "src" / "deep" / "out").symlink_to(folder.parent)
     return make_site(folder, caged=True)
 
 
@@ -45,8 +48,55 @@ COMMANDS = [
     ("make *", "make all; rm x", False),
     ("make *", "make all | tee out", False),
     ("make *", "make all | cat", False),
-    ("make *", "cd src && make all", False),
-    ("make *", "cd . && make all", False),
+    ("make *", "cd src && make all", True),
+    ("make *", "cd . && make all", True),
+    ("make *", "cd {work} && make all", True),
+    ("make *", "cd {work}/src && make all", True),
+    ("make *", "cd './src' && make all && make x > /dev/null", True),
+    ("make *", "cd src && make all; make b | make c", True),
+    ("make *", "cd src/deep && make all", True),
+    ("make *", "cd inner-link && make all", True),
+    ("make *", "cd src; make all", False),
+    ("make *", "cd src || make all", False),
+    ("make *", "cd src | make all", False),
+    ("make *", "cd src", False),
+    ("make *", "make all && cd src && make all", False),
+    ("make *", "cd src && cd deep && make all", False),
+    ("make *", "cd src && make all && cd deep && make all", False),
+    ("make *", "cd src && rm x", False),
+    ("make *", "cd && make all", False),
+    ("make *", "cd - && make all", False),
+    ("make *", "cd .. && make all", False),
+    ("make *", "cd src/../.. && make all", False),
+    ("make *", "cd ../outside && make all", False),
+    ("make *", "cd link && make all", False),
+    ("make *", "cd /tmp && make all", False),
+    ("make *", "cd s* && make all", False),
+    ("make *", "cd $X && make all", False),
+    ("make *", "cd ~ && make all", False),
+    ("make *", "cd -P src && make all", False),
+    ("make *", "cd src deep && make all", False),
+    ("make *", "cd src && make ../../outside/secret", False),
+    ("make *", "cd src && make ../link", False),
+    ("make *", "cd src && make deep/out/secret", False),
+    ("make *", "cd src && export PATH=. && make all", False),
+    ("make *", "cd src && pushd deep && make all", False),
+    ("make *", "cd nested && make all", False),
+    ("make *", "cd nested/deeper && make all", False),
+    ("make *", "cd node_modules/x && make all", False),
+    ("make *", "cd .hidden && make all", False),
+    ("npm test *", "cd src && npm test -- --watch", True),
+    ("npm run build", "cd src && npm run build", True),
+    ("pytest -q --tb=*", "cd src && pytest -q --tb=short", True),
+    ("rm src/*", "cd src && rm src/a.py", False),
+    ("rm a.py", "cd src && rm a.py", False),
+    ("rm -r lib", "cd src && rm -r lib", False),
+    ("rm missing/*", "cd src && rm missing/x", False),
+    ("cp a*", "cd src && cp a.py", False),
+    ("./x *", "cd src && ./x y", False),
+    ("tool --config=a.py", "cd src && tool --config=a.py", False),
+    ("tool -ca.py", "cd src && tool -ca.py", False),
+    ("tool @a.py", "cd src && tool @a.py", False),
     ("make *", "X=1 make all", False),
     ("make *", "sudo make all", False),
     ("make *", "./make all", False),
@@ -82,6 +132,7 @@ COMMANDS = [
 @pytest.mark.parametrize(("pattern", "command", "expected"), COMMANDS)
 def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: bool) -> None:
     rule = Rule("command", pattern, "workspace")
+    command = command.replace("{work}", str(site.folder))
     assert check_rule("command", pattern) == ""
     assert covers([rule], command_need(command, site), site) is expected
 
@@ -95,7 +146,9 @@ def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: b
         ("everything", "cat README.md && make all", False),
         ("notHarmless", "cat /etc/passwd && make all", False),
         ("notHarmless", "make all | cat", True),
-        ("notHarmless", "cd src && make all", False),
+        ("notHarmless", "cd src && make all", True),
+        ("notHarmless", "cd src && ls && make all", True),
+        ("everything", "cd src && ls && make all", False),
         ("notHarmless", "cd . && make all", True),
         ("notHarmless", "make all; rm -r src", False),
         ("outsideSandbox", "rm -r src", True),
@@ -104,6 +157,28 @@ def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: b
 def test_harmless_parts_beside_what_a_rule_allows(site: Site, ask_for: AskFor, command: str, expected: bool) -> None:
     rule = Rule("command", "make *", "workspace")
     assert covers([rule], command_need(command, site), site, ask_for) is expected
+
+
+def test_a_rule_that_names_a_file_holds_in_the_workspace_folder_alone(site: Site) -> None:
+    need = command_need("cd src && build it", site)
+    assert covers([Rule("command", "build *", "workspace")], need, site)
+    assert not covers([Rule("command", "build *", "workspace", files="as it was")], need, site)
+
+
+def test_a_rule_holds_in_no_other_folder_where_that_could_have_a_program_of_its_own(site: Site) -> None:
+    loose = Site(site.folder, f"{site.search_path}:.", site.workspaces, caged=True)
+    assert not covers([Rule("command", "make *", "workspace")], command_need("cd src && make all", loose), loose)
+
+
+def test_what_is_said_and_offered_of_a_line_that_goes_to_a_folder_first(site: Site) -> None:
+    asked = Judging([], "everything", lambda pattern: "").decide(command_need("cd src && npm test -- -q && rm a.py", site))
+    assert [part.standing for part in asked.parts] == ["harmless", "asked", "asked"]
+    assert [each.pattern for each in asked.proposals] == ["exactly: cd src && npm test -- -q && rm a.py"], "`rm a.py` is another file there"
+    asked = Judging([], "everything", lambda pattern: "").decide(command_need("cd src && npm test -- -q", site))
+    assert [each.pattern for each in asked.proposals] == ["npm test *"]
+    rule = Rule("command", "npm test *", "workspace")
+    free = Judging([rule], "everything", lambda pattern: "").decide(command_need("cd src && npm test -- -q", site))
+    assert [part.why for part in free.parts][1:] == ["your rule `npm test *` allows it, also in `src`"]
 
 
 def test_outside_of_a_sandbox_nothing_is_left_to_it(site: Site) -> None:
