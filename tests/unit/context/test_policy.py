@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
-from ullage.context.compaction.restore import FileEdit, LookedAt, choose, in_room, take
+from ullage.context.compaction.evidence import FileEdit, choose
+from ullage.context.compaction.restore import LookedAt, in_room, take
 from ullage.context.counting.gauge import level, threshold_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry

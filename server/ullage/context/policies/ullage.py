@@ -93,7 +93,7 @@ ULLAGE = Policy(
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
     saves=True,
-    restore=RestoreOptions(more_files=5, file_tokens=12_000, total_tokens=20_000, room_share=0.5),
+    restore=RestoreOptions(more_files=10, file_tokens=19_500, total_tokens=19_500, room_share=0.5),
     tail_tokens=SummaryOptions().tail_tokens,
     has_stand_in=False,
     drafts_ahead=True,

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import files_printed, strings_of
-from ullage.context.compaction.restore import Choosing, FileNow, Sign, candidates, logged_edits, signs_in
+from ullage.context.compaction.evidence import Sign, candidates, logged_edits, signs_in
+from ullage.context.compaction.restore import Choosing, FileNow
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
 from ullage.context.policy import RestoreOptions

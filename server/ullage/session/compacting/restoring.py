@@ -1,7 +1,7 @@
 """What the agent gets back after a summary: files that it is likely to need, the task list, rules, how to go on.
 
 The signs that a file is in use come from everywhere: the log, recent edits, the editor, its language servers, git. Signs that take too long
-to get are done without. What they weigh, and how much of a file is shown: `context/compaction/restore.py`.
+to get are done without. What they weigh: `context/compaction/evidence.py`. How much of a file is shown: `restore.py` there.
 """
 
 from __future__ import annotations
@@ -13,21 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ullage.context.compaction.restore import (
-    SEEN_RUN,
-    Choosing,
-    FileEdit,
-    FileNow,
-    Sign,
-    SignKind,
-    candidates,
-    logged_edits,
-    looked_at,
-    missed_elsewhere,
-    resume_text,
-    signs_in,
-    take,
-)
+from ullage.context.compaction.evidence import FileEdit, Sign, SignKind, candidates, logged_edits, missed_elsewhere, signs_in
+from ullage.context.compaction.restore import SEEN_RUN, Choosing, FileNow, looked_at, resume_text, take
 from ullage.context.compaction.seen import SeenText, texts_in
 from ullage.context.compaction_entries import Compaction, RestoredFile
 from ullage.context.entries import AssistantReply, Logged

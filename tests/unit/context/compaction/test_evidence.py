@@ -7,7 +7,17 @@ import pytest
 
 from tests.unit.context.logs import compaction, prompt, reply, says, session
 from ullage.context.blocks import ToolUse
-from ullage.context.compaction.restore import HALVED_AFTER, MENTIONS_IN, MISSED_ELSEWHERE, Sign, likely, missed_elsewhere, signs_in
+from ullage.context.compaction.evidence import (
+    HALVED_AFTER,
+    MENTIONS_IN,
+    MISSED_ELSEWHERE,
+    Sign,
+    holds_tests,
+    instructs,
+    likely,
+    missed_elsewhere,
+    signs_in,
+)
 from ullage.context.compaction_entries import FetchedAgain
 from ullage.context.entries import FileTouch, ToolReturned
 
@@ -103,3 +113,48 @@ def test_a_text_without_an_end_of_a_word_is_read_like_any_other(text: str):
     """It took hours, and everything stood still meanwhile."""
     entries = session(prompt("go"), reply(ToolUse("t1", "bash", {"command": "cat a.py"})), says(text))
     assert {sign.path for sign in signs_in(entries)} == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tests/unit/logs.py", True),
+        ("cli/integration_test/resume.go", True),
+        ("src/__tests__/panel.tsx", True),
+        ("cli/setup_test.go", True),
+        ("test/panel_test.exs", True),
+        ("test_panel.py", True),
+        ("src/panel.spec.ts", True),
+        ("src/PanelTest.java", True),
+        ("src/panel.py", False),
+        ("src/latest.go", False),
+        ("src/contest/winner.rs", False),
+        ("src/testing.ts", False),
+        ("docs/test-plan.md", False),
+        ("Test", False),
+    ],
+)
+def test_files_of_tests_are_known_by_their_names(path: str, expected: bool):
+    assert holds_tests(path) is expected
+
+
+def test_of_two_files_as_much_in_use_the_code_comes_before_its_tests():
+    signs = [Sign("a_test.py", "edited", 0), Sign("b.py", "edited", 9), Sign("c_test.py", "edited", 0), Sign("c_test.py", "read", 0)]
+    assert likely(signs, 3) == ("c_test.py", "b.py", "a_test.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("AGENTS.md", True),
+        ("web/CLAUDE.md", True),
+        ("/home/a/.agents/skills/beads/SKILL.md", True),
+        (".agents/workflow.md", True),
+        (".cursor/rules/style.mdc", True),
+        (".claude/settings.json", False),
+        ("docs/agents/workflow.md", False),
+        ("README.md", False),
+    ],
+)
+def test_files_that_say_how_to_work(path: str, expected: bool):
+    assert instructs(path) is expected

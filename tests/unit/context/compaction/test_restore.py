@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, prompt, says, session
+from ullage.context.compaction.evidence import FileEdit, choose
 from ullage.context.compaction.restore import (
+    INSTRUCTIONS_TOKENS,
     SEEN_RUN,
     SMALL_FILE,
     VIEW_RUN,
     Choosing,
-    FileEdit,
     FileNow,
     LookedAt,
-    choose,
     looked_at,
     resume_text,
     take,
@@ -207,3 +207,11 @@ def test_a_long_file_leaves_something_for_the_others():
 def test_a_file_that_stands_in_view_altogether_is_left_out():
     texts = {"a.py": part(1, 12), "b.py": part(2, 12)}
     assert [file.path for file in chosen(texts, OPTIONS, f"Here it is:\n{texts['a.py']}")] == ["b.py"]
+
+
+def test_a_file_that_says_how_to_work_leaves_room_for_the_work():
+    roomy = RestoreOptions(file_tokens=50_000)
+    shown = {path: take(path, LONG, lines_of(LONG, seen=LONG), roomy, 50_000) for path in ("notes.md", ".agents/notes.md")}
+    assert shown["notes.md"].whole
+    assert not shown[".agents/notes.md"].whole
+    assert estimate_text(shown[".agents/notes.md"].text) <= INSTRUCTIONS_TOKENS
