@@ -688,9 +688,11 @@ export interface NewRule {
   action: RuleAction;
   pattern: string;
   scope: RuleScope;
+  /** It refuses what it is about, in place of allowing it. */
+  refuses?: Optional<boolean>;
 }
 
-/** Something that the user always allows. Texts are for the user, with backticks around what is literal. */
+/** Something that the user always allows, or always refuses. Texts are for the user, with backticks around what is literal. */
 export interface Allowed {
   action: string;
   pattern: string;
@@ -704,6 +706,7 @@ export interface Allowed {
   lastUsed?: Optional<number>;
   /** What is wide about it. */
   warning?: Optional<string>;
+  refuses?: Optional<boolean>;
 }
 
 /** What the user wants to be asked about, and what they are asked about. */
@@ -722,6 +725,8 @@ export interface PastCall {
   at: number;
   /** Under the rule that is checked and those that there are. */
   allowed: boolean;
+  /** By one of these. */
+  refused?: Optional<boolean>;
 }
 
 /** What is known of a rule before it is saved. */

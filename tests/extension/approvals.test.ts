@@ -1,6 +1,6 @@
 /** Questions that wait: what the host knows of them, what a notification asks, which one a key answers. */
 
-import "./dom";
+import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { approvalsAfter, approvalsIn, questionOf, Reminders } from "../../client-extension/src/session/approvals";
@@ -151,4 +151,19 @@ test("the page of permissions leads from each question", () => {
   const { element } = makeItemView(asking("t1"), actions);
   element.querySelector<HTMLButtonElement>(".approval-list")?.click();
   assert.deepEqual(done, ["command ullage.showPermissions"]);
+});
+
+test("a question can be answered with a rule that refuses it from now on", async () => {
+  const { actions, done } = recordingActions(() => ({ matches: [], matched: 0, of: 0 }));
+  const parts = [{ text: "git push", standing: "asked", why: "it is asked" } as const];
+  const proposals = [{ action: "command", pattern: "git push *" } as const];
+  const { element } = makeItemView(asking("t1", { asked: { action: "command", parts, proposals: [...proposals] } }), actions);
+  document.body.replaceChildren(element);
+  element.querySelector<HTMLButtonElement>(".approval-never")?.click();
+  const save = [...element.querySelectorAll("button")].find(({ textContent }) => textContent === "Save and refuse");
+  save?.click();
+  await settle();
+  const rules = [{ action: "command", pattern: "git push *", refuses: true, scope: "workspace" }];
+  const answer = { toolCallId: "t1", permissionId: "q-t1", optionId: "no", rules };
+  assert.equal(done.at(-1), `ullage/permission/respond ${JSON.stringify(answer)}`);
 });

@@ -59,15 +59,16 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   const editorPlace = element("div", { className: "rule-place" });
   const row = element("div", { className: "button-row" });
   const openEditor = (option: PermissionOption) => {
+    const refuses = option.kind === "reject_once";
     const close = () => {
       setChildren(editorPlace);
       row.hidden = false;
-      row.querySelector<HTMLButtonElement>('[data-answer="allow_always"]')?.focus();
+      root.querySelector<HTMLButtonElement>(refuses ? ".approval-never" : '[data-answer="allow_always"]')?.focus();
     };
     const editor = new RuleEditor({
       actions,
-      rules: proposals,
-      saveLabel: t("Save and allow"),
+      rules: refuses ? proposals.map((rule) => ({ ...rule, refuses })) : proposals,
+      saveLabel: refuses ? t("Save and refuse") : t("Save and allow"),
       save: async (rules) => {
         await actions.ask("ullage/permission/respond", {
           toolCallId: item.id,
@@ -117,7 +118,16 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
       title: t("What Ullage asks about, and the rules that allow things for good"),
       onClick: () => actions.runCommand("ullage.showPermissions"),
     });
-    root.append(list);
+    const never =
+      refusal !== undefined &&
+      proposals.length > 0 &&
+      textButton({
+        label: t("Never allow…"),
+        className: "link approval-list approval-never",
+        title: t("Write a rule that refuses it, and see what else it would refuse"),
+        onClick: () => openEditor(refusal),
+      });
+    root.append(element("div", { className: "button-row" }, list, never));
   }
   return root;
 }

@@ -1,4 +1,4 @@
-/** What the agent may do without a question: the way of asking, and the rules, which can be written, changed and taken back here. */
+/** What the agent may do without a question, and what it may never do: the way of asking, and the rules, which can be written, changed and taken back. */
 
 import { dateLanguage, plural, t } from "../../src/l10n";
 import type { Allowed, AskFor, Asking, NewRule, RuleAction, RuleScope } from "../../src/protocol";
@@ -133,7 +133,8 @@ export class PermissionsSheet {
     this.isSure = false;
     this.drawRevokeAll();
     const groups = SCOPE_TITLES.flatMap(([scope, title]) => {
-      const rules = allowed.filter((rule) => rule.scope === scope);
+      const inScope = allowed.filter((rule) => rule.scope === scope);
+      const rules = [...inScope.filter(({ refuses }) => refuses === true), ...inScope.filter(({ refuses }) => refuses !== true)];
       return rules.length === 0
         ? []
         : [
@@ -153,11 +154,13 @@ export class PermissionsSheet {
   }
 
   private draw(rule: Allowed): HTMLElement {
-    const row = element("li", { className: "rule" });
+    const refuses = rule.refuses === true;
+    const row = element("li", { className: refuses ? "rule refuses" : "rule" });
+    const name = refuses ? [icon("circle-slash"), ...withCode(t("Never {rule}", { rule: rule.name }))] : withCode(rule.name);
     const change = iconButton({ label: t("Change this rule"), icon: "edit", onClick: () => this.write(rule, row) });
     const revoke = iconButton({ label: t("Revoke this rule"), icon: "trash", onClick: () => void this.revoke(rule) });
     row.append(
-      element("div", { className: "rule-head" }, element("span", { className: "rule-name" }, ...withCode(rule.name)), change, revoke),
+      element("div", { className: "rule-head" }, element("span", { className: "rule-name" }, ...name), change, revoke),
       element("p", { className: "muted" }, ...withCode(rule.explanation)),
       element("p", { className: "muted", textContent: useInWords(rule) }),
     );
@@ -174,7 +177,7 @@ export class PermissionsSheet {
       actions: this.actions,
       rules: [was ?? { action: "command", pattern: "" }],
       scope: was?.scope,
-      anyAction: was === undefined,
+      anyAction: true,
       saveLabel: t("Save"),
       save: async ([made]) => {
         if (made !== undefined) {
@@ -221,9 +224,9 @@ export class PermissionsSheet {
   }
 }
 
-function newRule({ action, pattern, scope }: Allowed): NewRule {
+function newRule({ action, pattern, scope, refuses }: Allowed): NewRule {
   const known: RuleAction = action === "edit" || action === "host" ? action : "command";
-  return { action: known, pattern, scope };
+  return { action: known, pattern, scope, ...(refuses === true ? { refuses } : {}) };
 }
 
 function sentence(text: string): string {

@@ -18,12 +18,15 @@ export const ACTION_NAMES: Record<RuleAction, string> = {
   host: t("Connections"),
 };
 
+/** A rule without the place where it holds, which is one for all that are saved together. */
+export type WrittenRule = Pick<NewRule, "action" | "pattern" | "refuses">;
+
 export interface RuleEditorOptions {
   actions: Actions;
   /** What stands there first. */
-  rules: readonly Pick<NewRule, "action" | "pattern">[];
+  rules: readonly WrittenRule[];
   scope?: RuleScope;
-  /** Whether the kind of the rule can be chosen, too. */
+  /** Whether the kind of the rule can be chosen, too, and whether it allows or refuses. */
   anyAction?: boolean;
   saveLabel: string;
   /** Saves them. @throws Error with the reason for the user where one cannot be a rule */
@@ -108,6 +111,7 @@ class PatternRow {
   readonly element: HTMLElement;
   private readonly input: HTMLInputElement;
   private readonly action: HTMLSelectElement;
+  private readonly effect: HTMLSelectElement;
   private readonly said = element("div", { className: "rule-said", attributes: { role: "status" } });
   private readonly past = element("div", { className: "rule-past" });
   private isAsking = false;
@@ -116,7 +120,7 @@ class PatternRow {
 
   constructor(
     private readonly actions: Actions,
-    rule: Pick<NewRule, "action" | "pattern">,
+    rule: WrittenRule,
     anyAction: boolean,
     private readonly scope: () => RuleScope,
   ) {
@@ -127,20 +131,40 @@ class PatternRow {
       ...kinds.map(([value, textContent]) => element("option", { value, textContent, selected: value === rule.action })),
     );
     this.action.addEventListener("change", () => this.check());
+    this.effect = element(
+      "select",
+      { className: "rule-scope", hidden: !anyAction, attributes: { "aria-label": t("What the rule does") } },
+      element("option", { value: "allow", textContent: t("Always allow"), selected: rule.refuses !== true }),
+      element("option", { value: "refuse", textContent: t("Never allow"), selected: rule.refuses === true }),
+    );
+    this.effect.addEventListener("change", () => {
+      this.nameInput();
+      this.check();
+    });
     this.input = element("input", {
       type: "text",
       className: "rule-pattern",
       value: rule.pattern,
       spellcheck: false,
-      attributes: { "aria-label": t("Always allow"), autocomplete: "off", autocapitalize: "off" },
+      attributes: { autocomplete: "off", autocapitalize: "off" },
       on: { input: () => this.check() },
     });
-    this.element = element("div", { className: "rule-row" }, this.action, this.input, this.said, this.past);
+    this.nameInput();
+    const kind = element("div", { className: "rule-kind", hidden: !anyAction }, this.effect, this.action);
+    this.element = element("div", { className: "rule-row" }, kind, this.input, this.said, this.past);
   }
 
-  get rule(): Pick<NewRule, "action" | "pattern"> {
+  get rule(): WrittenRule {
     const action = (Object.keys(ACTION_NAMES) as RuleAction[]).find((kind) => kind === this.action.value) ?? "command";
-    return { action, pattern: this.input.value };
+    return { action, pattern: this.input.value, ...(this.refuses ? { refuses: true } : {}) };
+  }
+
+  private get refuses(): boolean {
+    return this.effect.value === "refuse";
+  }
+
+  private nameInput(): void {
+    this.input.setAttribute("aria-label", this.refuses ? t("Never allow") : t("Always allow"));
   }
 
   focus(): void {
@@ -183,21 +207,31 @@ class PatternRow {
       setChildren(this.past);
       return;
     }
-    const rows = matches.map(({ text, times, allowed }) =>
-      element(
+    const rows = matches.map(({ text, times, allowed, refused }) => {
+      const isRefused = refused === true;
+      const but = isRefused ? !this.refuses && t("refused by another rule") : !allowed && t("still asked: not all of it is covered");
+      return element(
         "li",
-        { className: allowed ? "rule-match" : "rule-match partly" },
-        icon(allowed ? "check" : "question"),
+        { className: `rule-match${isRefused ? " refused" : allowed ? "" : " partly"}` },
+        icon(isRefused ? "circle-slash" : allowed ? "check" : "question"),
         element("code", { textContent: visibleLine(text) }),
         element("span", { className: "muted", textContent: times > 1 ? `${times}×` : "" }),
-        !allowed && element("span", { className: "muted", textContent: t("still asked: not all of it is covered") }),
-      ),
-    );
+        but !== false && element("span", { className: "muted", textContent: but }),
+      );
+    });
     setChildren(
       this.past,
       element("p", { className: "muted", textContent: pastInWords(matched, of) }),
       rows.length > 0 &&
-        element("ul", { className: "rule-matches", tabIndex: 0, attributes: { "aria-label": t("What it would cover") } }, ...rows),
+        element(
+          "ul",
+          {
+            className: "rule-matches",
+            tabIndex: 0,
+            attributes: { "aria-label": this.refuses ? t("What it would refuse") : t("What it would cover") },
+          },
+          ...rows,
+        ),
     );
   }
 }

@@ -13,7 +13,6 @@ from ullage.session.errors import SessionError
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.permissions.past import CheckedRule
     from ullage.session.sessions.sessions import Sessions
-    from ullage.session.turns.approvals import NewRule
     from ullage.tools.rules.covering import Rule
 
 _NOTHING = wire.Nothing()
@@ -27,10 +26,10 @@ def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
     return _NOTHING
 
 
-def _rule(rule: shapes.NewRule) -> NewRule:
-    from ullage.session.turns.approvals import NewRule
+def _rule(rule: shapes.NewRule) -> Rule:
+    from ullage.tools.rules.covering import Rule
 
-    return NewRule(rule.action, rule.pattern, rule.scope)
+    return Rule(rule.action, rule.pattern, rule.scope, refuses=rule.refuses is True)
 
 
 async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.AllowedResult:
@@ -42,18 +41,19 @@ async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.Allowed
 
 def _allowed(rule: Rule) -> shapes.Allowed:
     from ullage.tools.permission import shown_rule
-    from ullage.tools.rules.patterns import explained, warning_of
+    from ullage.tools.rules.covering import explanation_of, warning_about
 
     return shapes.Allowed(
         rule.action,
         rule.pattern,
         shown_rule(rule.action, rule.pattern, rule.files),
         rule.scope,
-        explained(rule.action, rule.pattern),
+        explanation_of(rule),
         rule.used,
         rule.since,
         rule.last_used,
-        warning_of(rule.action, rule.pattern) or None,
+        warning_about(rule) or None,
+        rule.refuses or None,
     )
 
 
@@ -73,20 +73,23 @@ async def _forget(sessions: Sessions, params: shapes.ForgetParams) -> wire.Nothi
 
 
 async def _allow(sessions: Sessions, params: shapes.AllowParams) -> wire.Nothing:
-    permits, rule, replaces = sessions.get(params.session_id).permits, params.rule, params.replaces
-    permits.add(rule.action, rule.pattern, rule.scope)
-    if replaces is not None and replaces != rule:
-        permits.forget(replaces.scope, replaces.action, replaces.pattern)
+    permits, rule = sessions.get(params.session_id).permits, _rule(params.rule)
+    replaced = None if params.replaces is None else _rule(params.replaces)
+    permits.add(rule)
+    if replaced is not None and replaced.key != rule.key:
+        permits.forget(*replaced.key)
     return _NOTHING
 
 
 async def _check(sessions: Sessions, params: shapes.CheckParams) -> shapes.CheckResult:
-    session, rule = sessions.get(params.session_id), params.rule
-    return _checked(await asyncio.to_thread(session.past_calls.check, rule.action, rule.pattern, rule.scope))
+    session = sessions.get(params.session_id)
+    return _checked(await asyncio.to_thread(session.past_calls.check, _rule(params.rule)))
 
 
 def _checked(checked: CheckedRule) -> shapes.CheckResult:
-    matches = [shapes.PastCall(each.call.text, each.call.times, each.call.at, each.allowed) for each in checked.matches]
+    matches = [
+        shapes.PastCall(each.call.text, each.call.times, each.call.at, each.allowed, each.refused or None) for each in checked.matches
+    ]
     return shapes.CheckResult(
         matches, checked.matched, checked.of, checked.problem or None, checked.explanation or None, checked.warning or None
     )

@@ -16,11 +16,12 @@ Pattern: TypeAlias = Annotated[str, AtMost(20_000)]
 
 @attrs.frozen
 class NewRule:
-    """A rule as the user wrote it."""
+    """A rule as the user wrote it; it allows what it is about, or `refuses` it."""
 
     action: RuleAction
     pattern: Pattern
     scope: RuleScope
+    refuses: bool | None = None
 
 
 @attrs.frozen
@@ -44,7 +45,8 @@ class ListParams:
 
 @attrs.frozen
 class Allowed:
-    """Something that the user always allows. `name` and `explanation` are for them, with backticks around what is literal. Unix seconds."""
+    """Something that the user always allows, or always `refuses`. `name` and `explanation` are for them, with backticks around what is
+    literal. Unix seconds."""
 
     action: str
     pattern: str
@@ -55,6 +57,7 @@ class Allowed:
     since: float | None = None
     last_used: float | None = None
     warning: str | None = None
+    refuses: bool | None = None
 
 
 @attrs.frozen
@@ -103,12 +106,13 @@ class CheckParams:
 
 @attrs.frozen
 class PastCall:
-    """What the agent asked to do before: how often, when last (Unix seconds), and whether it would be allowed."""
+    """What the agent asked to do before: how often, when last (Unix seconds), and whether it would be allowed, or refused."""
 
     text: str
     times: int
     at: float
     allowed: bool
+    refused: bool | None = None
 
 
 @attrs.frozen

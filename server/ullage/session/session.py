@@ -59,7 +59,7 @@ from ullage.session.timeline.items import (
     new_id,
 )
 from ullage.session.timeline.shown_entries import title_of
-from ullage.session.turns.approvals import Approvals, NewRule
+from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices
@@ -68,6 +68,7 @@ from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
+from ullage.tools.rules.covering import Rule
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.touched import FileReads
 
@@ -324,7 +325,7 @@ class Session:
         self._gauge.show()
 
     def answer_permission(
-        self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[NewRule] = ()
+        self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[Rule] = ()
     ) -> None:
         """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
         self._approvals.answer(tool_call_id, permission_id, option_id, reason, rules)

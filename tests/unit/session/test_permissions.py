@@ -12,7 +12,6 @@ from tests.unit.session.harness import calls, stage
 from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
 from ullage.session.permissions.rules_kept import SessionRules
-from ullage.session.turns.approvals import NewRule
 from ullage.tools.rules.covering import Rule, RuleScope
 
 
@@ -35,7 +34,7 @@ async def test_a_rule_holds_where_the_user_wanted_it(folder: Path, scope: RuleSc
         session = await here.new()
         await session.prompt("Go")
         asked = await here.asked(session)
-        session.answer_permission(asked.id, "allow_always", rules=[NewRule("command", "mkdir *", scope)])
+        session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir *", scope)])
         await here.idle(session)
         assert (folder / "two").is_dir()
         rule = session.permits.rules()[0]
@@ -46,6 +45,67 @@ async def test_a_rule_holds_where_the_user_wanted_it(folder: Path, scope: RuleSc
         assert not session.permits.rules()
 
 
+async def test_what_a_rule_refuses_does_not_run_and_the_model_is_told_which(folder: Path) -> None:
+    async with stage(folder, ask_for="notHarmless") as here:
+        session = await here.new()
+        session.permits.add(Rule("command", "mkdir *", "everywhere"))
+        session.permits.add(Rule("command", "mkdir two", "workspace", refuses=True))
+        session.permits.add(Rule("edit", "*.py", "session", refuses=True))
+        edit = Call("write_file", {"path": "new.py", "content": "1\n"})
+        here.fake.enqueue(run("mkdir one"), run("mkdir two"), edit, Say("I cannot."))
+        await here.say(session, "Go")
+        assert sorted(path.name for path in folder.iterdir()) == ["one", "tank.py"]
+        told = json.dumps(here.fake.requests[-1].body)
+        assert "never `mkdir two` (commands)" in told
+        assert "never `*.py` (edits of files)" in told
+        assert [(call.status, call.failure) for call in calls(session)][1:] == [("failed", "refused")] * 2
+        assert {rule.pattern: rule.used for rule in session.permits.rules()} == {"mkdir *": 1, "mkdir two": 1, "*.py": 1}
+
+
+async def test_a_rule_that_refuses_outlives_the_process_and_takes_the_place_of_one_that_allows(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        for scope in ("workspace", "everywhere", "session"):
+            session.permits.add(Rule("command", "mkdir *", scope))
+            session.permits.add(Rule("command", "mkdir *", scope, refuses=True))
+    async with stage(folder) as here:
+        session = await here.sessions.open(session.id)
+        assert [(rule.scope, rule.refuses) for rule in session.permits.rules()] == [
+            *(("session", True), ("workspace", True), ("everywhere", True)),
+        ]
+        session.permits.forget("everywhere", "command", "mkdir *")
+        session.permits.forget("session", "command", "mkdir *")
+        session.permits.add(Rule("command", "mkdir *", "workspace"))
+        assert [(rule.scope, rule.refuses) for rule in session.permits.rules()] == [("workspace", False)]
+
+
+async def test_a_rule_that_is_made_while_the_user_is_asked_refuses_all_the_same(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(run("mkdir one"), Say("Done."))
+        session = await here.new()
+        await session.prompt("Go")
+        asked = await here.asked(session)
+        session.permits.add(Rule("command", "mkdir *", "workspace", refuses=True))
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        assert not (folder / "one").exists()
+
+
+async def test_a_refusal_takes_rules_that_refuse_and_no_others(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(run("mkdir one"), Say("Then not."))
+        session = await here.new()
+        await session.prompt("Go")
+        asked = await here.asked(session)
+        refusing, allowing = Rule("command", "mkdir *", "workspace", refuses=True), Rule("command", "mkdir *", "workspace")
+        for option, rule in (("allow_always", refusing), ("allow_once", refusing), ("reject_once", allowing)):
+            with pytest.raises(SessionError, match="Rules belong to"):
+                session.answer_permission(asked.id, option, rules=[rule])
+        session.answer_permission(asked.id, "reject_once", rules=[refusing])
+        await here.idle(session)
+        assert [rule.refuses for rule in session.permits.rules()] == [True]
+
+
 async def test_a_broken_rule_is_refused_and_the_question_waits_on(folder: Path) -> None:
     async with stage(folder) as here:
         here.fake.enqueue(run("mkdir one"), Say("Done."))
@@ -53,10 +113,10 @@ async def test_a_broken_rule_is_refused_and_the_question_waits_on(folder: Path) 
         await session.prompt("Go")
         asked = await here.asked(session)
         with pytest.raises(SessionError, match="one command"):
-            session.answer_permission(asked.id, "allow_always", rules=[NewRule("command", "mkdir * && rm *", "workspace")])
+            session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir * && rm *", "workspace")])
         assert not session.permits.rules()
         assert calls(session)[-1].status == "awaiting_permission"
-        session.answer_permission(asked.id, "allow_always", rules=[NewRule("command", "mkdir elsewhere", "workspace")])
+        session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir elsewhere", "workspace")])
         await here.idle(session)
         assert (folder / "one").is_dir(), "what was asked runs, whether the rule covers it or not"
 
@@ -95,8 +155,8 @@ async def test_without_a_sandbox_nothing_is_left_to_it(folder: Path) -> None:
 async def test_no_mode_is_weakened_by_a_rule_or_a_way_of_asking(folder: Path) -> None:
     async with stage(folder, ask_for="outsideSandbox") as here:
         session = await here.new()
-        session.permits.add("command", "mkdir *", "everywhere")
-        session.permits.add("edit", "**", "everywhere")
+        session.permits.add(Rule("command", "mkdir *", "everywhere"))
+        session.permits.add(Rule("edit", "**", "everywhere"))
         session.set_mode("ask")
         here.fake.enqueue(run("mkdir one"), Call("write_file", {"path": "new.py", "content": "1\n"}), Say("No."))
         await here.say(session, "Go")
@@ -125,12 +185,18 @@ async def test_past_calls_that_a_rule_is_about(folder: Path) -> None:
             await here.idle(session)
         here.fake.enqueue(run("cat tank.py"), Say("Done."))
         await here.say(session, "Go")
-        checked = session.past_calls.check("command", "mkdir *")
+        checked = session.past_calls.check(Rule("command", "mkdir *", "workspace"))
         found = [(match.call.text, match.call.times, match.allowed) for match in checked.matches]
         assert found == [("mkdir two && rm tank.py", 1, False), ("mkdir one", 2, True)]
         assert (checked.matched, checked.of, checked.problem) == (2, 3, "")
-        assert session.past_calls.check("command", "mkdir > x").problem
-        edits = session.past_calls.check("edit", "src/**")
+        assert session.past_calls.check(Rule("command", "mkdir > x", "workspace")).problem
+        never = session.past_calls.check(Rule("command", "mkdir two *", "workspace", refuses=True))
+        assert [(match.call.text, match.allowed, match.refused) for match in never.matches] == [("mkdir two && rm tank.py", False, True)]
+        assert never.explanation.startswith("Refuses `mkdir two` with any words.")
+        session.permits.add(Rule("command", "mkdir one", "session", refuses=True))
+        beside = session.past_calls.check(Rule("command", "mkdir *", "workspace"))
+        assert [match.refused for match in beside.matches] == [False, True]
+        edits = session.past_calls.check(Rule("edit", "src/**", "workspace"))
         assert ([match.call.text for match in edits.matches], edits.of) == (["src/a.py"], 1)
 
 

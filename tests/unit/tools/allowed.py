@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ullage.session.permissions.rules_kept import _early  # pyright: ignore[reportPrivateUsage]
+from ullage.session.permissions.rules_kept import early_rule
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import digest_for_rule
 from ullage.tools.rules.covering import AskFor, Judging, Rule
@@ -21,7 +21,7 @@ def rules_for(need: PermissionNeed) -> list[Rule]:
 
 def kept_early(action: RuleAction, patterns: Sequence[str]) -> list[Rule]:
     """What an earlier version kept, as it is read today."""
-    return [rule for rule in (_early(action, pattern) for pattern in patterns) if rule is not None]
+    return [rule for rule in (early_rule(action, pattern) for pattern in patterns) if rule is not None]
 
 
 def covers(rules: Sequence[Rule], need: PermissionNeed, site: Site | None = None, ask_for: AskFor = "everything") -> bool:

@@ -13,8 +13,9 @@ from ullage.context.quoting import visible_line
 from ullage.session.permissions.permits import SessionPermits
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
-from ullage.tools.rules.covering import Judging, Rule, RuleScope, check_rule
-from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, explained, host_matches, path_pattern, warning_of
+from ullage.tools.rules.covering import Judging, Rule, check_rule, explanation_of, warning_about
+from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, path_pattern
+from ullage.tools.rules.refusing import is_refused
 from ullage.tools.tool import BadToolInput, PermissionNeed, Tool
 
 MOST_REPLIES = 2_000
@@ -49,10 +50,12 @@ class PastCall:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A past call that a rule is about; `allowed`: it would run without a question under it and those that there are."""
+    """A past call that a rule is about. `allowed`: it would run without a question under it and those that there are; `refused`: one of
+    them refuses it."""
 
     call: PastCall
     allowed: bool
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +91,18 @@ class PastCalls:
         self._read_at = float("-inf")
         self._calls: Sequence[PastCall] = ()
 
-    def check(self, action: RuleAction, pattern: str, scope: RuleScope = "workspace") -> CheckedRule:
+    def check(self, rule: Rule) -> CheckedRule:
         """What the rule would be, and which past calls it is about, the newest first."""
-        problem = check_rule(action, pattern)
+        problem = check_rule(rule)
         if problem:
             return CheckedRule(problem)
-        rule = Rule(action, pattern, scope, files=self._permits.digest(pattern) if action == "command" else "")
+        if rule.action == "command" and not rule.refuses:
+            rule = replace(rule, files=self._permits.digest(rule.pattern))
         judging = self._permits.judging((rule,))
-        kind = [call for call in self._newest() if _is_of(action, call.need)]
+        kind = [call for call in self._newest() if _is_of(rule.action, call.need)]
         found = [call for call in kind if is_about(rule, call.need)]
-        shown = tuple(Match(call, _is_free(judging, call.need)) for call in found[:MOST_SHOWN])
-        return CheckedRule("", explained(action, pattern), warning_of(action, pattern), shown, len(found), len(kind))
+        shown = tuple(_match(judging, call) for call in found[:MOST_SHOWN])
+        return CheckedRule("", explanation_of(rule), warning_about(rule), shown, len(found), len(kind))
 
     def _newest(self) -> Sequence[PastCall]:
         now = self._clock()
@@ -127,6 +131,8 @@ class PastCalls:
 
 def is_about(rule: Rule, need: PermissionNeed) -> bool:
     """Whether the rule is about any part of the call."""
+    if rule.refuses:
+        return is_refused(rule.action, rule.pattern, need)
     match rule.action:
         case "command":
             pattern = command_pattern(rule.pattern)
@@ -141,8 +147,9 @@ def _is_of(action: RuleAction, need: PermissionNeed) -> bool:
     return bool(need.hosts) if action == "host" else need.action == action
 
 
-def _is_free(judging: Judging, need: PermissionNeed) -> bool:
-    return judging.decide(need).free
+def _match(judging: Judging, call: PastCall) -> Match:
+    decision = judging.decide(call.need)
+    return Match(call, decision.free, decision.refused is not None)
 
 
 _NAMES = {"bash": ("command", "network", "steering_files"), "write_file": ("path",), "edit_file": ("path",)}

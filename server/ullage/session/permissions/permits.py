@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ullage.session.errors import SessionError
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.surroundings import Surroundings
 from ullage.tools.permission import digest_for_rule
 from ullage.tools.rules.covering import AskFor, Decision, Judging, Rule, RuleScope, check_rule
-from ullage.tools.rules.patterns import RuleAction
 from ullage.tools.tool import PermissionNeed
 
 
@@ -64,15 +63,17 @@ class SessionPermits:
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
             if need.action in ("command", "edit", "host"):
-                self.add(need.action, pattern, "workspace")
+                self.add(Rule(need.action, pattern, "workspace"))
 
-    def add(self, action: RuleAction, pattern: str, scope: RuleScope) -> None:
-        """A rule as the user wrote it. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
-        wrong = check_rule(action, pattern)
+    def add(self, rule: Rule) -> None:
+        """A rule as the user wrote it; since when it holds, and with which files, is found here. One of the same pattern is replaced.
+        Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
+        wrong = check_rule(rule)
         if wrong:
             raise SessionError("invalid", wrong)
-        rule = Rule(action, pattern, scope, self._around.clock(), self.digest(pattern) if action == "command" else "")
-        if scope == "session":
+        files = self.digest(rule.pattern) if rule.action == "command" and not rule.refuses else ""
+        rule = replace(rule, since=self._around.clock(), files=files)
+        if rule.scope == "session":
             self.own.add(rule)
         else:
             self._around.remembered.add(rule)

@@ -20,12 +20,15 @@ from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS, RuleAction
 
 logger = logging.getLogger(__name__)
 
+_NEVER = "never "
+"""Before the action of a rule that refuses: a version that knows no such rules takes it for none, and not for one that allows."""
+
 _AS_OF = "as of "
 """Before a line that was allowed with the files that it names, with their digest."""
 
 
 class Remembered(Protocol):
-    """What the user always allows in this workspace, and everywhere."""
+    """The user's rules for this workspace, and for everywhere."""
 
     def rules(self) -> Sequence[Rule]:
         """All of them."""
@@ -58,18 +61,20 @@ class RememberedInWorkspace:
     def rules(self) -> Sequence[Rule]:
         """Those of the workspace first. What an earlier version kept is among them."""
         here = [_rule(kept, "workspace") for kept in self._state.rules(self._workspace)]
-        early = [_early(action, kept) for action, all_kept in self._state.early_approvals(self._workspace).items() for kept in all_kept]
+        early = [early_rule(action, kept) for action, all_kept in self._state.early_approvals(self._workspace).items() for kept in all_kept]
         everywhere = [_rule(kept, "everywhere") for kept in self._state.rules(None)]
         found = [rule for rule in (*here, *early, *everywhere) if rule is not None]
         return sorted(found, key=lambda rule: (rule.scope == "everywhere", rule.action))
 
     def add(self, rule: Rule) -> None:
         """From now on, in all windows. Raises `StoreFailed`."""
+        self.forget(rule.scope, rule.action, rule.pattern)
         self._state.add_rule(self._place(rule.scope), _kept(rule))
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
         """It is asked again from now on, in all windows. Raises `StoreFailed`."""
-        self._state.forget_rule(self._place(scope), action, pattern)
+        for kept in (action, f"{_NEVER}{action}"):
+            self._state.forget_rule(self._place(scope), kept, pattern)
 
     def forget_all(self) -> None:
         """Everything is asked again, in all windows. Raises `StoreFailed`."""
@@ -79,7 +84,7 @@ class RememberedInWorkspace:
     def used(self, rules: Sequence[Rule], at: float) -> None:
         """Notes that they allowed a call."""
         for scope in ("workspace", "everywhere"):
-            keys = {(rule.action, rule.pattern) for rule in rules if rule.scope == scope}
+            keys = {_kept(rule).key for rule in rules if rule.scope == scope}
             try:
                 if keys:
                     self._state.count_use(self._place(scope), keys, at)
@@ -171,20 +176,23 @@ class SessionRules:
 
 
 def _kept(rule: Rule) -> KeptRule:
-    return KeptRule(rule.action, rule.pattern, rule.since or 0.0, rule.files, rule.used, rule.last_used)
+    action = f"{_NEVER}{rule.action}" if rule.refuses else rule.action
+    return KeptRule(action, rule.pattern, rule.since or 0.0, rule.files, rule.used, rule.last_used)
 
 
 def _rule(kept: KeptRule, scope: RuleScope) -> Rule | None:
     """None where it is none that this version knows: then it allows nothing."""
-    action = next((known for known in get_args(RuleAction) if known == kept.action), None)
-    if action is None or check_rule(action, kept.pattern):
+    action = next((known for known in get_args(RuleAction) if known == kept.action.removeprefix(_NEVER)), None)
+    if action is None:
         return None
-    return Rule(action, kept.pattern, scope, kept.since or None, kept.files, kept.used, kept.last_used)
+    refuses = kept.action.startswith(_NEVER)
+    rule = Rule(action, kept.pattern, scope, kept.since or None, kept.files, kept.used, kept.last_used, refuses)
+    return None if check_rule(rule) else rule
 
 
-def _early(action: str, kept: str) -> Rule | None:
-    """What an earlier version kept. Commands had their kind before them; those without one come from the first version, which told
-    dangerous commands from others by a list of their own: they allow nothing."""
+def early_rule(action: str, kept: str) -> Rule | None:
+    """What an earlier version kept; None where it allows nothing today. Commands had their kind before them; those without one come from
+    the first version, which told dangerous commands from others by a list of its own: they allow nothing."""
     files, pattern = "", kept
     if action == "command" and kept.startswith(_AS_OF):
         files, _, pattern = kept.removeprefix(_AS_OF).partition(" ")

@@ -9,7 +9,7 @@ What is free of asking is said in `tools/rules/`, and where rules are kept in `s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ from ullage.session.timeline.items import Asked, PermissionOption, ProposedText,
 from ullage.session.timeline.timeline import Timeline
 from ullage.tools.file_tools import proposed_diff
 from ullage.tools.permission import hosts_need
-from ullage.tools.rules.covering import Decision, Rule, RuleScope
+from ullage.tools.rules.covering import Decision, Rule
 from ullage.tools.rules.patterns import RuleAction
 from ullage.tools.tool import LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
 from ullage.workspace.folders import Folders
@@ -34,6 +34,10 @@ CHANGED_YOURS = "The file has changed since you were asked. What you made of the
 NOT_WRITTEN = (
     "The user had changed your proposal before they accepted it. Their text was not written; it is kept in {path}. What they changed, "
     "which your next proposal should have:\n{changes}"
+)
+BY_RULE = (
+    "A rule of the user's refuses this call, so it was not run: never `{pattern}` ({action}). Do not do the same in another way. If it "
+    "has to be, say so to the user, who can change the rule."
 )
 OTHER_FILES = "You always allow this, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
@@ -58,18 +62,9 @@ class Permits(Protocol):
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         ...
 
-    def add(self, action: RuleAction, pattern: str, scope: RuleScope) -> None:
+    def add(self, rule: Rule) -> None:
         """A rule as the user wrote it. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class NewRule:
-    """A rule that the user wrote while they were asked."""
-
-    action: RuleAction
-    pattern: str
-    scope: RuleScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +161,9 @@ class Approvals:
         folder = self._workspace.named(Path(need.folder)) if need.folder else ""
         return Asked(need.action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
 
-    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[NewRule] = ()) -> None:
-        """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow once and for all
-        with it, in place of what was offered.
+    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[Rule] = ()) -> None:
+        """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
+        for all with it, in place of what was offered.
 
         Raises `SessionError` where it is not asked, no longer or answered already, where the option is none of those offered, or a rule
         cannot be one.
@@ -178,10 +173,10 @@ class Approvals:
             raise SessionError("no_such_permission", "This approval is no longer needed")
         if option_id not in {option.option_id for option in question.options}:
             raise SessionError("invalid", f"{option_id} is not one of the answers to this approval")
-        if rules and option_id != "allow_always":
-            raise SessionError("invalid", "Rules belong to the answer that allows it always")
+        if any(option_id != ("reject_once" if rule.refuses else "allow_always") for rule in rules):
+            raise SessionError("invalid", "Rules belong to the answer that allows it always, and those that refuse to a refusal")
         for rule in rules:
-            self.permits.add(rule.action, rule.pattern, rule.scope)
+            self.permits.add(rule)
         if option_id == "allow_always" and not rules:
             self.permits.allow(question.remembers)
         if option_id == "reject_once":
@@ -217,6 +212,8 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
     again, is_theirs = "", False
     while isinstance(need, PermissionNeed):
         decision = await asyncio.to_thread(approvals.permits.decide, need)
+        if decision.refused is not None:
+            return await _refused(decision.refused, approvals)
         if decision.free and not is_theirs:
             await asyncio.to_thread(approvals.permits.used, decision.rules)
             return replace(need, confined=decision.confined)
@@ -226,6 +223,9 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
             what = "does not accept this plan yet" if need.action == "plan" else "refused this call; it was not run"
             return ToolOutcome(f"The user {what}.{said}", is_error=True, refusal=answer.reason)
         now = await _need(call, tool)
+        refused = None if not isinstance(now, PermissionNeed) else (await asyncio.to_thread(approvals.permits.decide, now)).refused
+        if refused is not None:  # the rule was made while they were asked
+            return await _refused(refused, approvals)
         if answer.text is None:
             if now == need:
                 return now
@@ -238,6 +238,14 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
         need = replace(now, diff=proposed_diff(now.subject, _before(now) or "", answer.text))
         again, is_theirs = CHANGED_YOURS, True
     return need
+
+
+_ACTIONS: Mapping[RuleAction, str] = {"command": "commands", "edit": "edits of files", "host": "connections"}
+
+
+async def _refused(rule: Rule, approvals: Approvals) -> ToolOutcome:
+    await asyncio.to_thread(approvals.permits.used, (rule,))
+    return ToolOutcome(BY_RULE.format(pattern=rule.pattern, action=_ACTIONS[rule.action]), is_error=True, refusal="")
 
 
 def _before(need: PermissionNeed) -> str | None:

@@ -19,9 +19,12 @@ from ullage.tools.rules.patterns import (
     RuleAction,
     check_pattern,
     command_pattern,
+    explained,
     host_matches,
     path_pattern,
+    warning_of,
 )
+from ullage.tools.rules.refusing import check_refusing, explained_refusal, is_refused
 from ullage.tools.tool import PermissionNeed
 
 RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]
@@ -39,7 +42,7 @@ LONGEST_SHOWN = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that the user always allows."""
+    """One thing that the user always allows, or never does."""
 
     action: RuleAction
     pattern: str
@@ -50,6 +53,8 @@ class Rule:
     """A digest of the files that its pattern names: it holds as long as they are the same."""
     used: int = 0
     last_used: float | None = None
+    refuses: bool = False
+    """Whether it refuses what it is about. It counts before all that allows something: other rules, the way of asking, an answer."""
 
     @property
     def key(self) -> tuple[RuleScope, RuleAction, str]:
@@ -82,6 +87,8 @@ class Decision:
     free: bool
     parts: tuple[AskedPart, ...]
     proposals: tuple[Proposal, ...] = ()
+    refused: Rule | None = None
+    """The rule that refuses it: then nobody is asked, and it does not run."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -106,6 +113,11 @@ class Judging:
 
     def decide(self, need: PermissionNeed) -> Decision:
         """About one call."""
+        decision = self._allowed(need)
+        refused = next((rule for rule in self.rules if rule.refuses and is_refused(rule.action, rule.pattern, need)), None)
+        return decision if refused is None else replace(decision, free=False, refused=refused)
+
+    def _allowed(self, need: PermissionNeed) -> Decision:
         match need.action:
             case "command":
                 return self._command(need)
@@ -194,7 +206,7 @@ class Judging:
         return Decision(not asked, tuple(found), tuple(Proposal("host", host) for host in asked))
 
     def _of(self, action: RuleAction) -> Sequence[Rule]:
-        return [rule for rule in self.rules if rule.action == action]
+        return [rule for rule in self.rules if rule.action == action and not rule.refuses]
 
     def _proposals(self, need: PermissionNeed, parts: Sequence[AskedPart], hosts: Sequence[AskedPart]) -> tuple[Proposal, ...]:
         """What would make the call free, part by part; nothing where no rule can."""
@@ -270,13 +282,23 @@ def _written(word: str, glob: bool) -> str | None:
     return None if set(word) & set('"$`\\!') else f'"{word}"'
 
 
-def check_rule(action: RuleAction, pattern: str) -> str:
+def check_rule(rule: Rule) -> str:
     """Why it cannot be a rule, in words for the user; empty where it can."""
     try:
-        check_pattern(action, pattern)
+        (check_refusing if rule.refuses else check_pattern)(rule.action, rule.pattern)
     except BadPattern as error:
         return str(error)
     return ""
+
+
+def explanation_of(rule: Rule) -> str:
+    """What the rule lets run, or refuses, in words for the user."""
+    return (explained_refusal if rule.refuses else explained)(rule.action, rule.pattern)
+
+
+def warning_about(rule: Rule) -> str:
+    """What is wide about a rule; empty where nothing is. One that refuses more than was meant shows that by itself."""
+    return "" if rule.refuses else warning_of(rule.action, rule.pattern)
 
 
 def renewed(rule: Rule, used: int, last_used: float | None) -> Rule:

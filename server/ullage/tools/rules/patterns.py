@@ -247,7 +247,7 @@ def explained(action: RuleAction, text: str) -> str:
     if action == "host":
         return f"Lets commands connect to {'every host below ' if text.startswith('*.') else ''}`{text.removeprefix('*.')}`."
     if action == "edit":
-        return f"Lets the agent write {_files(text)}, but none that run by themselves or steer a tool."
+        return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
     read = command_pattern(text)
     if read.exact is not None:
         return "Runs just this line, as it stands."
@@ -257,7 +257,8 @@ def explained(action: RuleAction, text: str) -> str:
     return f"Runs {_command(text, read)}."
 
 
-def _files(text: str) -> str:
+def files_in_words(text: str) -> str:
+    """Which files a pattern is about."""
     if text in ("**", "**/*"):
         return "all files of the workspace"
     if text.endswith(("/**", "/")) and not set("*?") & set(text.removesuffix("**")):

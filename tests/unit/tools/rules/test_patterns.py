@@ -133,7 +133,7 @@ COMMANDS = [
 def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: bool) -> None:
     rule = Rule("command", pattern, "workspace")
     command = command.replace("{work}", str(site.folder))
-    assert check_rule("command", pattern) == ""
+    assert check_rule(rule) == ""
     assert covers([rule], command_need(command, site), site) is expected
 
 
@@ -233,7 +233,7 @@ def test_a_rule_that_names_a_file_holds_while_that_stays_the_same(site: Site) ->
     ],
 )
 def test_a_rule_for_edits(pattern: str, path: str, expected: bool) -> None:
-    assert check_rule("edit", pattern) == ""
+    assert check_rule(Rule("edit", pattern, "workspace")) == ""
     assert covers([Rule("edit", pattern, "workspace")], edit_need(path)) is expected
 
 
@@ -292,7 +292,7 @@ def test_a_rule_for_connections(pattern: str, host: str, expected: bool) -> None
     ],
 )
 def test_a_broken_pattern_is_refused_with_the_reason(action: RuleAction, pattern: str, why: str) -> None:
-    assert why in check_rule(action, pattern)
+    assert why in check_rule(Rule(action, pattern, "workspace"))
 
 
 @pytest.mark.parametrize(

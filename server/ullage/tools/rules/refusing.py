@@ -1,0 +1,130 @@
+"""Rules that refuse: which calls they are about, and what they say. Pure.
+
+A rule that allows has to be sure of what a command does. One that refuses is the other way round: it is about a command as soon as that
+could be the one that is meant. `*` stands for any words, wherever they lead. A program is known by its name, wherever it lies. Behind a
+program that starts others (`sudo`, `xargs`, `sh -c`), and in a line that is not followed, its words are looked for anywhere.
+
+It is no wall all the same: what a script, a build or a program does in turn is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.rules.patterns import (
+    ANY_WORDS,
+    ANY_WORDS_AT_ALL,
+    EXACTLY,
+    HARMLESS,
+    RUNS,
+    RUNS_OTHERS,
+    BadPattern,
+    CommandPattern,
+    RuleAction,
+    check_pattern,
+    command_pattern,
+    files_in_words,
+    host_matches,
+    path_pattern,
+)
+from ullage.tools.tool import PermissionNeed
+
+_BETWEEN = re.compile(r"[\s;&|<>()`'\"$={},]+")
+"""What parts words, where a line is not followed."""
+
+_LOOKED_AT = 1_000
+"""Words of a line that is not followed."""
+
+
+def check_refusing(action: RuleAction, pattern: str) -> None:
+    """Whether it can be a rule that refuses. Raises `BadPattern`."""
+    if action == "command" and pattern.startswith((HARMLESS, RUNS)):
+        raise BadPattern("Write the words of the command, such as `git push *`")
+    check_pattern(action, pattern)
+
+
+def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
+    """Whether a rule that refuses is about that call; one that cannot be read is about none."""
+    try:
+        match action:
+            case "command":
+                return need.action == "command" and _refuses_line(pattern, need)
+            case "edit":
+                return need.action == "edit" and _refuses_edit(pattern, need.subject)
+            case "host":
+                hosts = need.hosts or (need.parts if need.action == "host" else ())
+                return any(host_matches(pattern, host) for host in hosts)
+    except BadPattern:
+        return False
+
+
+def _refuses_edit(pattern: str, path: str) -> bool:
+    """Names of files are compared without case: on many disks they are the same."""
+    return re.compile(path_pattern(pattern).pattern, re.DOTALL | re.IGNORECASE).fullmatch(path) is not None
+
+
+def _refuses_line(pattern: str, need: PermissionNeed) -> bool:
+    read = command_pattern(pattern)
+    if read.exact is not None:
+        return need.line.strip() == read.exact.strip()
+    if not need.judged:
+        return _is_somewhere(read, need.line)
+    return any(_refuses(read, part) for part in need.judged)
+
+
+def _refuses(read: CommandPattern, part: Part) -> bool:
+    program = _name_of(part.words[0])
+    if re.sub(r"[\d.]+$", "", program) in RUNS_OTHERS or program in RUNS_OTHERS or program in CHANGES_SHELL:
+        return _is_somewhere(read, part.text)
+    return len(part.words) in _reached(read, part.words)
+
+
+def _is_somewhere(read: CommandPattern, text: str) -> bool:
+    """Whether words that the pattern spells out stand one after the other, with any words behind them."""
+    words = [word for word in _BETWEEN.split(text.replace("\\", "")) if word][:_LOOKED_AT]
+    return any(_reached(read, words[start:]) for start in range(len(words)))
+
+
+def _reached(read: CommandPattern, words: Sequence[str]) -> set[int]:
+    """How many of the words the whole pattern can stand for."""
+    reached = {0}
+    for at, wanted in enumerate(read.words):
+        if wanted in (ANY_WORDS, ANY_WORDS_AT_ALL) and not read.literal[at]:
+            reached = set(range(min(reached), len(words) + 1))
+        else:
+            found = (place for place in reached if place < len(words))
+            reached = {place + 1 for place in found if _is_it(wanted, _name_of(words[place]) if at == 0 else words[place])}
+        if not reached:
+            break
+    return reached
+
+
+def _is_it(wanted: str | re.Pattern[str], word: str) -> bool:
+    """A word with `*` or `?` may become the one that is meant."""
+    if isinstance(wanted, re.Pattern):
+        return wanted.fullmatch(word) is not None
+    return wanted in (word, _name_of(word)) or (not {"*", "?"}.isdisjoint(word) and fnmatchcase(wanted, word))
+
+
+def _name_of(program: str) -> str:
+    return program.rsplit("/", 1)[-1] or program
+
+
+def explained_refusal(action: RuleAction, text: str) -> str:
+    """What a rule with that pattern refuses, in a sentence with backticks around what is literal."""
+    if action == "host":
+        name = text.removeprefix("*.")
+        return f"Refuses connections to every host below `{name}`." if text.startswith("*.") else f"Refuses connections to `{name}`."
+    if action == "edit":
+        return f"Refuses edits of {files_in_words(text)}. Commands can still change them."
+    read = command_pattern(text)
+    if text.startswith(EXACTLY):
+        return "Refuses just this line, as it stands."
+    if all(read.literal):
+        return f"Refuses `{text}` with no other words. What scripts do in turn is not seen."
+    if all(read.literal[:-1]) and text.rstrip().endswith((" *", " **")):
+        return f"Refuses `{text.rstrip().rstrip('*').rstrip()}` with any words. What scripts do in turn is not seen."
+    return f"Refuses commands that fit `{text}` word by word. What scripts do in turn is not seen."
