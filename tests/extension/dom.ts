@@ -31,6 +31,7 @@ Object.assign(globalThis, {
   document: window.document,
   Node: window.Node,
   HTMLElement: window.HTMLElement,
+  HTMLInputElement: window.HTMLInputElement,
   Element: window.Element,
   ResizeObserver,
   requestAnimationFrame,
