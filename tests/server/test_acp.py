@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
-from tests.fake_api import FakeApi, Say
-from tests.server.acp_client import acp_editor
+import pytest
+from acp import RequestError, embedded_text_resource, image_block, resource_block, resource_link_block, schema
+
+from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say, Think
+from tests.patience import PATIENCE
+from tests.server.acp_client import KEY, AcpEditor, acp_editor
+from tests.unit.context.pictures import png
+
+
+async def begun(editor: AcpEditor, folder: Path, **capabilities: Any) -> str:
+    """A session of an editor that has just started."""
+    await editor.initialize(**capabilities)
+    return (await editor.new_session(folder)).session_id
+
+
+async def refused(work: Any) -> RequestError:
+    with pytest.raises(RequestError) as caught:
+        async with asyncio.timeout(PATIENCE):
+            await work
+    return caught.value
 
 
 async def test_a_prompt_is_answered_in_pieces_and_ends(folder: Path, state: Path) -> None:
@@ -13,7 +34,232 @@ async def test_a_prompt_is_answered_in_pieces_and_ends(folder: Path, state: Path
         told = await editor.initialize()
         assert told.protocol_version == 1
         session = await editor.new_session(folder)
-        fake.enqueue(Say("Good morning, pump house."))
+        fake.enqueue(Reply((Think("A greeting."), Say("Good morning, pump house.")), chunk_size=4))
         assert await editor.prompt(session.session_id, "hello") == "end_turn"
         assert editor.said() == "Good morning, pump house."
+        assert editor.said(schema.AgentThoughtChunk) == "A greeting."
         assert "hello" in str(fake.requests[-1].body["messages"])
+        usage = editor.of(schema.UsageUpdate)[-1]
+        assert 0 < usage.used < usage.size
+        assert usage.cost is not None
+        assert usage.cost.currency == "USD"
+        assert editor.of(schema.SessionInfoUpdate)[-1].title == "hello"
+
+
+async def test_an_edit_is_asked_about_shown_as_a_diff_and_written(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        fake.enqueue(Call("write_file", {"path": "new.txt", "content": "hello\n"}, "toolu_w"), Say("Written."))
+        assert await editor.prompt(session, "write it") == "end_turn"
+        asked, options = editor.asked[0]
+        assert (asked.tool_call_id, options[0], options[-1]) == ("toolu_w", "allow_once", "reject_once")
+        assert isinstance((asked.content or [])[-1], schema.FileEditToolCallContent)
+        call = editor.call("toolu_w")
+        assert (call["kind"], call["status"]) == ("edit", "completed")
+        assert call["raw_input"] == {"path": "new.txt", "content": "hello\n"}
+        assert [each.path for each in call["locations"]] == [str(folder / "new.txt")]
+        (diff,) = call["content"]
+        assert (diff.path, diff.old_text, diff.new_text) == (str(folder / "new.txt"), None, "hello\n")
+        assert (folder / "new.txt").read_text() == "hello\n"
+
+        # what is always allowed is not asked again; what is refused is not run
+        editor.answer = "allow_always"
+        fake.enqueue(Call("bash", {"command": "make one"}, "toolu_1"), Call("bash", {"command": "make one"}, "toolu_2"), Say("Twice."))
+        await editor.prompt(session, "touch it twice")
+        assert len(editor.asked) == 2
+        assert editor.call("toolu_2")["status"] == editor.call("toolu_1")["status"] == "failed"  # there is nothing to make
+        for number, answer in enumerate(("reject_once", "cancelled", "no such option")):
+            editor.answer = answer
+            fake.enqueue(Call("bash", {"command": f"mkdir d{number}"}, f"toolu_r{number}"), Say("As you wish."))
+            await editor.prompt(session, "make a folder")
+            assert editor.call(f"toolu_r{number}")["status"] == "failed"
+            assert not (folder / f"d{number}").exists()
+
+
+async def test_a_turn_is_cancelled_and_what_waits_with_it(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        fake.enqueue(Reply((Say("One two three four five six."),), interruption=HoldsAfter(1), chunk_size=8))
+        first = asyncio.create_task(editor.prompt(session, "count"))
+        await fake.until_held()
+        second = asyncio.create_task(editor.prompt(session, "and then"))
+        await editor.until(lambda: True if editor.said() else None)
+        await editor.agent.list_sessions(cwd=str(folder))  # by its answer the second prompt has been read, too
+        await editor.agent.cancel(session_id=session)
+        assert (await first, await second) == ("cancelled", "cancelled")
+        assert editor.said() == "One two "
+
+        # a question that is open is over with the turn
+        editor.answer = None
+        fake.enqueue(Call("bash", {"command": "touch made"}))
+        waits = asyncio.create_task(editor.prompt(session, "touch it"))
+        await editor.until(lambda: editor.asked or None)
+        await editor.agent.cancel(session_id=session)
+        assert await waits == "cancelled"
+        assert not (folder / "made").exists()
+        fake.enqueue(Say("Going on."))
+        assert await editor.prompt(session, "go on") == "end_turn"
+        assert "and then" not in str(fake.requests[-1].body["messages"])
+
+
+async def test_modes_models_effort_plans_and_commands(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        await editor.initialize()
+        made = await editor.new_session(folder)
+        session = made.session_id
+        assert made.modes is not None
+        assert (made.modes.current_mode_id, [mode.id for mode in made.modes.available_modes]) == ("act", ["ask", "plan", "act"])
+        options = {option.id: option for option in made.config_options or ()}
+        assert (options["mode"].category, options["model"].category) == ("mode", "model")
+        assert {choice.value for choice in options["model"].options} >= {"claude-opus-5-5"}
+        offered = await editor.until(lambda: editor.of(schema.AvailableCommandsUpdate) or None)
+        assert {"compact", "preview", "undo", "timeline"} <= {command.name for command in offered[0].available_commands}
+
+        await editor.agent.set_session_mode(session_id=session, mode_id="ask")
+        fake.enqueue(Call("write_file", {"path": "no.txt", "content": ""}, "toolu_n"), Say("I may not."))
+        await editor.prompt(session, "write it")
+        assert editor.call("toolu_n")["status"] == "failed"
+        assert editor.of(schema.CurrentModeUpdate)[-1].current_mode_id == "ask"
+        other = next(choice.value for choice in options["model"].options if choice.value != options["model"].current_value)
+        for option, value in (("mode", "act"), ("model", other)):
+            answer = await editor.agent.set_config_option(session_id=session, config_id=option, value=value)
+            assert {each.id: each.current_value for each in answer.config_options}[option] == value
+        effort = next(each for each in answer.config_options if each.id == "effort")
+        assert effort.category == "thought_level"
+        await editor.agent.set_config_option(session_id=session, config_id="effort", value="low")
+        todo = {"todos": [{"content": "Mend the pump", "status": "in_progress"}]}
+        fake.enqueue(Call("todo", todo), Say("Planned."))
+        await editor.prompt(session, "plan")
+        assert fake.requests[-1].body["model"] == other
+        assert [(each.content, each.status) for each in editor.of(schema.AgentPlanUpdate)[-1].entries] == [("Mend the pump", "in_progress")]
+
+        for option, value in (("mode", "fly"), ("effort", "none"), ("colour", "red")):
+            error = await refused(editor.agent.set_config_option(session_id=session, config_id=option, value=value))
+            assert (error.code, (error.data or {})["reason"]) == (-32602, "invalid")
+
+        before = len(editor.updates)
+        assert await editor.prompt(session, "/context") == "end_turn"
+        assert "tokens" in "".join(each.content.text for _, each in editor.updates[before:] if isinstance(each, schema.AgentMessageChunk))
+        requests = len(fake.requests)
+        assert await editor.prompt(session, "/timeline") == "end_turn"
+        assert len(fake.requests) == requests
+
+
+async def test_a_session_is_listed_loaded_resumed_forked_and_closed(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake:
+        async with acp_editor(state, fake) as editor:
+            session = await begun(editor, folder)
+            fake.enqueue(Call("bash", {"command": "echo drip"}, "toolu_e"), Say("It drips."))
+            await editor.prompt(session, "listen to the tap")
+        async with acp_editor(state, fake) as editor:
+            await editor.initialize()
+            listed = (await editor.agent.list_sessions(cwd=str(folder))).sessions
+            assert [(each.session_id, each.cwd, each.title) for each in listed] == [(session, str(folder), "listen to the tap")]
+            await editor.agent.load_session(cwd=str(folder), session_id=session, mcp_servers=[])
+            said = [type(update).__name__ for _, update in editor.updates]
+            assert said[:3] == ["UserMessageChunk", "ToolCallStart", "AgentMessageChunk"]
+            assert (editor.said(schema.UserMessageChunk), editor.said()) == ("listen to the tap", "It drips.")
+            assert "drip" in editor.call("toolu_e")["content"][0].content.text
+            fake.enqueue(Say("Still."))
+            await editor.prompt(session, "and now?")
+            assert editor.said() == "It drips.Still."
+            forked = (await editor.agent.fork_session(session_id=session, cwd=str(folder), mcp_servers=[])).session_id
+            fake.enqueue(Say("In the fork."))
+            await editor.prompt(forked, "here, too?")
+            assert "listen to the tap" in str(fake.requests[-1].body["messages"])
+            await editor.agent.close_session(session_id=session)
+            assert (await refused(editor.prompt(session, "hello?"))).code == -32002
+            count = len(editor.updates)
+            await editor.agent.resume_session(cwd=str(folder), session_id=session, mcp_servers=[])
+            fake.enqueue(Say("Resumed."))
+            await editor.prompt(session, "again")
+            told = [update for _, update in editor.updates[count:]]
+            assert "".join(each.content.text for each in told if isinstance(each, schema.AgentMessageChunk)) == "Resumed."
+
+
+async def test_a_prompt_brings_images_links_and_texts(folder: Path, state: Path) -> None:
+    (folder / "pump.py").write_text("pressure = 3\n")
+    (folder / "tank.txt").write_text("one\ntwo\nthree\n")
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        fake.enqueue(Say("Seen."))
+        pump, tank = folder / "pump.py", folder / "tank.txt"
+        await editor.prompt(
+            session,
+            "Compare ",
+            resource_link_block("pump.py", pump.as_uri()),
+            resource_link_block("tank.txt", f"{tank.as_uri()}#L2:3"),
+            resource_block(embedded_text_resource("zed:///terminal", "$ make\nboom\n")),
+            image_block(_base64(png(8, 8)), "image/png"),
+        )
+        sent = json.dumps(fake.requests[-1].body["messages"])
+        assert "Compare @pump.py" in sent
+        assert all(each in sent for each in ("pressure = 3", "two", "boom", '"image/png"'))
+        assert "one" not in sent
+        error = await refused(editor.prompt(session, schema.AudioContentBlock(type="audio", data="", mime_type="audio/wav")))
+        assert error.code == -32602
+
+
+def _base64(data: bytes) -> str:
+    import base64
+
+    return base64.b64encode(data).decode()
+
+
+async def test_without_a_key_the_client_is_told_what_to_do(folder: Path, state: Path) -> None:
+    async with acp_editor(state) as editor:
+        told = await editor.initialize()
+        assert [each.id for each in told.auth_methods or ()] == ["api-key", "practice"]
+        error = await refused(editor.new_session(folder))
+        assert (error.code, "ANTHROPIC_API_KEY" in str(error)) == (-32000, True)
+        assert (await refused(editor.agent.authenticate(method_id="api-key"))).code == -32000
+        assert (await refused(editor.agent.authenticate(method_id="telepathy"))).code == -32602
+        await editor.agent.authenticate(method_id="practice")
+        session = (await editor.new_session(folder)).session_id
+        assert await editor.prompt(session, "hello") == "end_turn"
+        assert editor.said()
+
+
+async def test_an_address_of_the_environment_is_confirmed_first(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, env={"ANTHROPIC_BASE_URL": fake.base_url, "ANTHROPIC_API_KEY": KEY}) as editor:
+        told = await editor.initialize()
+        assert "confirm-address" in [each.id for each in told.auth_methods or ()]
+        assert (await refused(editor.new_session(folder))).code == -32000
+        assert not fake.requests
+        await editor.agent.authenticate(method_id="confirm-address")
+        session = (await editor.new_session(folder)).session_id
+        fake.enqueue(Say("Here."))
+        await editor.prompt(session, "hello")
+        assert editor.said() == "Here."
+
+
+async def test_a_refused_key_and_a_failed_turn_are_answers_of_the_prompt(folder: Path, state: Path) -> None:
+    async with FakeApi(keys=["another"]) as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        error = await refused(editor.prompt(session, "hello"))
+        assert error.code == -32000
+        assert KEY not in str(error)
+
+
+async def test_bad_input_is_answered_and_passed_over(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        early = await refused(editor.new_session(folder))
+        assert early.code == -32600
+        told = await editor.agent.initialize(protocol_version=2)
+        assert told.protocol_version == 1
+        stdin = editor.server.stdin
+        for line in (b"nonsense", b"\xff\xfe", b"[1, 2]", b"3", b'{"id": [1], "result": 1}', b'{"id": 77}', b'{"method": 3, "id": "x"}', b"{}"):
+            stdin.write(line + b"\n")
+        stdin.write(b'{"jsonrpc": "2.0", "id": "q", "method": "session/fly", "params": {}}\n')
+        stdin.write(b'{"jsonrpc": "2.0", "id": "r", "method": "session/prompt", "params": {"sessionId": 7}}\n')
+        stdin.write(b'{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "nobody"}}\n')
+        for cwd in ("relative", str(folder / "missing"), "/\0"):
+            assert (await refused(editor.agent.new_session(cwd=cwd, mcp_servers=[]))).code == -32602
+        for wrong in ("s0123456789ab", "../../etc"):
+            assert (await refused(editor.agent.load_session(cwd=str(folder), session_id=wrong, mcp_servers=[]))).code in (-32002, -32602)
+            assert (await refused(editor.prompt(wrong, "hello"))).code == -32002
+        assert (await refused(editor.agent.ext_method("ullage/fly", {}))).code == -32601
+        session = (await editor.new_session(folder)).session_id
+        fake.enqueue(Say("Still here."))
+        assert await editor.prompt(session, "hello") == "end_turn"
+        assert (await refused(editor.prompt(session, "   "))).code == -32602

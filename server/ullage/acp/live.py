@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from acp import RequestError, schema
 
 from ullage.acp.outbox import Outbox
-from ullage.acp.shown import Shown, call_fields, notice_chunk
+from ullage.acp.shown import Shown, call_fields, notice_chunk, says_what_the_client_knows
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import EndedTurn, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
@@ -71,6 +71,8 @@ class Live:
                 pass
 
     def _notice(self, notice: NoticeItem) -> None:
+        if says_what_the_client_knows(notice):
+            return
         if notice.level == "error" and self._prompts:
             self._error = notice  # the answer to the prompt says it
         else:

@@ -92,7 +92,8 @@ class Shown:
                 names = "".join(f"\n@{name}" for name in item.attachments)
                 yield schema.UserMessageChunk(session_update="user_message_chunk", content=_text(f"{item.text}{names}"), message_id=item.id)
             elif isinstance(item, items.NoticeItem):
-                yield notice_chunk(item)
+                if not says_what_the_client_knows(item):
+                    yield notice_chunk(item)
             else:
                 yield from self._item(item, 0.0)
 
@@ -213,6 +214,11 @@ def notice_chunk(item: items.NoticeItem) -> Update:
     """Something the user should know, set apart from what the agent says."""
     quoted = item.text.replace("\n", "\n> ")
     return schema.AgentMessageChunk(session_update="agent_message_chunk", content=_text(f"\n\n> {quoted}\n\n"), message_id=item.id)
+
+
+def says_what_the_client_knows(item: items.NoticeItem) -> bool:
+    """Whether it only tells that the user stopped something, and offers to go on: its client shows the one and has no way to the other."""
+    return item.level == "info" and item.action == "continue"
 
 
 def words_chunk(text: str, message_id: str) -> Update:
