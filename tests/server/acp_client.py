@@ -35,6 +35,7 @@ class AcpEditor:
         self.files: dict[str, str] = {}
         """Unsaved texts, by path."""
         self.read: list[str] = []
+        self.written: list[str] = []
         self.agent: Any = None
         self.server: forked.ForkedServer
 
@@ -66,6 +67,7 @@ class AcpEditor:
             raise RequestError.resource_not_found(path) from None
 
     async def write_text_file(self, session_id: str, path: str, content: str, **_: Any) -> schema.WriteTextFileResponse:
+        self.written.append(path)
         self.files.pop(path, None)
         Path(path).write_text(content)
         return schema.WriteTextFileResponse()

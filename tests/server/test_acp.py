@@ -248,7 +248,16 @@ async def test_bad_input_is_answered_and_passed_over(folder: Path, state: Path) 
         told = await editor.agent.initialize(protocol_version=2)
         assert told.protocol_version == 1
         stdin = editor.server.stdin
-        for line in (b"nonsense", b"\xff\xfe", b"[1, 2]", b"3", b'{"id": [1], "result": 1}', b'{"id": 77}', b'{"method": 3, "id": "x"}', b"{}"):
+        for line in (
+            b"nonsense",
+            b"\xff\xfe",
+            b"[1, 2]",
+            b"3",
+            b'{"id": [1], "result": 1}',
+            b'{"id": 77}',
+            b'{"method": 3, "id": "x"}',
+            b"{}",
+        ):
             stdin.write(line + b"\n")
         stdin.write(b'{"jsonrpc": "2.0", "id": "q", "method": "session/fly", "params": {}}\n')
         stdin.write(b'{"jsonrpc": "2.0", "id": "r", "method": "session/prompt", "params": {"sessionId": 7}}\n')
@@ -263,3 +272,77 @@ async def test_bad_input_is_answered_and_passed_over(folder: Path, state: Path) 
         fake.enqueue(Say("Still here."))
         assert await editor.prompt(session, "hello") == "end_turn"
         assert (await refused(editor.prompt(session, "   "))).code == -32602
+
+
+async def test_files_are_read_and_written_through_the_client(folder: Path, state: Path) -> None:
+    pump = folder / "pump.py"
+    pump.write_text("pressure = 3\n")
+    able = schema.FileSystemCapabilities(read_text_file=True, write_text_file=True)
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder, fs=able)
+        editor.files[str(pump)] = "pressure = 4  # unsaved\n"
+        edit = {"path": "pump.py", "old_text": "pressure = 4", "new_text": "pressure = 5"}
+        fake.enqueue(Call("read_file", {"path": "pump.py"}), Call("edit_file", edit, "toolu_e"), Say("Done."))
+        await editor.prompt(session, "raise it")
+        assert "unsaved" in str(fake.requests[1].body["messages"])
+        assert editor.written == [str(pump)]
+        assert pump.read_text() == "pressure = 5  # unsaved\n"
+
+        # what a command changes on disk afterwards is what is read next
+        fake.enqueue(Call("bash", {"command": "echo 'pressure = 9' > pump.py"}), Call("read_file", {"path": "pump.py"}), Say("Nine."))
+        await editor.prompt(session, "set it to nine")
+        assert "pressure = 9" in str(fake.requests[-1].body["messages"][-1])
+        # a file that is not there yet is made on disk
+        fake.enqueue(Call("write_file", {"path": "new.txt", "content": "new\n"}), Say("Made."))
+        await editor.prompt(session, "make one")
+        assert (folder / "new.txt").read_text() == "new\n"
+        # nothing outside of the folder is asked for
+        assert all(Path(each).is_relative_to(folder) for each in editor.read)
+
+
+async def test_a_compaction_is_previewed_made_shown_and_undone(folder: Path, state: Path) -> None:
+    (folder / "pump.py").write_text("pressure = 3\n")
+    async with FakeApi() as fake, acp_editor(state, fake, settings={"compaction": {"summary": "digest"}}) as editor:
+        told = await editor.initialize()
+        assert told.agent_capabilities is not None
+        methods = (told.agent_capabilities.field_meta or {})["ullage"]["methods"]
+        session = (await editor.new_session(folder)).session_id
+
+        async def ask(name: str, **params: Any) -> dict[str, Any]:
+            assert f"_ullage/{name}" in methods
+            return await editor.agent.ext_method(f"ullage/{name}", {"sessionId": session, **params})
+
+        for number in range(3):
+            fake.enqueue(Call("bash", {"command": f"echo {number} drip; seq 300"}), Say(f"Number {number} drips. " * 60))
+            await editor.prompt(session, f"look at tap {number}")
+        preview = await ask("preview", focus="taps")
+        assert preview["tokensAfter"] < preview["tokensBefore"]
+        before = editor.of(schema.UsageUpdate)[-1].used
+        assert await editor.prompt(session, "/compact taps") == "end_turn"
+        made = (await ask("timeline"))["epochs"][-1]
+        shown = editor.call(made["compactionId"])
+        assert (shown["kind"], shown["status"]) == ("think", "completed")
+        assert editor.of(schema.UsageUpdate)[-1].used < before
+        assert (await ask("undo"))["compactionId"] == made["compactionId"]
+        assert (await ask("timeline"))["epochs"][0]["current"]
+        assert (await ask("redo"))["compactionId"]
+        assert (await ask("pin", path="pump.py"))["pinnedFiles"] == ["pump.py"]
+        requests = len(fake.requests)
+        assert await editor.prompt(session, "/unpin @pump.py") == "end_turn"
+        assert len(fake.requests) == requests
+        assert (await ask("timeline"))["pinnedFiles"] == []
+        assert (await refused(ask("pin", pinned="yes", path="pump.py"))).code == -32602
+        assert (await refused(ask("preview", focus=[1]))).code == -32602
+
+
+async def test_a_plan_is_read_before_it_is_accepted(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        await editor.agent.set_session_mode(session_id=session, mode_id="plan")
+        fake.enqueue(Call("propose_plan", {"plan": "# Mend\n\n1. Close the valve\n2. Mend the pump"}, "toolu_p"), Say("Mended."))
+        assert await editor.prompt(session, "mend it") == "end_turn"
+        asked, _ = editor.asked[0]
+        assert asked.kind == "switch_mode"
+        assert "Close the valve" in str(asked.content)
+        assert editor.of(schema.CurrentModeUpdate)[-1].current_mode_id == "act"
+        assert [each.content for each in editor.of(schema.AgentPlanUpdate)[-1].entries] == ["Close the valve", "Mend the pump"]

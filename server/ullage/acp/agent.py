@@ -15,6 +15,8 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 from ullage import __version__
 from ullage.acp import choices
 from ullage.acp.access import Access
+from ullage.acp.editor import ClientFiles
+from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
@@ -26,7 +28,7 @@ from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
 from ullage.session.timeline.items import Item, ModelChanged, Snapshot, Update
 from ullage.store.errors import StoreFailed
-from ullage.workspace.files import Editor, NoEditor
+from ullage.workspace.files import Editor
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
@@ -87,8 +89,20 @@ class UllageAgent:
     async def _send(self, session_id: str, update: Any) -> None:
         await self._connected.session_update(session_id=session_id, update=update)
 
-    def _make_editor(self) -> Editor:
-        return NoEditor()
+    def _make_editor(self, folder: Path) -> Editor:
+        files = self._capabilities.fs or schema.FileSystemCapabilities()
+        reads = bool(files.read_text_file)
+        return ClientFiles(
+            folder,
+            lambda: self._connected,
+            lambda: self._session_in(folder),
+            can_read=reads,
+            can_write=reads and bool(files.write_text_file),
+        )
+
+    def _session_in(self, folder: Path) -> str | None:
+        """The session of that folder that was opened or prompted last."""
+        return next((each for each in reversed(self._live) if self._live[each][0].folder == folder), None)
 
     def _updated(self, session_id: str, _: int, update: Update) -> None:
         known = self._live.get(session_id)
@@ -129,6 +143,7 @@ class UllageAgent:
                     close=schema.SessionCloseCapabilities(),
                     fork=schema.SessionForkCapabilities(),
                 ),
+                field_meta={"ullage": {"methods": [f"_{name}" for name in METHODS]}},
             ),
             auth_methods=self._access.methods(),
         )
@@ -248,18 +263,22 @@ class UllageAgent:
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
         """Answers at the end of the turn."""
         place, live = self._known(session_id)
+        self._live[session_id] = self._live.pop(session_id)  # the last one
         with refusing():
             text, refs = prompt_of(prompt, place.folders)
-            typed = typed_command(text)
-            if typed is None or refs:
-                prompt_id = await live.session.prompt(text, refs)
-            else:
-                answer = await carry_out(typed, place.sessions, live.session)
-                live.tell(words_chunk(answer.text, f"command-{typed.name}"))
-                await live.until_idle()
-                await self._outbox.flush()
-                return schema.PromptResponse(stop_reason="end_turn")
-        return schema.PromptResponse(stop_reason=await live.turn(prompt_id))
+            told = None if refs else await self._commanded(text, place, live.session)
+            prompt_id = await live.session.prompt(text, refs) if told is None else ""
+        if told is None:
+            return schema.PromptResponse(stop_reason=await live.turn(prompt_id))
+        live.tell(words_chunk(told, "command"))
+        await live.until_idle()
+        await self._outbox.flush()
+        return schema.PromptResponse(stop_reason="end_turn")
+
+    async def _commanded(self, text: str, place: Place, session: Session) -> str | None:
+        """What a command did that was typed, in words; None where none was. Raises `SessionError`."""
+        typed = typed_command(text)
+        return pin_command(text, session) if typed is None else (await carry_out(typed, place.sessions, session)).text
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Ends what is being done."""
@@ -268,8 +287,13 @@ class UllageAgent:
             known[1].session.cancel()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """There are none."""
-        raise RequestError.method_not_found(f"_{method}")
+        """One of Ullage's own; `method` comes without the `_`."""
+        do = METHODS.get(method)
+        if do is None:
+            raise RequestError.method_not_found(f"_{method}")
+        _place, live = self._known(str(params.get("sessionId")))
+        with refusing():
+            return await do(live.session, params)
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """There are none."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from acp import schema
 
+from ullage.acp.extensions import PIN_COMMANDS
 from ullage.models.model import EFFORT_CHOICES, EffortChoice
 from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError
@@ -82,7 +83,7 @@ def commands() -> schema.AvailableCommandsUpdate:
             description=each.description,
             input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=each.hint)) if each.hint else None,
         )
-        for each in COMMANDS
+        for each in (*COMMANDS, *PIN_COMMANDS)
         if each.name not in NOT_OFFERED
     ]
     return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=offered)

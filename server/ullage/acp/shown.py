@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from acp import schema
 
+from ullage.context.summary.state_of_work import PROPOSING
 from ullage.session.timeline import items
 from ullage.tools.tool import PlanEntry
 
@@ -155,7 +156,7 @@ def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]
     """A call, as a start or a change of it says it."""
     fields: dict[str, Any] = {
         "title": item.title,
-        "kind": item.tool_kind,
+        "kind": "switch_mode" if item.name == PROPOSING else item.tool_kind,
         "status": _STATUS[item.status],
         "content": call_content(item, folder),
     }
@@ -171,6 +172,8 @@ def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
     content: list[Any] = []
     if item.permission_reason:
         content.append(_content(item.permission_reason))
+    if item.name == PROPOSING and item.permission:
+        content.append(_content(_plan_in(item.input)))
     if item.diff is not None:
         before = item.diff.old_text or None
         content.append(
@@ -181,6 +184,15 @@ def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
     if item.output and (item.diff is None or item.status == "failed"):
         content.append(_content(fenced(item.output)))
     return content
+
+
+def _plan_in(text: str) -> str:
+    """The plan that a call proposes, to be read before it is accepted."""
+    try:
+        plan: object = json.loads(text).get("plan")
+    except (AttributeError, ValueError):
+        return ""
+    return plan if isinstance(plan, str) else ""
 
 
 def _path_of(item: items.ToolCallItem, path: str, folder: Path | None) -> str:

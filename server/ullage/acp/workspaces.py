@@ -36,7 +36,7 @@ class Workspaces:
         settings: Callable[[], Settings],
         api_key: str | None,
         state_folder: Path | None,
-        make_editor: Callable[[], Editor],
+        make_editor: Callable[[Path], Editor],
         on_update: Callable[[str, int, Update], None],
     ) -> None:
         self._settings = settings
@@ -72,7 +72,7 @@ class Workspaces:
             raise SessionError("store_failed", f"The sessions of {first} cannot be opened: {error}") from error
         sessions = Sessions(
             folders.roots,
-            self._make_editor(),
+            self._make_editor(first),
             settings,
             self._api_key,
             self._state_folder,

@@ -31,6 +31,9 @@ class ConnectedEditor:
         self._protocol = protocol
         self._documents = documents
 
+    async def look(self, path: Path) -> None:
+        """The client tells all that it does in its documents, unasked."""
+
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
         disk."""

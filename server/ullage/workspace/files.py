@@ -50,6 +50,10 @@ class Diagnostic:
 class Editor(Protocol):
     """What Ullage asks of an editor. Paths are absolute, symbolic links resolved."""
 
+    async def look(self, path: Path) -> None:
+        """Learns the text of a file, where the editor has to be asked for each. Comes before that file is read or written."""
+        ...
+
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
         disk."""
@@ -89,6 +93,9 @@ class EditorChanged(Exception):
 
 class NoEditor:
     """No editor: nothing is open, nothing can be applied, nothing is known."""
+
+    async def look(self, path: Path) -> None:
+        """There is nothing to see."""
 
     def open_text(self, path: Path) -> str | None:
         """Always None."""
@@ -163,6 +170,7 @@ class WorkspaceFiles:
 
     async def content(self, path: Path, most: int) -> Content | None:
         """The bytes now, `most` of them; None where there is no file. Raises `TooLarge`, `NotEncodable`, or an `OSError`."""
+        await self._editor.look(path)
         open_text = self._editor.open_text(path)
         on_disk = await asyncio.to_thread(content_on_disk, path, most)
         if open_text is None:
@@ -186,6 +194,7 @@ class WorkspaceFiles:
 
         Raises what `read_text` raises, except where the file is open in the editor: then its text there is enough.
         """
+        await self._editor.look(path)
         open_text = self._editor.open_text(path)
         if open_text is None:
             on_disk = await asyncio.to_thread(read_text, path)
@@ -205,6 +214,7 @@ class WorkspaceFiles:
         Raises `ChangedMeanwhile`, `EditorRefused`, `EditorChanged` or what `write_text` raises; then nothing was written.
         """
         self._ahead.pop(path, None)
+        await self._editor.look(path)
         if self._editor.open_text(path) is not None and await self._write_open(path, text, expected_sha256):
             current = await self.read(path)
             if current.sha256 != expected_sha256:

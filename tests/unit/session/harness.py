@@ -48,6 +48,9 @@ class OpenEditor:
 
     texts: dict[Path, str] = field(default_factory=dict[Path, str])
 
+    async def look(self, path: Path) -> None:
+        pass
+
     def open_text(self, path: Path) -> str | None:
         return self.texts.get(path)
 

@@ -20,6 +20,9 @@ class MemoryEditor:
         self.formats_to: str | None = None
         self.tells_late = False
 
+    async def look(self, path: Path) -> None:
+        pass
+
     def open_text(self, path: Path) -> str | None:
         return self.documents.get(path)
 
