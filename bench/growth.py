@@ -82,6 +82,9 @@ class Echo:
 class NoEditor:
     """An editor in which nothing is open."""
 
+    async def look(self, path: Path) -> None:
+        pass
+
     def open_text(self, path: Path) -> str | None:
         """None: the disk has the text."""
 

@@ -139,3 +139,34 @@ async def acp_editor(
             await server.wait()
         if words := await told:
             print(words.decode())  # noqa: T201 # pytest shows it where a test fails
+
+
+class AcpLines:
+    """A client without a library: a line goes out, and the next answer comes."""
+
+    def __init__(self, server: forked.ForkedServer) -> None:
+        self._server = server
+        self.told: list[dict[str, Any]] = []
+        """What came before the answers."""
+
+    async def __call__(self, line: bytes) -> dict[str, Any]:
+        self._server.stdin.write(line + b"\n")
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                message: dict[str, Any] = json.loads(await self._server.stdout.readuntil(b"\n"))
+                if "method" not in message:
+                    return message
+                self.told.append(message)
+
+
+@asynccontextmanager
+async def acp_lines(state: Path, *, settings: Mapping[str, Any] | None = None) -> AsyncGenerator[AcpLines]:
+    """Such a client with an agent of its own, which ends with it."""
+    arguments = ("--settings", json.dumps(settings or {}), "--state-folder", str(state))
+    server = await forked.start(arguments, environment({VARIABLE: str(state)}), "acp")
+    try:
+        yield AcpLines(server)
+    finally:
+        server.stdin.close()
+        async with asyncio.timeout(PATIENCE):
+            assert await server.wait() == 0

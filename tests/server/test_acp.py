@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from acp import RequestError, embedded_text_resource, image_block, resource_bloc
 
 from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say, Think
 from tests.patience import PATIENCE
-from tests.server.acp_client import KEY, AcpEditor, acp_editor
+from tests.server.acp_client import KEY, AcpEditor, acp_editor, acp_lines
 from tests.unit.context.pictures import png
 
 
@@ -190,7 +191,7 @@ async def test_a_prompt_brings_images_links_and_texts(folder: Path, state: Path)
             resource_link_block("pump.py", pump.as_uri()),
             resource_link_block("tank.txt", f"{tank.as_uri()}#L2:3"),
             resource_block(embedded_text_resource("zed:///terminal", "$ make\nboom\n")),
-            image_block(_base64(png(8, 8)), "image/png"),
+            image_block(base64.b64encode(png(8, 8)).decode(), "image/png"),
         )
         sent = json.dumps(fake.requests[-1].body["messages"])
         assert "Compare @pump.py" in sent
@@ -198,12 +199,6 @@ async def test_a_prompt_brings_images_links_and_texts(folder: Path, state: Path)
         assert "one" not in sent
         error = await refused(editor.prompt(session, schema.AudioContentBlock(type="audio", data="", mime_type="audio/wav")))
         assert error.code == -32602
-
-
-def _base64(data: bytes) -> str:
-    import base64
-
-    return base64.b64encode(data).decode()
 
 
 async def test_without_a_key_the_client_is_told_what_to_do(folder: Path, state: Path) -> None:
@@ -247,31 +242,51 @@ async def test_bad_input_is_answered_and_passed_over(folder: Path, state: Path) 
         assert early.code == -32600
         told = await editor.agent.initialize(protocol_version=2)
         assert told.protocol_version == 1
-        stdin = editor.server.stdin
-        for line in (
-            b"nonsense",
-            b"\xff\xfe",
-            b"[1, 2]",
-            b"3",
-            b'{"id": [1], "result": 1}',
-            b'{"id": 77}',
-            b'{"method": 3, "id": "x"}',
-            b"{}",
-        ):
-            stdin.write(line + b"\n")
-        stdin.write(b'{"jsonrpc": "2.0", "id": "q", "method": "session/fly", "params": {}}\n')
-        stdin.write(b'{"jsonrpc": "2.0", "id": "r", "method": "session/prompt", "params": {"sessionId": 7}}\n')
-        stdin.write(b'{"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "nobody"}}\n')
         for cwd in ("relative", str(folder / "missing"), "/\0"):
             assert (await refused(editor.agent.new_session(cwd=cwd, mcp_servers=[]))).code == -32602
         for wrong in ("s0123456789ab", "../../etc"):
-            assert (await refused(editor.agent.load_session(cwd=str(folder), session_id=wrong, mcp_servers=[]))).code in (-32002, -32602)
+            assert (await refused(editor.agent.load_session(cwd=str(folder), session_id=wrong, mcp_servers=[]))).code == -32002
             assert (await refused(editor.prompt(wrong, "hello"))).code == -32002
         assert (await refused(editor.agent.ext_method("ullage/fly", {}))).code == -32601
         session = (await editor.new_session(folder)).session_id
         fake.enqueue(Say("Still here."))
         assert await editor.prompt(session, "hello") == "end_turn"
         assert (await refused(editor.prompt(session, "   "))).code == -32602
+
+
+async def test_lines_that_are_no_messages_are_answered_and_the_next_is_read(state: Path) -> None:
+    async with acp_lines(state) as say:
+        assert (await say(b"nonsense"))["error"]["code"] == -32700
+        assert (await say(b"\xff\xfe"))["error"]["code"] == -32700
+        for line in (b"[1, 2]", b"3", b'{"id": [1], "result": 1}', b'{"id": 77}', b'{"method": 3, "id": "x"}', b"{}"):
+            assert (await say(line))["error"]["code"] == -32600
+        assert (await say(b'{"jsonrpc": "2.0", "id": "q", "method": "session/fly", "params": {}}'))["error"]["code"] == -32601
+        answer = await say(b'{"jsonrpc": "2.0", "id": "r", "method": "session/prompt", "params": {"sessionId": 7}}')
+        assert (answer["id"], answer["error"]["code"]) == ("r", -32602)
+        answer = await say(b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}')
+        assert answer["result"]["agentInfo"]["name"] == "ullage"
+
+
+async def test_a_client_that_knows_compactions_is_told_of_them(folder: Path, state: Path) -> None:
+    (folder / "long.txt").write_text("pressure and flow\n" * 2_000)
+    able: dict[str, Any] = {"session": {"compaction": {}}}
+    async with acp_lines(state, settings={"model": {"provider": "practice"}}) as say:
+        await say(_request(1, "initialize", protocolVersion=1, clientCapabilities=able))
+        session = (await say(_request(2, "session/new", cwd=str(folder), mcpServers=[])))["result"]["sessionId"]
+        link = {"type": "resource_link", "name": "long.txt", "uri": (folder / "long.txt").as_uri()}
+        for number in (3, 4):
+            await say(_request(number, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "hello "}, link]))
+        compact = [{"type": "text", "text": "/compact"}]
+        assert (await say(_request(5, "session/prompt", sessionId=session, prompt=compact)))["result"]["stopReason"] == "end_turn"
+        updates = [each["params"]["update"] for each in say.told if each.get("method") == "session/update"]
+        made = [each for each in updates if each["sessionUpdate"] == "compaction_update"]
+        assert [each["status"] for each in made[:1] + made[-1:]] == ["in_progress", "completed"]
+        assert len({each["compactionId"] for each in made}) == 1
+        assert not any("ompact" in str(each.get("title")) for each in updates)
+
+
+def _request(number: int, method: str, **params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
 
 async def test_files_are_read_and_written_through_the_client(folder: Path, state: Path) -> None:

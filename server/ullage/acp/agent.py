@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from acp import PROTOCOL_VERSION, RequestError, schema
 
@@ -20,9 +20,8 @@ from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
-from ullage.acp.shown import plan_update, words_chunk
+from ullage.acp.shown import Shown, knows_compactions, plan_update, words_chunk
 from ullage.acp.workspaces import Place, Workspaces
-from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
@@ -48,16 +47,28 @@ _CODES = {"invalid": -32602, "unknown_session": -32002}
 """JSON-RPC's, and the protocol's own for what is not there; all others are internal errors (-32603)."""
 
 
+class Wire(Protocol):
+    """The client, beside what the package does with it."""
+
+    announced: dict[str, Any]
+    """`clientCapabilities` as they came."""
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Sends a message as it is. Raises `ConnectionError`."""
+        ...
+
+
 class UllageAgent:
     """Implements the package's `Agent` for one client. Everything runs on one event loop."""
 
-    def __init__(self, access: Access, state_folder: Path | None = None) -> None:
+    def __init__(self, access: Access, wire: Wire, state_folder: Path | None = None) -> None:
         self._access = access
+        self._wire = wire
         self._client: Client | None = None
         self._capabilities = schema.ClientCapabilities()
         self._initialized = False
         self._live: dict[str, tuple[Place, Live]] = {}
-        self._models: dict[Path, Sequence[OfferedModel]] = {}
+        self._offers = choices.Offers()
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = Outbox(self._send)
         self._workspaces = Workspaces(lambda: access.settings, access.api_key, state_folder, self._make_editor, self._updated)
@@ -87,7 +98,11 @@ class UllageAgent:
         return self._client
 
     async def _send(self, session_id: str, update: Any) -> None:
-        await self._connected.session_update(session_id=session_id, update=update)
+        if isinstance(update, dict):  # one that the package does not know yet
+            params = {"sessionId": session_id, "update": cast("dict[str, Any]", update)}
+            await self._wire.send({"jsonrpc": "2.0", "method": "session/update", "params": params})
+        else:
+            await self._connected.session_update(session_id=session_id, update=update)
 
     def _make_editor(self, folder: Path) -> Editor:
         files = self._capabilities.fs or schema.FileSystemCapabilities()
@@ -114,7 +129,7 @@ class UllageAgent:
             self._tell_options(place, live)
 
     def _tell_options(self, place: Place, live: Live) -> None:
-        options = self._options(place, live.session.snapshot(0))
+        options = self._offers.options(place, live.session.snapshot(0))
         live.tell(schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options))
 
     # The methods of the protocol
@@ -258,7 +273,7 @@ class UllageAgent:
         place, live = self._known(session_id)
         with refusing():
             await choices.choose(place.sessions, session_id, config_id, value)
-        return schema.SetSessionConfigOptionResponse(config_options=self._options(place, live.session.snapshot(0)))
+        return schema.SetSessionConfigOptionResponse(config_options=self._offers.options(place, live.session.snapshot(0)))
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
         """Answers at the end of the turn."""
@@ -327,7 +342,8 @@ class UllageAgent:
 
     async def _follow(self, place: Place, session: Session) -> Live:
         """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
-        live = Live(session, place.folder, self._connected, self._outbox, self._keep)
+        shown = Shown(place.folder, knows_compactions=knows_compactions(self._wire.announced))
+        live = Live(session, shown, self._connected, self._outbox, self._keep)
         self._live[session.id] = place, live
 
         async def tell() -> None:
@@ -339,22 +355,13 @@ class UllageAgent:
         return live
 
     async def _first_options(self, place: Place, live: Live) -> list[Any]:
-        """The options, with the models that the endpoint offers where it says so soon."""
-        if place.folder not in self._models:
-            asking = asyncio.create_task(self._learn_models(place))
-            await asyncio.wait({asking}, timeout=MODELS_SECONDS)
-            if not asking.done():
-                asking.add_done_callback(lambda _: self._tell_options(place, live))
-        return self._options(place, live.session.snapshot(0))
-
-    async def _learn_models(self, place: Place) -> None:
-        try:
-            self._models[place.folder] = await place.sessions.offered_models()
-        except SessionError as error:
-            logger.info("the models are not known: %s", error)
-
-    def _options(self, place: Place, shown: Snapshot) -> list[Any]:
-        return choices.config_options(shown, self._models.get(place.folder, ()))
+        """The options, with the models that the endpoint offers where it says so soon; else the client is told of them later."""
+        learning = self._offers.learn(place)
+        if learning is not None:
+            await asyncio.wait({learning}, timeout=MODELS_SECONDS)
+            if not learning.done():
+                learning.add_done_callback(lambda _: self._tell_options(place, live))
+        return self._offers.options(place, live.session.snapshot(0))
 
 
 def _all_items(session: Session, shown: Snapshot) -> list[Item]:

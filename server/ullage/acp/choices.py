@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from acp import schema
 
 from ullage.acp.extensions import PIN_COMMANDS
+from ullage.acp.workspaces import Place
 from ullage.models.model import EFFORT_CHOICES, EffortChoice
 from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError
@@ -15,6 +19,8 @@ from ullage.session.sessions.sessions import Sessions
 from ullage.session.slash_commands import COMMANDS
 from ullage.session.timeline.items import ModeId, ModelInfo, Snapshot
 from ullage.session.turns.modes import MODES
+
+logger = logging.getLogger(__name__)
 
 MODE, MODEL, EFFORT = "mode", "model", "effort"
 """The ids of the options."""
@@ -52,6 +58,34 @@ def _models(model: ModelInfo, offered: Sequence[OfferedModel]) -> schema.Session
     if all(each.name != model.name for each in offered):
         choices.insert(0, _choice(model.name, model.display_name or model.name))
     return _select(MODEL, "Model", "model", model.name, choices)
+
+
+class Offers:
+    """The models that the endpoint offers, by folder: asked for once."""
+
+    def __init__(self) -> None:
+        self._models: dict[Path, Sequence[OfferedModel]] = {}
+        self._asking: dict[Path, asyncio.Task[None]] = {}
+
+    def learn(self, place: Place) -> asyncio.Task[None] | None:
+        """What asks for them; None where they are known."""
+        if place.folder in self._models:
+            return None
+        if place.folder not in self._asking:
+            self._asking[place.folder] = asyncio.create_task(self._ask(place))
+        return self._asking[place.folder]
+
+    async def _ask(self, place: Place) -> None:
+        try:
+            self._models[place.folder] = await place.sessions.offered_models()
+        except SessionError as error:
+            logger.info("the models are not known: %s", error)
+        finally:
+            self._asking.pop(place.folder, None)
+
+    def options(self, place: Place, shown: Snapshot) -> list[Any]:
+        """All options of a session with what is chosen now."""
+        return config_options(shown, self._models.get(place.folder, ()))
 
 
 async def choose(sessions: Sessions, session_id: str, option: str, value: str | bool) -> None:

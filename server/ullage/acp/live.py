@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp import RequestError, schema
@@ -31,12 +30,11 @@ class Live:
     """One session of one client."""
 
     def __init__(
-        self, session: Session, folder: Path, client: Client, outbox: Outbox, keep: Callable[[Coroutine[Any, Any, None]], object]
+        self, session: Session, shown: Shown, client: Client, outbox: Outbox, keep: Callable[[Coroutine[Any, Any, None]], object]
     ) -> None:
         """`keep` runs work in the background."""
         self.session = session
-        self.folder = folder
-        self.shown = Shown(folder)
+        self.shown = shown
         self._client = client
         self._outbox = outbox
         self._keep = keep
@@ -129,7 +127,7 @@ class Live:
 
     async def _ask(self, call: ToolCallItem) -> None:
         options = [schema.PermissionOption(option_id=each.option_id, name=each.name, kind=each.kind) for each in call.permission]
-        shown = schema.ToolCallUpdate(tool_call_id=call.id, **call_fields(call, self.folder))
+        shown = schema.ToolCallUpdate(tool_call_id=call.id, **call_fields(call, self.shown.folder))
         option = NO_ANSWER
         try:
             answer = await self._client.request_permission(session_id=self.session.id, tool_call=shown, options=options)

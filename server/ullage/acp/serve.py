@@ -17,9 +17,10 @@ from ullage.store.user_state import UserState
 
 async def serve(settings: Settings, api_key: str | None, state_folder: Path | None = None) -> int:
     """Until the client goes; gives the exit code."""
-    agent = UllageAgent(Access(settings, api_key, UserState(state_folder)), state_folder)
+    wire = Stdio()
+    agent = UllageAgent(Access(settings, api_key, UserState(state_folder)), wire, state_folder)
     # The package calls "unstable" what became part of version 1 since: resuming, closing and forking sessions.
-    connection = AgentSideConnection(cast("Agent", agent), Stdio(), listening=False, use_unstable_protocol=True)
+    connection = AgentSideConnection(cast("Agent", agent), wire, listening=False, use_unstable_protocol=True)
     listening = cast("Any", connection)
     try:
         await listening.listen()

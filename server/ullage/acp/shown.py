@@ -1,7 +1,8 @@
 """What a session tells its front ends, in the words of the protocol: pure, but for what each item was last told.
 
-A front end of Ullage gets items that change. A client of this protocol gets pieces of messages, and tool calls that change. A compaction is
-shown as a tool call, since version 1 of the protocol has no word for it.
+A front end of Ullage gets items that change. A client of this protocol gets pieces of messages, and tool calls that change. A compaction
+has an update of its own, for clients that say that they know it (`session.compaction`). For others it is shown as a tool call. The package
+has no type for that update yet, so it is a plain object.
 """
 
 from __future__ import annotations
@@ -56,8 +57,9 @@ class _Call:
 class Shown:
     """One session, as its client was told of it. `folder` is where relative paths begin."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | None, *, knows_compactions: bool = False) -> None:
+        self.folder = folder
+        self._knows_compactions = knows_compactions
         self._texts: dict[str, items.AssistantItem | items.ThinkingItem] = {}
         """Texts that grow, with nothing in them, by id."""
         self._told: dict[str, int] = {}
@@ -119,7 +121,10 @@ class Shown:
             case items.ToolCallItem():
                 yield from self._call(item, now)
             case items.CompactionItem():
-                yield self._start_or_change(item.id, compaction_fields(item))
+                if self._knows_compactions:
+                    yield compaction_update(item)
+                else:
+                    yield self._start_or_change(item.id, compaction_fields(item))
             case _:
                 return  # the client shows its own prompts; notices are told by who knows whether a prompt waits
 
@@ -134,7 +139,7 @@ class Shown:
             call.item = replace(call.item, output=(call.item.output + update.text)[-LIVE_OUTPUT:])
             if now - call.told_at >= LIVE_SECONDS:
                 call.told_at = now
-                content = call_content(call.item, self._folder)
+                content = call_content(call.item, self.folder)
                 yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call.item.id, content=content)
 
     def _call(self, item: items.ToolCallItem, now: float) -> Iterator[Update]:
@@ -143,7 +148,7 @@ class Shown:
             self._calls.pop(item.id, None)
         else:
             self._calls[item.id] = _Call(item, now)
-        yield self._start_or_change(item.id, call_fields(item, self._folder))
+        yield self._start_or_change(item.id, call_fields(item, self.folder))
 
     def _start_or_change(self, call_id: str, fields: dict[str, Any]) -> Update:
         if call_id in self._started:
@@ -214,6 +219,33 @@ def compaction_fields(item: items.CompactionItem) -> dict[str, Any]:
         "content": content,
         "field_meta": {"ullage": {"compaction": item.id, "trigger": item.trigger, "policy": item.policy}},
     }
+
+
+def knows_compactions(announced: dict[str, Any]) -> bool:
+    """Whether a client with these capabilities is told of compactions by the update that is made for it."""
+    match announced:
+        case {"session": {"compaction": dict()}}:
+            return True
+        case _:
+            return False
+
+
+def compaction_update(item: items.CompactionItem) -> dict[str, Any]:
+    """A compaction, for a client that knows them. A summary belongs to one that was made, an error to one that failed."""
+    status = "completed" if item.status == "undone" else item.status
+    sizes = {"tokensBefore": item.tokens_before, "tokensAfter": item.tokens_after}
+    more = {"undone": item.status == "undone", "trigger": item.trigger, "policy": item.policy, **sizes}
+    update: dict[str, Any] = {
+        "sessionUpdate": "compaction_update",
+        "compactionId": item.id,
+        "status": status,
+        "_meta": {"ullage": more},
+    }
+    if item.summary and status == "completed":
+        update["summary"] = [{"type": "text", "text": item.summary}]
+    if item.error and status == "failed":
+        update["error"] = item.error
+    return update
 
 
 def plan_update(entries: Iterable[PlanEntry]) -> Update:

@@ -38,6 +38,8 @@ class Stdio:
         os.close(nothing)
         os.dup2(2, 1)
         sys.stdout = sys.stderr
+        self.announced: dict[str, Any] = {}
+        """`clientCapabilities` as the client sent them: the package's types drop what they do not know yet."""
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
         self._leaving: SimpleQueue[bytes | None] = SimpleQueue()
@@ -57,6 +59,8 @@ class Stdio:
                 if message.answer is not None:
                     await self.send(message.answer)
             else:
+                if message.get("method") == "initialize":
+                    self.announced = capabilities_in(message)
                 return message
         return None
 
@@ -113,6 +117,13 @@ class Stdio:
             self._loop.call_soon_threadsafe(what, *given)
         except RuntimeError:
             return  # the loop has ended
+
+
+def capabilities_in(message: dict[str, Any]) -> dict[str, Any]:
+    """What an `initialize` says of its client; nothing where it says it in no way that can be read."""
+    params: object = message.get("params")
+    found: object = cast("dict[str, Any]", params).get("clientCapabilities") if isinstance(params, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 class Unreadable:
