@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, ServerGone } from "../../client-extension/src/server/answers";
+import { answered, ServerGone, settlesWithin } from "../../client-extension/src/server/answers";
 
 const refused = Object.assign(new Error("There is nothing to undo"), { code: -32050 });
 const disposed = Object.assign(new Error("Pending response rejected since connection got disposed"), { code: -32097 });
@@ -26,3 +26,9 @@ test("where another server runs by now, the one that was asked is gone", () =>
     answered(Promise.reject(refused), () => false),
     ServerGone,
   ));
+
+test("what is soon over need not say that it goes on, well or not", async () => {
+  assert.equal(await settlesWithin(Promise.resolve(), 60_000), true);
+  assert.equal(await settlesWithin(Promise.reject(new Error("refused")), 60_000), true);
+  assert.equal(await settlesWithin(new Promise(() => undefined), 1), false);
+});

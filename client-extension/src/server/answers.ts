@@ -58,3 +58,18 @@ export async function answered<Result>(answer: Promise<Result>, isStillThere: ()
     throw error;
   }
 }
+
+/** Whether an answer, or a failure, is there within so many milliseconds: what is soon over need not say that it goes on. */
+export async function settlesWithin(answer: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)));
+  const settled = answer.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([settled, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

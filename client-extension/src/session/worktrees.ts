@@ -5,9 +5,13 @@ import type { ChatView } from "../chatView";
 import { t } from "../l10n";
 import { confirm, tell } from "../notify";
 import type { WorktreeFile, WorktreeStanding } from "../protocol";
+import { settlesWithin } from "../server/answers";
 import { labelText } from "../visible";
 import type { ActiveSession } from "./activeSession";
 import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords, toBring } from "./worktreeText";
+
+/** Milliseconds. A notification stays for most of a second at least, so one that is soon over is not shown at all. */
+const SHOWN_AFTER = 1_000;
 
 interface Choice extends vscode.QuickPickItem {
   run?: () => Promise<unknown>;
@@ -15,10 +19,14 @@ interface Choice extends vscode.QuickPickItem {
 
 /** Starts a session whose agent works beside the user, in a folder of its own. @throws Error where there is no repository to make one of. */
 export async function newSessionInWorktree(session: ActiveSession, chat: ChatView): Promise<void> {
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: t("Making a worktree from the last commit…") },
-    () => session.startNew(true),
-  );
+  const making = session.startNew(true);
+  if (!(await settlesWithin(making, SHOWN_AFTER))) {
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: t("Making a worktree from the last commit…") },
+      () => making,
+    );
+  }
+  await making;
   await chat.focus();
 }
 
