@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { access, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -25,7 +25,7 @@ stage("permissions", {}, (scenario) => {
     const { page, api, workspace, screenshot } = scene;
     await api.enqueue([run("ls && mkdir made && python3 -c 'print(1)' > made/x")], { say: "Then not." });
     await api.enqueue([run("ls && mkdir made-one && tail -n 1 README.md")], { say: "It is made." });
-    await api.enqueue([run("mkdir made-two")], { say: "So is the other." });
+    await api.enqueue([run("cd tankgauge && mkdir made-two")], { say: "So is the other." });
     const panel = await openPanel(page);
     await sendPrompt(panel, "Make it in one go");
     await approval(panel).getByText("special meaning").waitFor();
@@ -36,6 +36,7 @@ stage("permissions", {}, (scenario) => {
     await sendPrompt(panel, "Make one");
     const card = approval(panel);
     await card.getByText("It only reads").first().waitFor();
+    assert.equal(await card.locator(".asked-folder").textContent(), `In ${basename(workspace)}`);
     await card.getByText("not on the list of harmless commands").waitFor();
     await screenshot("2-asked");
     await answerApproval(panel, "Always allow…");
@@ -54,7 +55,7 @@ stage("permissions", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("It is made.").waitFor();
 
     await sendAndFinish(panel, "Make another");
-    assert.equal(await isThere(workspace, "made-two"), true, "the rule allows it without a question");
+    assert.equal(await isThere(workspace, "tankgauge/made-two"), true, "the rule allows it without a question, in a folder of the project");
     await screenshot("5-not-asked");
   });
 
@@ -91,6 +92,40 @@ stage("permissions", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("Listed.").waitFor();
   });
 
+  scenario("a rule that refuses is written on the page, and what it refuses does not run", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    const panel = await openPanel(page);
+    await runCommand(page, "Ullage: Permissions");
+    const sheet = panel.locator(".sheet");
+    await sheet.getByRole("button", { name: "Add a rule…" }).click();
+    await sheet.getByLabel("What the rule does").selectOption("refuse");
+    const pattern = sheet.getByLabel("Never allow", { exact: true });
+    await pattern.fill("mkdir *");
+    await sheet.locator(".rule-match.refused").first().waitFor();
+    await screenshot("1-written");
+    await pattern.press("Enter");
+    await sheet.locator(".rule-name").getByText("Never mkdir *").waitFor();
+    await screenshot("2-listed");
+    await page.keyboard.press("Escape");
+    await api.enqueue([run("mkdir made-three")], { say: "I may not." });
+    await sendAndFinish(panel, "Make a third");
+    assert.equal(await isThere(workspace, "made-three"), false);
+    assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1)), /never `mkdir \*` \(commands\)/);
+    await screenshot("3-refused");
+    await api.enqueue([run("tee made-four")], { say: "Then not." });
+    await sendPrompt(panel, "Write it");
+    await approval(panel).getByRole("button", { name: "Never allow…" }).click();
+    await screenshot("4-never-from-the-question");
+    await approval(panel).getByRole("button", { name: "Save and refuse" }).click();
+    await turnIsOver(panel);
+    await runCommand(page, "Ullage: Permissions");
+    await sheet.locator(".rule").nth(1).waitFor();
+    await sheet.getByRole("button", { name: "Revoke all" }).click();
+    await sheet.getByRole("button", { name: "Really revoke 2 rules?" }).click();
+    await sheet.getByText("There are no rules").waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   scenario("a proposed edit opens as a diff, is changed there, and is written as the user left it", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     await writeFile(join(workspace, "notes.txt"), "\ufeffone\r\ntwo\r\nthree");
@@ -112,6 +147,9 @@ stage("permissions", {}, (scenario) => {
     assert.match(told, /\+zero/);
     await expectEventually(async () => (await page.locator(".tab").count()) === 0, "the proposal is closed");
     await screenshot("2-written");
+    await itemsOf(panel, "toolCall").getByText("Accepted with your changes").click();
+    await itemsOf(panel, "toolCall").locator(".tool-yours .diff-added").getByText("zero").waitFor();
+    await screenshot("3-what-the-user-changed");
     assert.ok(await isThere(workspace, FILE));
   });
 });

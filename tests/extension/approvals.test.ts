@@ -167,3 +167,37 @@ test("a question can be answered with a rule that refuses it from now on", async
   const answer = { toolCallId: "t1", permissionId: "q-t1", optionId: "no", rules };
   assert.equal(done.at(-1), `ullage/permission/respond ${JSON.stringify(answer)}`);
 });
+
+const CHANGED = [
+  "The user changed your proposal for `a.py` before they accepted it. Theirs was written, so build on it. What they changed:",
+  "```diff",
+  "--- proposed",
+  "+++ accepted",
+  "@@ -1,2 +1,3 @@",
+  "+zero",
+  " one",
+  "--- two",
+  "\\ No newline at end of file",
+  "```",
+].join("\n");
+
+const WRITTEN = { status: "completed", toolKind: "edit", diff: { path: "a.py", oldText: "one", newText: "zero\none" } } as const;
+
+test("a card says that an edit was accepted with the user's changes, and shows these", () => {
+  const { element } = makeItemView(toolCall("t1", { ...WRITTEN, output: CHANGED }), recordingActions().actions);
+  const yours = element.querySelector(".tool-yours");
+  assert.equal(yours?.querySelector("summary")?.textContent, "Accepted with your changes");
+  assert.deepEqual(
+    [...(yours?.querySelectorAll("tr") ?? [])].map((row) => row.textContent),
+    ["+zero", " one", "−-- two"],
+  );
+  const { element: untouched } = makeItemView(toolCall("t2", { ...WRITTEN, output: "Replaced 1 place." }), recordingActions().actions);
+  assert.equal(untouched.querySelector<HTMLElement>(".tool-yours")?.hidden, true);
+});
+
+test("where the difference is too long to be told, the card only says that there is one", () => {
+  const output = "The user changed your proposal for `a.py` before they accepted it. (The text is too long to show the difference.)";
+  const { element } = makeItemView(toolCall("t1", { ...WRITTEN, output }), recordingActions().actions);
+  assert.equal(element.querySelector(".tool-yours summary"), null);
+  assert.equal(element.querySelector(".tool-yours")?.textContent, "Accepted with your changes");
+});

@@ -127,7 +127,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
         title: t("Write a rule that refuses it, and see what else it would refuse"),
         onClick: () => openEditor(refusal),
       });
-    root.append(element("div", { className: "button-row" }, list, never));
+    root.append(element("div", { className: "approval-links" }, list, never));
   }
   return root;
 }

@@ -18,13 +18,29 @@ interface DrawnDiff {
 
 /** The diff as a table that a screen reader can walk. Lines have no numbers: the texts may be parts of their file. */
 export function drawDiff(diff: FileDiff): DrawnDiff {
-  const lines = diffLines(diff.oldText, diff.newText);
+  return drawLines(diffLines(diff.oldText, diff.newText), t("Changes of {path}", { path: visibleLine(diff.path) }));
+}
+
+/** The same of a unified difference of one file. */
+export function drawUnified(text: string, name: string): DrawnDiff {
+  return drawLines(unifiedLines(text), name);
+}
+
+/** The lines of a unified difference, without its head. */
+export function unifiedLines(text: string): DiffLine[] {
+  const kinds: Record<string, DiffLine["kind"]> = { "+": "added", "-": "removed", " ": "same", "@": "gap" };
+  const lines = text.split("\n");
+  const begin = lines.findIndex((line) => line.startsWith("@@"));
+  const found = (begin < 0 ? [] : lines.slice(begin + 1)).flatMap((line): DiffLine[] => {
+    const kind = line === "" ? "same" : kinds[line.charAt(0)];
+    return kind === undefined ? [] : [{ kind, text: kind === "gap" ? "" : line.slice(1) }];
+  });
+  return found;
+}
+
+function drawLines(lines: readonly DiffLine[], name: string): DrawnDiff {
   const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
-  const table = element(
-    "table",
-    { className: "diff", attributes: { "aria-label": t("Changes of {path}", { path: visibleLine(diff.path) }) } },
-    body,
-  );
+  const table = element("table", { className: "diff", attributes: { "aria-label": name } }, body);
   const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
   const rest = lines.slice(FIRST_LINES);
   if (rest.length > 0) {

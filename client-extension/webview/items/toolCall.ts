@@ -6,13 +6,13 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { changedLine, drawDiff, showFirstChange } from "./diff";
+import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./texts";
 import { visibleLine, visibleText } from "../../src/visible";
 import { durationInWords } from "../../src/format";
-import { acceptedPlan, commandOf, describeInput, isWhole, plainOutput, planOf, PROPOSE_PLAN, proposedDiff } from "./toolText";
+import { acceptedPlan, commandOf, describeInput, isWhole, plainOutput, planOf, PROPOSE_PLAN, proposedDiff, yourChanges } from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
   read: "file",
@@ -67,6 +67,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private chosen = false;
   private drawnDiff: FileDiff | undefined;
   private drawnLinks = "";
+  private drawnYours: string | undefined;
   private askedFor: string | undefined;
   private isDrawn = false;
   /** The end of the output is kept in sight, until the user scrolls away from it. */
@@ -94,6 +95,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly inputText = document.createTextNode("");
   private readonly plan: MarkdownView;
   private readonly diff = element("div", { className: "tool-diff" });
+  private readonly yours = element("div", { className: "tool-yours", hidden: true });
   private readonly links = element("div", { className: "tool-links" });
   private readonly approval = element("div");
 
@@ -111,7 +113,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.input.append(this.inputText);
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
-    this.body.append(this.input, this.plan.element, this.diff, this.output, this.links, this.approval);
+    this.body.append(this.input, this.plan.element, this.diff, this.yours, this.output, this.links, this.approval);
     this.element = element("article", { className: "item tool" }, this.header, this.media, this.body);
     this.update(item);
   }
@@ -172,6 +174,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
       this.drawPlan();
       this.drawInput();
       this.drawOutput();
+      this.drawYours();
       this.drawLinks();
     }
     this.drawApproval();
@@ -230,6 +233,36 @@ class ToolCallView implements ItemView<ToolCallItem> {
     if (status === "awaiting_permission") {
       queueMicrotask(() => showFirstChange(drawn.element)); // as above
     }
+  }
+
+  /** Once it is written: that the user changed the proposal before they accepted it, and, unfolded, what. */
+  private drawYours(): void {
+    const { output, status, toolKind } = this.item;
+    const yours = status === "completed" && toolKind === "edit" ? yourChanges(output) : undefined;
+    if (yours === this.drawnYours) {
+      return;
+    }
+    this.drawnYours = yours;
+    this.yours.hidden = yours === undefined;
+    const label = [icon("account"), element("span", { textContent: t("Accepted with your changes") })];
+    setChildren(
+      this.yours,
+      yours === undefined
+        ? false
+        : yours === ""
+          ? element("div", { className: "fold" }, ...label)
+          : element(
+              "details",
+              {},
+              element(
+                "summary",
+                { className: "fold", title: t("What you changed in the proposal") },
+                icon("chevron-right", "fold-mark"),
+                ...label,
+              ),
+              drawUnified(yours, t("What you changed in the proposal")).element,
+            ),
+    );
   }
 
   private drawLinks(): void {

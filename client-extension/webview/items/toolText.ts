@@ -50,6 +50,20 @@ export function acceptedPlan(output: string): string {
   return start < 0 ? output : output.slice(start + 2);
 }
 
+/**
+ * What the user changed in a proposed edit before they accepted it, as lines of a unified difference: from the result, where the model is told.
+ * Undefined where they changed nothing; empty where it is too long to be told.
+ */
+export function yourChanges(output: string): string | undefined {
+  if (!output.startsWith("The user changed your proposal for ")) {
+    return undefined;
+  }
+  const opened = "\n```diff\n";
+  const start = output.indexOf(opened);
+  const end = output.lastIndexOf("\n```");
+  return start < 0 || end < start ? "" : output.slice(start + opened.length, end);
+}
+
 /** Text without terminal control sequences, and without what a carriage return overwrote. */
 export function plainOutput(output: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the control characters that are taken out
