@@ -24,3 +24,9 @@ def test_every_source_file_that_a_document_names_is_there(document: str) -> None
     named = {name.removeprefix("../") for name in SOURCE.findall((ROOT / document).read_text("utf-8")) if "NAME" not in name}
     assert named
     assert {name for name in named if not any(path.endswith(f"/{name}") or path == name for path in PATHS)} == set()
+
+
+def test_the_changelog_has_no_links_into_the_repository() -> None:
+    """It goes into the package of the extension, where they lead nowhere: the packer refuses them."""
+    targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert [target for target in targets if not target.startswith(("https://", "#"))] == []
