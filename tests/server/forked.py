@@ -1,6 +1,4 @@
-"""Server processes that are forked from one which has imported the server already.
-
-A start of the server takes a second or two, nearly all of it for imports, and the tests start hundreds. What a forked one does from there
+"""Server processes that are forked from one which has imported the server already (`tests/forking.py`). What a forked one does from there
 on is what the command does: `ullage serve` with its arguments and its environment. How the command itself starts is tested in
 `test_lifecycle.py` and `test_listening.py`.
 """
@@ -8,24 +6,17 @@ on is what the command does: `ullage serve` with its arguments and its environme
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from multiprocessing import reduction
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerProcess, SpawnProcess
 from pathlib import Path
 from typing import Protocol
 
+from tests.forking import forking
 from ullage.cli import main
-
-PRELOADED = [
-    *(f"ullage.{each}" for each in ("cli", "lsp.server", "lsp.log", "lsp.transport", "acp.serve")),
-    "anthropic",  # a server imports these two when it first needs them
-    "pygit2",
-    __name__,
-]
 
 
 class Handed(Protocol):
@@ -40,7 +31,11 @@ class ForkedServer:
     """A process as `asyncio.subprocess.Process` shows one, as far as a client needs it."""
 
     def __init__(
-        self, process: ForkServerProcess, stdin: asyncio.StreamWriter, stdout: asyncio.StreamReader, stderr: asyncio.StreamReader
+        self,
+        process: ForkServerProcess | SpawnProcess,
+        stdin: asyncio.StreamWriter,
+        stdout: asyncio.StreamReader,
+        stderr: asyncio.StreamReader,
     ) -> None:
         self._process = process
         self._ended = asyncio.Event()
@@ -81,18 +76,11 @@ async def start(arguments: Sequence[str], environment: Mapping[str, str], comman
     stdout_of_ours, stdout = os.pipe()
     stderr_of_ours, stderr = os.pipe()
     handed = tuple(reduction.DupFd(each) for each in (stdin, stdout, stderr))  # pyright: ignore[reportAttributeAccessIssue] # only on Unix
-    process = _forking().Process(target=_serve, args=(handed, [command, *arguments], dict(environment), Path.cwd()))
+    process = forking().Process(target=_serve, args=(handed, [command, *arguments], dict(environment), Path.cwd()))
     process.start()
     for each in (stdin, stdout, stderr):
         os.close(each)
     return ForkedServer(process, await _writer(stdin_of_ours), await _reader(stdout_of_ours), await _reader(stderr_of_ours))
-
-
-@cache
-def _forking() -> ForkServerContext:
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    return context
 
 
 def _serve(handed: Sequence[Handed], arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
@@ -101,6 +89,7 @@ def _serve(handed: Sequence[Handed], arguments: Sequence[str], environment: Mapp
         os.dup2(descriptor, number)
         os.close(descriptor)
     sys.stdin, sys.stdout, sys.stderr = open(0, closefd=False), open(1, "w", closefd=False), open(2, "w", 1, closefd=False)  # noqa: SIM115 # as long as the process
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what it runs in the background ignore it
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)

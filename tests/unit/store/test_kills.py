@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
 import random
 import sqlite3
-import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 
 from tests.deep import many
 from tests.fake_api.validation import validate_request
+from tests.forking import forking
 from tests.patience import PATIENCE
 from tests.unit.context.validity import problems
 from tests.unit.store.killed_writer import write
@@ -30,15 +29,11 @@ from ullage.store.log_store import LogStore
 KILLS_OF_ONE_LOG = 25
 """So that a log meets what several crashes left in it."""
 
-_processes = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
-if sys.platform != "win32":
-    _processes.set_forkserver_preload(["tests.unit.store.killed_writer"])
-
 
 def kill_one(folder: Path, seed: int, *, locked: bool) -> dict[str, set[int | str]]:
     """Lets a writer write for a while, and kills it; gives what it had acknowledged, by session."""
-    here, there = _processes.Pipe(duplex=False)
-    process = _processes.Process(target=write, args=(folder, seed, there), daemon=True)
+    here, there = forking().Pipe(duplex=False)
+    process = forking().Process(target=write, args=(folder, seed, there), daemon=True)
     process.start()
     there.close()
     chance = random.Random(seed)

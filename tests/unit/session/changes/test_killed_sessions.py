@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.deep import many
+from tests.forking import forking
 from tests.unit.session.changes.changing import changes, told
 from tests.unit.session.changes.killed_session import live
 from tests.unit.session.filling import make_project
@@ -27,8 +27,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.deep
 async def test_after_a_kill_the_log_tells_of_every_change_and_no_version_is_missing(tmp_path: Path) -> None:
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["tests.unit.session.changes.killed_session"])
     chosen = range(1, POINTS, POINTS // many(6, deep=POINTS))
     killed = recorded = 0
     for kill_at in chosen:
@@ -36,7 +34,7 @@ async def test_after_a_kill_the_log_tells_of_every_change_and_no_version_is_miss
         parent.mkdir()
         folder = make_project(parent)
         before = contents(folder)
-        process = processes.Process(target=live, args=(folder, kill_at), daemon=True)
+        process = forking().Process(target=live, args=(folder, kill_at), daemon=True)
         process.start()
         process.join()
         killed += process.exitcode == -9
