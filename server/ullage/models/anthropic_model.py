@@ -15,6 +15,7 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
+from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
@@ -342,7 +343,7 @@ class AnthropicModel:
 
         # The API has no cookies; one that cannot be sent back would fail every call from then on.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
-        gc.freeze()  # the SDK's many objects live for ever: with them a full pass of the collector stops everything for 60 ms
+        _spare_the_sdk()
         base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
         # Beyond what `retry.py` has, whose words are the better ones.
         timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
@@ -357,6 +358,13 @@ class AnthropicModel:
                 timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies
             ),
         )
+
+
+@cache
+def _spare_the_sdk() -> None:
+    """Its many objects live for ever: with them a full pass of the collector stops everything for 60 ms. What is garbage by then is spared,
+    too, so once is enough."""
+    gc.freeze()
 
 
 def _headers(request: Request, mismatch: Mismatch | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from ullage.session import endpoint_counts
+from ullage.session.sessions import sessions
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
 from ullage.tools.sandbox.sandbox import SandboxFinder
 
@@ -22,8 +23,9 @@ async def _found_once(finder: SandboxFinder, not_in: Sequence[object]) -> Confin
 
 @pytest.fixture(autouse=True, scope="module")
 def quick() -> Iterator[None]:
-    """One look for a sandbox, and short pauses between counts."""
+    """One look for a sandbox, short pauses between counts, and no walk through all that pytest holds when a session is let go of."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SandboxFinder, "find", _found_once)
         patch.setattr(endpoint_counts, "PAUSE", 0.02)
+        patch.setattr(sessions, "walked_again", lambda: None)
         yield

@@ -11,7 +11,9 @@ import pytest
 from tests.fake_api import Call, Hang, Say
 from tests.unit.session.harness import kept_of, stage
 from ullage.session.errors import SessionError
+from ullage.session.long_work import walked_again
 from ullage.session.session import Session
+from ullage.session.sessions import sessions
 
 
 async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -60,7 +62,8 @@ async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_p
         assert here.sessions.summaries() == []
 
 
-async def test_a_deleted_session_leaves_nothing_in_memory(tmp_path: Path) -> None:
+async def test_a_deleted_session_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "walked_again", walked_again)  # which conftest.py leaves out
     folder = tmp_path / "project"
     folder.mkdir()
     async with stage(folder) as here:

@@ -28,7 +28,6 @@ from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
 from ullage.session.history.history import EXCLUDED_BEFORE
 from ullage.session.session import Session
-from ullage.session.sessions import sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import AssistantItem, ToolCallItem, UserItem
 
@@ -115,10 +114,7 @@ async def live(happenings: list[Step], compaction: bool) -> None:
             (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
         async with FakeApi(windows={MODEL: WINDOW, OTHER_MODEL: SMALLER_WINDOW}, compaction=compaction) as fake:
             story = Story(fake, folder)
-            with (
-                patch.multiple(economy, SMALLEST_GAIN=2_000, USUAL_LEFT=4_000, SUMMARY_OUTPUT_TOKENS=100),
-                patch.object(sessions, "walked_again"),  # it would go through all that pytest holds
-            ):
+            with patch.multiple(economy, SMALLEST_GAIN=2_000, USUAL_LEFT=4_000, SUMMARY_OUTPUT_TOKENS=100):
                 while happenings:
                     async with stage(folder, fake=fake, settings=story.settings) as here:
                         happenings = await story.go_on(here, happenings)
