@@ -58,11 +58,12 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   const proposals = item.asked?.proposals ?? [];
   const editorPlace = element("div", { className: "rule-place" });
   const row = element("div", { className: "button-row" });
+  const links = element("div", { className: "approval-links" });
   const openEditor = (option: PermissionOption) => {
     const refuses = option.kind === "reject_once";
     const close = () => {
       setChildren(editorPlace);
-      row.hidden = false;
+      row.hidden = links.hidden = false;
       root.querySelector<HTMLButtonElement>(refuses ? ".approval-never" : '[data-answer="allow_always"]')?.focus();
     };
     const editor = new RuleEditor({
@@ -80,7 +81,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
       },
       cancel: close,
     });
-    row.hidden = true;
+    row.hidden = links.hidden = true;
     setChildren(editorPlace, editor.element);
     editor.focus();
   };
@@ -127,7 +128,8 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
         title: t("Write a rule that refuses it, and see what else it would refuse"),
         onClick: () => openEditor(refusal),
       });
-    root.append(element("div", { className: "approval-links" }, list, never));
+    setChildren(links, list, never);
+    root.append(links);
   }
   return root;
 }

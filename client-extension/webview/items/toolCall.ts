@@ -12,7 +12,18 @@ import type { ItemView } from "./itemView";
 import { drawMedia } from "./texts";
 import { visibleLine, visibleText } from "../../src/visible";
 import { durationInWords } from "../../src/format";
-import { acceptedPlan, commandOf, describeInput, isWhole, plainOutput, planOf, PROPOSE_PLAN, proposedDiff, yourChanges } from "./toolText";
+import {
+  acceptedPlan,
+  commandOf,
+  describeInput,
+  isRefusedByRule,
+  isWhole,
+  plainOutput,
+  planOf,
+  PROPOSE_PLAN,
+  proposedDiff,
+  yourChanges,
+} from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
   read: "file",
@@ -43,9 +54,13 @@ const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
   refused: { icon: "circle-slash", label: t("Refused by you"), name: "refused" },
   not_found: { icon: "search-stop", label: t("File not found"), name: "not_found" },
 };
+const BY_RULE: StatusMark = { ...FAILURES.refused, label: t("Refused by a rule of yours") };
 
 /** What stands at the end of its line. A call whose input is whole and that does not run yet waits for those before it. */
-function statusOf({ status, failure, input }: ToolCallItem): StatusMark {
+function statusOf({ status, failure, input, output }: ToolCallItem): StatusMark {
+  if (status === "failed" && failure === "refused" && isRefusedByRule(output)) {
+    return BY_RULE;
+  }
   if (status === "failed" && failure != null) {
     return FAILURES[failure];
   }

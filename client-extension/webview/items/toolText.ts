@@ -64,6 +64,11 @@ export function yourChanges(output: string): string | undefined {
   return start < 0 || end < start ? "" : output.slice(start + opened.length, end);
 }
 
+/** Whether a rule of the user's refused the call: in the result, the model is told which. */
+export function isRefusedByRule(output: string): boolean {
+  return output.startsWith("A rule of the user's refuses this call");
+}
+
 /** Text without terminal control sequences, and without what a carriage return overwrote. */
 export function plainOutput(output: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the control characters that are taken out
