@@ -211,7 +211,7 @@ export class ChatView implements vscode.WebviewViewProvider {
         }
         return;
       case "findFiles":
-        return this.answer(message.id, this.files.find(message.query));
+        return this.answer(message.id, this.files.find(message.query, this.session.current?.worktree));
       case "gather":
         return this.answer(message.id, this.gather(message.what));
       case "readImage":

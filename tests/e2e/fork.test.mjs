@@ -146,6 +146,14 @@ stage("fork", {}, (scenario) => {
     await screenshot("1-in-a-worktree");
     const inExplorer = page.getByRole("treeitem", { name: /^pump\.txt/ });
     assert.equal(await inExplorer.count(), 0);
+    await promptBox(panel).pressSequentially("@pump");
+    await panel.locator('[role="option"]').filter({ hasText: "pump.txt" }).first().waitFor();
+    await screenshot("1b-a-file-of-the-worktree-is-offered");
+    await page.keyboard.press("Enter");
+    await panel.locator(".composer .chip", { hasText: "pump.txt" }).waitFor();
+    await api.enqueue({ say: "It pumps." });
+    await sendAndFinish(panel, "What is it?");
+    assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /pump\.txt.*It pumps\./);
 
     await clickAtItem(itemsOf(panel, "user").first(), /^Edit and send again/);
     await page.locator(".quick-input-list").getByText("Edit the prompt; files go back to before it").waitFor();

@@ -8,7 +8,7 @@ import { linesOf } from "../editor/words";
 import { t } from "../l10n";
 import { warn } from "../notify";
 import { imageType, lineWith, nameInUri, rankFiles, UNTITLED } from "./fileFacts";
-import { isInside, isReallyInside, type Place } from "./places";
+import { isInside, isReallyInside, nameOfFile, type Place } from "./places";
 
 const MOST_FILES = 20_000;
 const MOST_SUGGESTIONS = 20;
@@ -22,21 +22,26 @@ const SYMBOL_PATIENCE = 400;
 const LARGEST_IMAGE = 20_000_000;
 const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
 
-/** Lists the workspace's files, and keeps the list for a few seconds while the user types. */
+/** Lists the files that the agent works with, and keeps the list for a few seconds while the user types. */
 export class WorkspaceFiles {
   private listed: Promise<FileSuggestion[]> | undefined;
   private listedAt = 0;
+  private listedOf: string | undefined;
 
-  /** The best matches for what was typed after `@`: the selection, files and folders, unsaved new documents among them, and symbols. */
-  async find(query: string): Promise<FileSuggestion[]> {
-    if (this.listed === undefined || Date.now() - this.listedAt > FRESH_MILLISECONDS) {
-      this.listed = listFiles();
+  /**
+   * The best matches for what was typed after `@`: the selection, files and folders, unsaved new documents among them, and symbols. In a session
+   * with a `worktree` these are its files. Language servers know those of the workspace folder, whose lines may be others there.
+   */
+  async find(query: string, worktree?: string): Promise<FileSuggestion[]> {
+    if (this.listed === undefined || this.listedOf !== worktree || Date.now() - this.listedAt > FRESH_MILLISECONDS) {
+      this.listed = listFiles(worktree);
       this.listedAt = Date.now();
+      this.listedOf = worktree;
     }
     const files = await this.listed;
     const [ranked, symbols] = [
       rankFiles(query, [...newDocuments(), ...files, ...foldersOf(files)], MOST_SUGGESTIONS),
-      await symbolsFor(query),
+      worktree === undefined ? await symbolsFor(query) : [],
     ];
     return [...selectionFor(query), ...ranked.slice(0, MOST_SUGGESTIONS - symbols.length), ...symbols];
   }
@@ -98,10 +103,15 @@ async function symbolsFor(query: string): Promise<FileSuggestion[]> {
     }));
 }
 
-async function listFiles(): Promise<FileSuggestion[]> {
+async function listFiles(worktree: string | undefined): Promise<FileSuggestion[]> {
   const open = new Set(vscode.workspace.textDocuments.map((document) => document.uri.toString()));
-  const found = await vscode.workspace.findFiles("**/*", "**/{.git,node_modules,.venv,.ullage,__pycache__}/**", MOST_FILES);
-  return found.map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: open.has(uri.toString()) }));
+  const all = worktree === undefined ? "**/*" : new vscode.RelativePattern(vscode.Uri.file(worktree), "**/*");
+  const found = await vscode.workspace.findFiles(all, "**/{.git,node_modules,.venv,.ullage,__pycache__}/**", MOST_FILES);
+  const named = (uri: vscode.Uri) =>
+    worktree === undefined
+      ? vscode.workspace.asRelativePath(uri)
+      : (nameOfFile(uri.fsPath, [worktree]) ?? vscode.workspace.asRelativePath(uri));
+  return found.map((uri) => ({ uri: uri.toString(), path: named(uri), open: open.has(uri.toString()) }));
 }
 
 /** What the server keeps that the user may look at: whole outputs, images, transcripts, plans. */
