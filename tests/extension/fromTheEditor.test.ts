@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askAbout, linesOf, type ReportedProblem } from "../../client-extension/src/editor/words";
+import { askAbout, failureOf, linesOf, type ReportedProblem } from "../../client-extension/src/editor/words";
 import { withLines } from "../../client-extension/src/files/fileFacts";
 import { fileNameOf } from "../../client-extension/src/session/pickerText";
 
@@ -56,4 +56,23 @@ test("a title becomes a name that every file system takes", () => {
   assert.equal(fileNameOf("修复测试"), "修复测试");
   assert.equal(fileNameOf("../.."), "session");
   assert.equal(fileNameOf("x".repeat(200)).length, 60);
+});
+
+test("the words of a failed test go with what it should have given, where it stands and what called it", () => {
+  const frames = [{ label: "test_full", at: "tests/test_tank.py:4" }, { label: "run" }];
+  const failure = { label: "test_full", said: "assert 3 == 4", expected: "4", actual: "3", at: "tests/test_tank.py:5", frames };
+  assert.deepEqual(failureOf(failure), {
+    kind: "text",
+    name: "test test_full",
+    text: [
+      "test_full\ntests/test_tank.py:5\nassert 3 == 4\nExpected:\n4\nActual:\n3",
+      "Called from:\n  test_full (tests/test_tank.py:4)\n  run",
+    ].join("\n"),
+  });
+});
+
+test("a failure goes in also where its test is gone, and a very long one is cut", () => {
+  assert.deepEqual(failureOf({ said: "boom" }), { kind: "text", name: "failure of a test", text: "boom" });
+  const long = failureOf({ said: "x".repeat(100_000) });
+  assert.ok(long.kind === "text" && long.text.length < 31_000);
 });

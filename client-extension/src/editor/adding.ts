@@ -10,7 +10,7 @@ import { t } from "../l10n";
 import type { AttachmentRef } from "../protocol";
 import { changeOf, type ChangeInView } from "./git";
 import { terminalSelection } from "./terminals";
-import { linesOf, textOf } from "./words";
+import { failureOf, linesOf, textOf } from "./words";
 
 /**
  * Adds what the place gives that the command was chosen from; without any, what the active editor shows.
@@ -43,20 +43,29 @@ async function changesIn(given: readonly unknown[]): Promise<AttachmentRef[] | u
   );
 }
 
-/** The message of a test that failed, and the file that it is in. */
+/**
+ * The message of a test that failed, and the file that it is in. VS Code gives both from the message itself, in the results and where it stands in the
+ * editor. The test may be gone by then.
+ */
 function textsIn([given]: readonly unknown[]): AttachmentRef[] | undefined {
   const { test, message } = (typeof given === "object" && given !== null ? given : {}) as {
     test?: vscode.TestItem;
     message?: vscode.TestMessage;
   };
-  if (test?.label === undefined || message?.message === undefined) {
+  if (message?.message === undefined) {
     return undefined;
   }
+  const at = message.location === undefined ? undefined : placeOf(message.location.uri, message.location.range.start.line);
+  const frames = message.stackTrace?.map(({ label, uri, position }) => ({ label, at: uri && position && placeOf(uri, position.line) }));
   const said = typeof message.message === "string" ? message.message : message.message.value;
-  const expected =
-    message.expectedOutput === undefined ? "" : `\nExpected:\n${message.expectedOutput}\nActual:\n${message.actualOutput ?? ""}`;
-  const file: AttachmentRef[] = test.uri === undefined ? [] : [{ kind: "file", uri: test.uri.toString() }];
-  return [textOf(t("test {label}", { label: test.label }), `${test.label}\n${said}${expected}`), ...file];
+  const failure = { label: test?.label, said, expected: message.expectedOutput, actual: message.actualOutput, at, frames };
+  const uri = test?.uri ?? message.location?.uri;
+  const file: AttachmentRef[] = uri === undefined ? [] : [{ kind: "file", uri: uri.toString() }];
+  return [failureOf(failure), ...file];
+}
+
+function placeOf(uri: vscode.Uri, line: number): string {
+  return `${vscode.workspace.asRelativePath(uri)}:${line + 1}`;
 }
 
 /** A test of the list of tests or of their results: where it stands. VS Code gives no words of its failure there. */

@@ -22,6 +22,32 @@ export function textOf(name: string, text: string): AttachmentRef {
   return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text }; // oxlint-disable-line ullage/untranslated -- the model reads it
 }
 
+/** What a test said when it failed. Places are `file:line`. */
+export interface TestFailure {
+  /** Of the test, where it is still known. */
+  label?: string | undefined;
+  said: string;
+  expected?: string | undefined;
+  actual?: string | undefined;
+  at?: string | undefined;
+  frames?: readonly { label: string; at?: string | undefined }[] | undefined;
+}
+
+/** What stands between the words of a failure. The model reads them, so they are in English everywhere. */
+const [EXPECTED, ACTUAL, CALLED_FROM] = ["Expected:", "Actual:", "Called from:"]; // oxlint-disable-line ullage/untranslated -- as said above
+
+/** Calls on the way to a failure that go with it: what comes after is the runner's. */
+const MOST_FRAMES = 20;
+
+/** The words of a failed test, to be attached. What the test should have given stands beside what it gave. */
+export function failureOf({ label, said, expected, actual, at, frames = [] }: TestFailure): AttachmentRef {
+  const compared = expected === undefined ? [] : [EXPECTED, expected, ACTUAL, actual ?? ""];
+  const called = frames.slice(0, MOST_FRAMES).map((frame) => `  ${frame.label}${frame.at === undefined ? "" : ` (${frame.at})`}`);
+  const lines = [label, at, said, ...compared, ...(called.length === 0 ? [] : [CALLED_FROM, ...called])];
+  const name = label === undefined ? t("failure of a test") : t("test {label}", { label });
+  return textOf(name, lines.filter((line) => line !== undefined).join("\n"));
+}
+
 export type Wish = "fix" | "explain";
 
 /** Lines around a problem that go with it. */
