@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acp import RequestError, embedded_text_resource, image_block, resource_block, resource_link_block, schema
+from acp import RequestError, embedded_text_resource, image_block, resource_block, resource_link_block, schema, text_block
 
 from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say, Think
 from tests.patience import PATIENCE
@@ -176,6 +176,27 @@ async def test_a_session_is_listed_loaded_resumed_forked_and_closed(folder: Path
             await editor.prompt(session, "again")
             told = [update for _, update in editor.updates[count:]]
             assert "".join(each.content.text for each in told if isinstance(each, schema.AgentMessageChunk)) == "Resumed."
+
+
+async def test_a_turn_ends_with_its_session_and_with_its_client(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        fake.enqueue(*(Reply((Say("One two three four five six."),), interruption=HoldsAfter(1), chunk_size=8) for _ in range(2)))
+        asked = asyncio.create_task(editor.prompt(session, "count"))
+        await fake.until_held()
+        await editor.until(lambda: True if editor.said() else None)
+        # loaded again by a client that has lost its view: what runs goes on
+        await editor.agent.load_session(cwd=str(folder), session_id=session, mcp_servers=[])
+        assert editor.said(schema.UserMessageChunk) == "count"
+        await editor.agent.close_session(session_id=session)
+        assert await asked == "cancelled"
+        fake.release()
+        await editor.agent.resume_session(cwd=str(folder), session_id=session, mcp_servers=[])
+        asked = asyncio.create_task(editor.agent.prompt(session_id=session, prompt=[text_block("again")]))
+        await fake.until_held()
+    assert editor.server.returncode == 0
+    with pytest.raises((ConnectionError, asyncio.CancelledError)):
+        await asked
 
 
 async def test_a_prompt_brings_images_links_and_texts(folder: Path, state: Path) -> None:

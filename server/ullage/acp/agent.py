@@ -252,10 +252,11 @@ class UllageAgent:
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         """Lets go of a session."""
-        place, _live = self._known(session_id)
+        place, live = self._known(session_id)
         with refusing():
             await place.sessions.close_session(session_id)
         self._live.pop(session_id, None)
+        live.close()
         return schema.CloseSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
@@ -343,7 +344,9 @@ class UllageAgent:
     async def _follow(self, place: Place, session: Session) -> Live:
         """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
         shown = Shown(place.folder, knows_compactions=knows_compactions(self._wire.announced))
-        live = Live(session, shown, self._connected, self._outbox, self._keep)
+        known = self._live.pop(session.id, None)
+        live = Live(session, shown, self._connected, self._outbox, self._keep) if known is None else known[1]
+        live.shown = shown  # from the beginning, where it was open already
         self._live[session.id] = place, live
 
         async def tell() -> None:

@@ -111,6 +111,16 @@ class Live:
                 except SessionError as error:
                     logger.info("a prompt was not in the queue any more: %s", error)
                 waiting.set_result(EndedTurn(prompt_id, "cancelled"))
+        self._wake()
+
+    def close(self) -> None:
+        """The session is closed: nothing more comes of what was waited for."""
+        for prompt_id, waiting in self._prompts.items():
+            if not waiting.done():
+                waiting.set_result(EndedTurn(prompt_id, "cancelled"))
+        self._wake()
+
+    def _wake(self) -> None:
         for each in self._idle:
             if not each.done():
                 each.set_result(None)
