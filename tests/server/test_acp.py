@@ -88,6 +88,9 @@ async def test_a_turn_is_cancelled_and_what_waits_with_it(folder: Path, state: P
         await editor.agent.list_sessions(cwd=str(folder))  # by its answer the second prompt has been read, too
         await editor.agent.cancel(session_id=session)
         assert (await first, await second) == ("cancelled", "cancelled")
+        count = len(editor.updates)
+        await editor.agent.list_sessions(cwd=str(folder))
+        assert len(editor.updates) == count  # the answer is the last that is told of a cancelled turn
         assert editor.said() == "One two "
 
         # a question that is open is over with the turn
@@ -154,6 +157,7 @@ async def test_a_session_is_listed_loaded_resumed_forked_and_closed(folder: Path
             await editor.prompt(session, "listen to the tap")
         async with acp_editor(state, fake) as editor:
             await editor.initialize()
+            assert (await editor.agent.list_sessions(cwd=str(folder / "missing"))).sessions == []
             listed = (await editor.agent.list_sessions(cwd=str(folder))).sessions
             assert [(each.session_id, each.cwd, each.title) for each in listed] == [(session, str(folder), "listen to the tap")]
             await editor.agent.load_session(cwd=str(folder), session_id=session, mcp_servers=[])

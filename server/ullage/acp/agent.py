@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -16,17 +15,16 @@ from ullage import __version__
 from ullage.acp import choices
 from ullage.acp.access import Access
 from ullage.acp.editor import ClientFiles
+from ullage.acp.errors import CODES, refusing
 from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
 from ullage.acp.shown import Shown, knows_compactions, plan_update, words_chunk
 from ullage.acp.workspaces import Place, Workspaces
-from ullage.session.errors import SessionError, refusal_of
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
 from ullage.session.timeline.items import Item, ModelChanged, Snapshot, Update
-from ullage.store.errors import StoreFailed
 from ullage.workspace.files import Editor
 
 if TYPE_CHECKING:
@@ -42,9 +40,6 @@ MOST_ITEMS = 1_000
 
 MODELS_SECONDS = 3.0
 """How long a new session waits for the list of models; a client is told later of one that comes later."""
-
-_CODES = {"invalid": -32602, "unknown_session": -32002}
-"""JSON-RPC's, and the protocol's own for what is not there; all others are internal errors (-32603)."""
 
 
 class Wire(Protocol):
@@ -234,9 +229,9 @@ class UllageAgent:
         """Those of that folder; without one, of all folders that the client has named."""
         self._check_initialized()
         if cursor is not None:
-            raise RequestError(_CODES["invalid"], "The list is given whole, so there is no cursor to go on from")
+            raise RequestError(CODES["invalid"], "The list is given whole, so there is no cursor to go on from")
         with refusing():
-            places = tuple(self._workspaces) if cwd is None else (await self._workspaces.at(cwd),)
+            places = tuple(self._workspaces) if cwd is None else await self._listed_at(cwd)
             found = [(place, each) for place in places for each in await place.sessions.listed(MOST_SESSIONS)]
         told = [
             schema.SessionInfo(
@@ -249,6 +244,11 @@ class UllageAgent:
             if not each.foreign and each.worktree is None
         ]
         return schema.ListSessionsResponse(sessions=told)
+
+    async def _listed_at(self, cwd: str) -> tuple[Place, ...]:
+        """None where there is no such folder: nobody has a session there."""
+        is_there = "\0" not in cwd and await asyncio.to_thread(Path(cwd).is_dir)
+        return (await self._workspaces.at(cwd),) if is_there else ()
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         """Lets go of a session."""
@@ -338,7 +338,7 @@ class UllageAgent:
         self._check_initialized()
         known = self._live.get(session_id)
         if known is None:
-            raise RequestError(_CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
+            raise RequestError(CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
         return known
 
     async def _follow(self, place: Place, session: Session) -> Live:
@@ -373,21 +373,3 @@ def _all_items(session: Session, shown: Snapshot) -> list[Item]:
         found, earlier = session.items_before(items[0].id, MOST_ITEMS)
         items = [*found, *items]
     return items
-
-
-@contextmanager
-def refusing() -> Generator[None]:
-    """In the words of the protocol."""
-    try:
-        yield
-    except StoreFailed as error:
-        refused = refusal_of(error)
-        raise _refused(refused) from error
-    except SessionError as error:
-        raise _refused(error) from error
-
-
-def _refused(error: SessionError) -> RequestError:
-    if error.reason == "key_refused":
-        return RequestError(RequestError.auth_required().code, str(error), {"reason": error.reason})
-    return RequestError(_CODES.get(error.reason, -32603), str(error), {"reason": error.reason})

@@ -13,7 +13,7 @@ from ullage.acp.outbox import Outbox
 from ullage.acp.shown import Shown, call_fields, notice_chunk, says_what_the_client_knows
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.session.timeline.items import EndedTurn, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
+from ullage.session.timeline.items import EndedTurn, GaugeChanged, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
@@ -43,6 +43,8 @@ class Live:
         self._idle: list[asyncio.Future[None]] = []
         self._asked: set[str] = set()
         """Questions that the client was asked, by id."""
+        self._is_quiet = False
+        """After a turn that was cancelled nothing is told until the next prompt: the protocol wants its answer to be the last word."""
         self._error: NoticeItem | None = None
         """What went wrong in the turn that runs."""
 
@@ -52,8 +54,9 @@ class Live:
 
     def take(self, update: Update) -> None:
         """What the session told."""
-        for each in self.shown.take(update, self._loop.time()):
-            self.tell(each)
+        if not (self._is_quiet and isinstance(update, GaugeChanged)):
+            for each in self.shown.take(update, self._loop.time()):
+                self.tell(each)
         match update:
             case ItemUpdated(ToolCallItem() as call) if call.permission and call.permission_id not in self._asked:
                 self._asked.add(call.permission_id)
@@ -80,6 +83,7 @@ class Live:
 
     async def turn(self, prompt_id: str) -> Stop:
         """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` where it ended with an error."""
+        self._is_quiet = False
         ended: asyncio.Future[EndedTurn] = self._loop.create_future()
         self._prompts[prompt_id] = ended
         try:
@@ -88,12 +92,13 @@ class Live:
             self._prompts.pop(prompt_id, None)
         error, self._error = self._error, None
         if stop == "error":
-            told = "The turn ended with an error" if error is None else error.text
+            told = "The turn ended with an error" if error is None else " ".join(error.text.split())
             if error is not None and error.action == "set_key":
                 raise RequestError(RequestError.auth_required().code, told)
             raise RequestError(RequestError.internal_error().code, told, {"reason": "turn_failed"})
         if error is not None:
             self.tell(notice_chunk(error))
+        self._is_quiet = stop == "cancelled"
         await self._outbox.flush()
         return stop
 
