@@ -302,7 +302,7 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="P[,P...]",
-        help="carry the sessions through these policies; all: through every one",
+        help="carry the sessions through these policies; all: through every one; fitted: through ullage with other options",
     )
     replay.add_argument(
         "--at",

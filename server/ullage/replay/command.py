@@ -13,6 +13,7 @@ from typing import TextIO
 from ullage.installed_policies import installed, policies
 from ullage.replay.file_work import FileWork, Options, work_through
 from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.leaving_out import FITTED
 from ullage.replay.pricing.recorded_models import prices_of
 from ullage.replay.readers.files import NothingFound, transcripts_in
 from ullage.replay.readers.values import printable
@@ -20,6 +21,7 @@ from ullage.replay.reporting.html.page import Settings, as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
+from ullage.replay.simulating.fitted import variants
 from ullage.replay.simulating.optimum import OPTIMUM
 from ullage.store.folder import BadLocation, store_location, workspaces_in
 
@@ -68,6 +70,9 @@ def _known(wanted: Sequence[str]) -> tuple[str, ...]:
     known = (*policies(), OPTIMUM)
     if EVERY_POLICY in wanted:
         wanted = [name for each in wanted for name in (known if each == EVERY_POLICY else (each,))]
+    if FITTED in wanted:
+        wanted = [name for each in wanted for name in (variants() if each == FITTED else (each,))]
+        known = (*known, *variants())
     unknown = [name for name in dict.fromkeys(wanted) if name not in known]
     if unknown:
         _complain(f"there is no policy {', '.join(map(repr, unknown))}; there are {', '.join(known)}")

@@ -22,6 +22,7 @@ from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.readers import NotATranscript, sessions_in
+from ullage.replay.simulating.fitted import variants
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
@@ -92,7 +93,7 @@ def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iter
     told = transcript if options.as_model is None else as_if(transcript, options.as_model)
     session = Prepared(told)
     settings = Settings(options.at, options.summary, options.as_model, options.window, options.economy)
-    known = policies()
+    known = {**variants(), **policies()}
     outcomes: list[Outcome] = []
     for name in options.policies:
         if name == OPTIMUM:

@@ -58,9 +58,6 @@ INSTRUCTIONS = ("SKILL.md", "AGENTS.md", "CLAUDE.md")
 AGENTS_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini", ".ullage", ".windsurf"})
 """Where Markdown says how to work, too: what instructions refer to, rules, plans. Agents read that again after a compaction."""
 
-TESTS_WEIGH = 0.7
-"""Of what a file of tests scores. Tests are edited often, and are read again less than the code that they are about: at 41 recorded
-compactions anything from a quarter to 0.7 held more. Left out of the choice, each of four projects would have chosen the same."""
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|\w+_tests?)/|(?:^|/)test_[^/]*$|[._-](?:tests?|spec)\.[^/]*$|[a-z](?:Tests?|Spec)\.[^/.]*$"
 )
@@ -140,13 +137,13 @@ def _words(entry: Entry) -> str:
     return ""
 
 
-def likely(signs: Iterable[Sign], most: int) -> tuple[str, ...]:
+def likely(signs: Iterable[Sign], most: int, tests_weigh: float = 1.0) -> tuple[str, ...]:
     """At most so many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
     found = list(signs)
     score: dict[str, float] = defaultdict(float)
     for sign in found:
         score[sign.path] += WEIGHTS[sign.kind] / (1 + max(sign.age, 0) / HALVED_AFTER)
-    score.update({path: score[path] * TESTS_WEIGH for path in score if holds_tests(path)})
+    score.update({path: score[path] * tests_weigh for path in score if holds_tests(path)})
     read = {sign.path for sign in found if sign.kind == "read"}
     ranked = sorted(score, key=lambda path: (not instructs(path) or path not in read, -score[path], path))
     return tuple(ranked[:most])
@@ -210,5 +207,5 @@ def candidates(
     """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
     if options.by == "last edited":
         return choose([edit for edit in edits if edit.path not in out], options)
-    found = likely((sign for sign in signs if sign.path not in out), CONSIDERED)
+    found = likely((sign for sign in signs if sign.path not in out), CONSIDERED, options.tests_weigh)
     return tuple(path for path in dict.fromkeys((*sorted(pinned), *found)) if path not in out)

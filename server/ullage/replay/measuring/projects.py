@@ -1,7 +1,7 @@
 """The figures of each project by itself, beside those of all others: whether what holds in one holds in the next, and how sure that is.
 
-A project is told by the name of the folder in which the agent worked. Nothing in a replay is fitted to the sessions that it reads, so
-leaving a project out changes nothing in the figures of another. The figures of all but one show how much that one weighs.
+A project is told by the name of the folder in which the agent worked. The figures of all but one show how much that one weighs.
+Where `ullage` is there with each choice of its fitted options, one is chosen without each project and held against it (`leaving_out.py`).
 
 How sure a share is, says an interval by bootstrap. Sessions are drawn, with replacement, and not facts: facts of one session stand and fall
 together. Sub-agents belong to the session that they work for. The draws are the same in every run, so that a report can be repeated.
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from operator import add
 from random import Random
 
 from ullage.replay.measuring.comparison import OPTIMUM, Comparison
 from ullage.replay.measuring.figures import Row
+from ullage.replay.measuring.leaving_out import LEFT_OUT, left_out, variants_in
 from ullage.replay.measuring.retention import KindRetention, Share
 from ullage.replay.measuring.runs import Retained
 
@@ -113,6 +114,10 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 
+CHOSEN_BY = "text_acquired_again_in_view"
+"""The measure by which the fitted options were chosen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What came of one session under a policy, or of its record. `dollars` are None where they are not known."""
@@ -164,6 +169,10 @@ class ByProject:
 
     projects: tuple[Project, ...]
     together: tuple[OfPolicy, ...]
+    chosen: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By project the policy that was chosen without it; empty where there was nothing to choose."""
+    left_out: OfPolicy | None = None
+    """Of each project what was chosen without it, all together."""
 
     def mean(self, policy: str, key: str) -> float | None:
         """The mean of the projects, each counted once, however many sessions it has."""
@@ -188,7 +197,12 @@ def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
         )
         for name in dict.fromkeys(each.project for each in parts)
     ]
-    return ByProject(tuple(projects), _figures(parts))
+    variants = variants_in(each.policy for each in parts) if len(projects) > 1 else ()
+    elsewhere = {project.name: [each for each in project.without if each.policy in variants] for project in projects}
+    chosen = {name: each.policy for name, each in left_out(elsewhere, lambda each: each.value(CHOSEN_BY)).items()}
+    held = [replace(each, policy=LEFT_OUT) for each in parts if chosen.get(each.project) == each.policy]
+    beside = _by_session(each for each in parts if each.policy == BESIDE)
+    return ByProject(tuple(projects), _figures(parts), chosen, _figure(LEFT_OUT, held, beside) if held else None)
 
 
 def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:

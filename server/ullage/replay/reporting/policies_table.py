@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.replay.measuring.comparison import Comparison, Standing
 from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, OfPolicy, Project
+from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, OfPolicy, Project
 from ullage.replay.measuring.retention import Share
 from ullage.replay.measuring.runs import Retained
 from ullage.replay.readers.values import printable
@@ -194,3 +194,15 @@ def in_short(by: ByProject, policy: str) -> Iterable[str]:
     told = [f"{printable(name)} {estimated(each.estimates[_FIRST])}" for name, each in figures if each.estimates[_FIRST].share.of]
     if told:
         yield f"needed later and in view under {policy}, by project: {', '.join(told)}; the mean {whole_percent(by.mean(policy, _FIRST))}"
+
+
+def left_out_lines(by: ByProject) -> Iterator[str]:
+    """What the options hold that were chosen without each project; nothing where none were to be chosen."""
+    if by.left_out is None:
+        return
+    for project in by.projects:
+        name = by.chosen.get(project.name)
+        own = next((each for each in project.policies if each.policy == name), None)
+        if own is not None and own.estimates[CHOSEN_BY].share.of:
+            yield f"{printable(project.name)}: {estimated(own.estimates[CHOSEN_BY])} by {own.policy}"
+    yield f"all, each chosen without it: {estimated(by.left_out.estimates[CHOSEN_BY])}"

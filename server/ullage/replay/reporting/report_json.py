@@ -14,7 +14,7 @@ from ullage.context.compaction.needed import FactKind
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
+from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
 from ullage.replay.measuring.retention import Acquired, KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
@@ -118,7 +118,7 @@ def _policies_json(report: Report) -> dict[str, Json]:
 
 
 def _projects_json(by: ByProject) -> dict[str, Json]:
-    """Shares with their intervals, by project and together. Nothing is fitted, so nothing had to be left out when it was."""
+    """Shares with their intervals, by project and together; where options were chosen anew, what they hold on the project left out."""
     return {
         "projects": [
             {
@@ -131,7 +131,9 @@ def _projects_json(by: ByProject) -> dict[str, Json]:
             for project in by.projects
         ],
         "all_projects": [{**_of_policy(each), "mean_of_projects": _means(by, each.policy)} for each in by.together],
-        "fitted_to_these_sessions": [],
+        "chosen_without_the_project": None
+        if by.left_out is None
+        else {"by_project": dict(by.chosen), "chosen_by": CHOSEN_BY, "all_left_out": _of_policy(by.left_out)},
     }
 
 

@@ -16,9 +16,9 @@ from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.policies_table import cautions, in_short
+from ullage.replay.reporting.policies_table import cautions, in_short, left_out_lines
 from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
-from ullage.replay.reporting.wording import ABSENT, columns, estimated, incomplete, missing, money, number, percent
+from ullage.replay.reporting.wording import ABSENT, LEFT_OUT, columns, estimated, incomplete, missing, money, number, percent
 
 MOST_SESSIONS = 12
 """Shown, those that cost most; `--full` shows all."""
@@ -90,6 +90,7 @@ def _policies(report: Report) -> Iterator[str]:
     by = by_project(report.rows, comparison)
     yield from section("Policies", _standings(standings, by))
     of_projects = in_short(by, choice.best.policy) if choice.best is not None else ()
+    yield from items(LEFT_OUT, left_out_lines(by))
     yield from items("", [*of_projects, *_reservations(comparison, choice)])
 
 

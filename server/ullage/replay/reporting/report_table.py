@@ -16,7 +16,7 @@ from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed, project_lines
+from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, left_out_lines, listed, project_lines
 from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent, ranges
 from ullage.replay.transcript import Source
 
@@ -87,6 +87,7 @@ def _projects(report: Report) -> Iterator[str]:
     by = by_project(report.rows, compared(report.runs))
     if (report.policies or len(by.projects) > 1) and any(each.compactions for each in by.together):
         yield from section("By project", project_lines(by), wording.PROJECTS)
+    yield from items(wording.LEFT_OUT, left_out_lines(by))
 
 
 def section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:

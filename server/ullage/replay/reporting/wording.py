@@ -132,6 +132,7 @@ POLICY_KEPT = (
     "Violations: rules of the API that a request would have broken. Seconds: of the policy's own work."
 )
 
+LEFT_OUT = "Text again in view, by the options that were chosen without the project"
 PROJECTS = (
     "A project is told by the name of the folder in which the agent worked; worktrees count as their repository. 94 % (91 to 96): of "
     f"{DRAWS:,} draws of as many sessions, with replacement, {COVERAGE * 100:.0f} % lie between the two (bootstrap over sessions; a "

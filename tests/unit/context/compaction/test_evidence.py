@@ -140,7 +140,8 @@ def test_files_of_tests_are_known_by_their_names(path: str, expected: bool):
 
 def test_of_two_files_as_much_in_use_the_code_comes_before_its_tests():
     signs = [Sign("a_test.py", "edited", 0), Sign("b.py", "edited", 9), Sign("c_test.py", "edited", 0), Sign("c_test.py", "read", 0)]
-    assert likely(signs, 3) == ("c_test.py", "b.py", "a_test.py")
+    assert likely(signs, 3, 0.7) == ("c_test.py", "b.py", "a_test.py")
+    assert likely(signs, 3) == ("c_test.py", "a_test.py", "b.py")
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from tests.unit.replay.made_up_runs import many
+from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.measuring.comparison import compared
 from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.leaving_out import variant_name, variants_in
 from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, Interval, by_project, project_of
+from ullage.replay.measuring.retention import Acquired, Share
 from ullage.replay.measuring.runs import Run
 from ullage.replay.reporting.html.page import as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
-from ullage.replay.reporting.wording import with_interval
+from ullage.replay.reporting.wording import LEFT_OUT, with_interval
+from ullage.replay.simulating.fitted import variants
 
 POLICIES = ("ullage", "claude-code")
 FOLDERS = ("/work/app", "/work/lib", "/home/me/app/.worktrees/7")
@@ -45,9 +50,9 @@ def test_a_folder_that_is_no_folder_takes_no_time():
     assert project_of(f"/{'a' * 1_000_000}") == "a" * 1_000_000
 
 
-def told(sessions: int = 12) -> tuple[tuple[Row, ...], list[Run]]:
+def told(sessions: int = 12, projects: Sequence[str] = FOLDERS) -> tuple[tuple[Row, ...], list[Run]]:
     made, runs = many(sessions, POLICIES)
-    return tuple(replace(row, project=FOLDERS[index % 3]) for index, row in enumerate(made.rows)), runs
+    return tuple(replace(row, project=projects[index % len(projects)]) for index, row in enumerate(made.rows)), runs
 
 
 def test_projects_add_up_to_the_whole():
@@ -102,7 +107,49 @@ def test_every_report_has_them():
     assert "Project by project" in page
     assert "by project: app " in " ".join(short.split())
     assert figures["all_projects"][0]["mean_of_projects"]["needed_in_view"] is not None
-    assert figures["fitted_to_these_sessions"] == []
+    assert figures["chosen_without_the_project"] is None
+    assert LEFT_OUT not in table
+
+
+def test_options_are_chosen_without_the_project_that_they_are_held_against():
+    other = variant_name("tests 1.0")
+    rows, runs = told(projects=FOLDERS[:2])
+    better = {"ullage": "/work/app", other: "/work/lib"}
+    made = [
+        replace(
+            run,
+            policy=policy,
+            retained=replace(run.retained, acquired=Acquired(1, 900, Share(8 if row.project == better[policy] else 2, 10))),
+        )
+        for row in rows
+        for run in runs
+        if run.session_id == row.session_id and run.policy == "ullage"
+        for policy in better
+    ]
+    by = by_project(rows, compared(made))
+    assert by.chosen == {"app": other, "lib": "ullage"}
+    assert by.left_out is not None
+    assert by.left_out.value("text_acquired_again_in_view") == 0.2
+    report = Report(rows, runs=tuple(made), policies=("ullage", other))
+    table, figures = as_table(report), json.loads(as_json(report))
+    assert LEFT_OUT in table
+    assert "all, each chosen without it: 20 %" in table
+    assert LEFT_OUT in as_short(report)
+    assert figures["chosen_without_the_project"]["by_project"] == by.chosen
+    assert figures["chosen_without_the_project"]["all_left_out"]["text_acquired_again_in_view"]["share"] == 0.2
+
+
+def test_with_one_project_there_is_nothing_to_leave_out():
+    rows, runs = told(projects=("/work/app",))
+    runs += [replace(run, policy=variant_name("tests 1.0")) for run in runs if run.policy == "ullage"]
+    assert by_project(rows, compared(runs)).left_out is None
+
+
+def test_the_options_in_force_are_among_those_that_can_be_chosen():
+    made = variants()
+    assert made["ullage"] == ULLAGE
+    assert variants_in(made) == tuple(made)
+    assert len({policy.restore for policy in made.values()}) == len(made)
 
 
 def test_what_a_policy_kept_is_not_told_where_it_says_nothing_of_it():

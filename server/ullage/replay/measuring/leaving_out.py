@@ -1,0 +1,44 @@
+"""Which options of `ullage` would have been chosen without a project, and what they hold on it.
+
+Some options of the policy were set by hand while recorded sessions were looked at. So its figures on these sessions may be too good. Here
+the same options are chosen anew, each time without one project. What they then hold on that project is what others may expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+FITTED = "fitted"
+"""In the place of a policy's name: `ullage` with each choice of the options that were fitted."""
+LEFT_OUT = "chosen without the project"
+"""The name of what comes of it, beside those of policies."""
+_OPTIONS = "ullage, "
+"""How the names of other choices begin."""
+
+_Figure = TypeVar("_Figure")
+
+
+def variant_name(options: str) -> str:
+    """Of `ullage` with other options, which are told in a few words."""
+    return _OPTIONS + options
+
+
+def variants_in(policies: Iterable[str]) -> tuple[str, ...]:
+    """Those that can be chosen from: `ullage` and its variants. None where there is no variant."""
+    found = tuple(dict.fromkeys(policies))
+    if not any(name.startswith(_OPTIONS) for name in found):
+        return ()
+    return tuple(name for name in found if name == "ullage" or name.startswith(_OPTIONS))
+
+
+def chosen(elsewhere: Sequence[_Figure], share: Callable[[_Figure], float | None]) -> _Figure | None:
+    """The one that did best on the other projects; the first of several that did. None where nothing is known of any."""
+    known = [(value, each) for each in elsewhere if (value := share(each)) is not None]
+    return max(known, key=lambda each: each[0])[1] if known else None
+
+
+def left_out(elsewhere: Mapping[str, Sequence[_Figure]], share: Callable[[_Figure], float | None]) -> dict[str, _Figure]:
+    """By project what is chosen without it. `elsewhere` has of each project the figures of all others together, a choice each."""
+    found = {project: chosen(figures, share) for project, figures in elsewhere.items()}
+    return {project: figure for project, figure in found.items() if figure is not None}
