@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -18,15 +19,16 @@ from typing import Any
 import pytest
 
 from tests.patience import PATIENCE
+from tests.server import forked
 from tests.server.client import COMMAND, environment
-from tests.server.test_lifecycle import INITIALIZE, exchange, frame
+from tests.server.test_lifecycle import INITIALIZE, exchange_with_forked, frame
 
 
 @dataclass
 class Server:
     """One that listens."""
 
-    process: asyncio.subprocess.Process
+    process: forked.ForkedServer
     port: int
     token: str
 
@@ -45,15 +47,14 @@ class Server:
 
 @asynccontextmanager
 async def listening() -> AsyncGenerator[Server]:
-    process = await asyncio.create_subprocess_exec(*COMMAND, "--tcp", "0", stderr=asyncio.subprocess.PIPE, env=environment())
-    assert process.stderr is not None
+    process = await forked.start(["--tcp", "0"], environment())
     try:
         port = (await process.stderr.readline()).decode().rpartition(":")[2]
         token = (await process.stderr.readline()).decode().removeprefix("token: ").strip()
         yield Server(process, int(port), token)
     finally:
         if process.returncode is None:
-            process.kill()
+            process.send_signal(signal.SIGKILL)
         await process.wait()
 
 
@@ -136,15 +137,14 @@ async def test_the_server_ends_with_its_client() -> None:
 
 
 @asynccontextmanager
-async def on_socket(path: Path) -> AsyncGenerator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(*COMMAND, "--socket", str(path), stderr=asyncio.subprocess.PIPE, env=environment())
-    assert process.stderr is not None
+async def on_socket(path: Path) -> AsyncGenerator[forked.ForkedServer]:
+    process = await forked.start(["--socket", str(path)], environment())
     try:
         await process.stderr.readline()
         yield process
     finally:
         if process.returncode is None:
-            process.kill()
+            process.send_signal(signal.SIGKILL)
         await process.wait()
 
 
@@ -173,37 +173,37 @@ async def test_a_missing_folder_is_made_for_its_owner_alone(place: Path) -> None
         assert stat.S_IMODE((place.parent / "inner").stat().st_mode) == 0o700
 
 
-def refused(path: Path) -> str:
-    done = subprocess.run(
-        [*COMMAND, "--socket", str(path)], capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    return done.stderr
+async def refused(path: Path) -> str:
+    process = await forked.start(["--socket", str(path)], environment())
+    async with asyncio.timeout(PATIENCE):
+        said = (await process.stderr.read()).decode()
+        assert await process.wait() == 1
+    assert "Traceback" not in said
+    return said
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o770, 0o711, 0o777, 0o701])
-def test_a_folder_that_others_can_reach_is_refused(mode: int, place: Path) -> None:
+async def test_a_folder_that_others_can_reach_is_refused(mode: int, place: Path) -> None:
     place.parent.chmod(mode)
-    assert "Others can reach" in refused(place)
+    assert "Others can reach" in await refused(place)
     assert not place.exists()
 
 
-def test_a_folder_that_is_a_link_is_refused(place: Path) -> None:
+async def test_a_folder_that_is_a_link_is_refused(place: Path) -> None:
     (place.parent / "real").mkdir(mode=0o700)
     (place.parent / "link").symlink_to(place.parent / "real")
-    assert "is a link" in refused(place.parent / "link" / "u.sock")
+    assert "is a link" in await refused(place.parent / "link" / "u.sock")
 
 
-def test_what_is_there_is_not_replaced(place: Path) -> None:
+async def test_what_is_there_is_not_replaced(place: Path) -> None:
     place.write_text("mine")
-    assert "is no socket" in refused(place)
+    assert "is no socket" in await refused(place)
     assert place.read_text() == "mine"
 
 
 async def test_a_server_in_use_is_left_alone_and_what_it_left_over_is_replaced(place: Path) -> None:
     async with on_socket(place):
-        assert "A server listens" in refused(place)
+        assert "A server listens" in await refused(place)
     assert place.exists()  # it was killed
     async with on_socket(place):
         _, writer = await asyncio.open_unix_connection(place)
@@ -220,7 +220,7 @@ def test_both_at_once_are_refused() -> None:
 # How it ends
 
 
-def test_after_shutdown_requests_are_refused_and_notifications_passed_over() -> None:
+async def test_after_shutdown_requests_are_refused_and_notifications_passed_over() -> None:
     sent: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": INITIALIZE},
         {"method": "initialized", "params": {}},
@@ -233,16 +233,16 @@ def test_after_shutdown_requests_are_refused_and_notifications_passed_over() -> 
         {"id": 7, "method": "initialize", "params": INITIALIZE},
         {"method": "exit"},
     ]
-    answers, done = exchange(b"".join(map(frame, sent)))
+    answers, code, _ = await exchange_with_forked(b"".join(map(frame, sent)))
     by_id = {answer["id"]: answer for answer in answers if "id" in answer and "method" not in answer}
     assert "result" in by_id[1]
     assert {by_id[each]["error"]["code"] for each in (3, 4, 5, 6, 7)} == {-32600}
-    assert done.returncode == 0
+    assert code == 0
 
 
-def test_a_second_initialize_is_refused() -> None:
+async def test_a_second_initialize_is_refused() -> None:
     message = {"method": "initialize", "params": INITIALIZE}
-    answers, _ = exchange(frame({"id": 1, **message}) + frame({"id": 2, **message}))
+    answers, *_ = await exchange_with_forked(frame({"id": 1, **message}) + frame({"id": 2, **message}))
     by_id = {answer["id"]: answer for answer in answers}
     assert by_id[2]["error"]["code"] == -32600
 
@@ -276,8 +276,8 @@ def test_a_client_that_reads_no_more_ends_the_server_in_good_order(over: str, pl
         send.close()
 
 
-def test_a_client_that_writes_no_more_still_gets_its_answers() -> None:
+async def test_a_client_that_writes_no_more_still_gets_its_answers() -> None:
     """`printf … | ullage serve`: the end of what it sends ends the server, after it has answered."""
-    answers, done = exchange(frame({"id": 1, "method": "initialize", "params": INITIALIZE}))
+    answers, code, _ = await exchange_with_forked(frame({"id": 1, "method": "initialize", "params": INITIALIZE}))
     assert [answer["id"] for answer in answers] == [1]
-    assert done.returncode == 0
+    assert code == 0

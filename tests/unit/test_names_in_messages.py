@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from ullage.session.reading_settings import name_on_the_page
@@ -45,6 +46,7 @@ def of_the_manifest() -> Iterator[tuple[Path, str]]:
     yield from ((path, path.read_text(encoding="utf-8")) for path in sorted((EXTENSION / "media" / "walkthrough").glob("*.md")))
 
 
+@cache
 def all_texts() -> list[tuple[Path, str]]:
     return [*of_python(), *of_typescript(), *of_the_manifest()]
 

@@ -114,7 +114,7 @@ async def test_a_wrong_place_is_an_error(searched: Workplace, path: str, words: 
 
 
 async def test_a_pattern_that_takes_for_ever_holds_nothing_up(searched: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_matching, "SECONDS", 1.0)
+    monkeypatch.setattr(search_matching, "SECONDS", 0.3)
     searched.put({"long.txt": f"{'a' * 60}!\n"})
     searched.editor.documents[searched.root / "open.txt"] = f"{'a' * 60}!\n"
     searching = asyncio.create_task(searched.call("search", pattern="(a+)+$", glob="*.txt"))

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.deep import many
+from tests.deep import DEEP, many
 from tests.fake_api import Call, Fail, Reply, Say, Think
 from tests.unit.replay.simulating.exact_api import exact_api
 from tests.unit.session.harness import MODEL, Stage, calls, items, kept_of, stage
@@ -465,8 +466,17 @@ REVERSED = (
 )
 
 
-@pytest.mark.parametrize("doings", REVERSED, ids=lambda doings: ", ".join(doing.what for doing in doings))
-@pytest.mark.parametrize("policy", ["ullage", "claude-code", "three-layer"])
+REVERSED_UNDER = ("ullage", "claude-code", "three-layer")
+SAMPLED = [(REVERSED_UNDER[number % 3], doings) for number, doings in enumerate(REVERSED)]
+"""Each of them once, and each policy. The long run has them all under all three; random ones stand above."""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("policy", "doings"),
+    list(product(REVERSED_UNDER, REVERSED)) if DEEP else SAMPLED,
+    ids=lambda each: each if isinstance(each, str) else ", ".join(doing.what for doing in each),
+)
 def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, doings: Sequence[Doing]) -> None:
     done: list[str] = []
     made = check(BUILT_IN[policy], [*worked()[:9], *doings, *worked()[:6]], by_hand=done)

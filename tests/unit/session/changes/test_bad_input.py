@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deep import many
 from tests.unit.session.changes.changing import run, turn
 from tests.unit.session.changes.test_reviewing import AFTER, BEFORE, at_work, edit
 from tests.unit.session.harness import kept_of
@@ -228,6 +229,12 @@ async def test_a_workspace_folder_that_is_gone_loses_nothing(folder: Path) -> No
         assert decided == Decided("a.py", "conflict", going_back.CHANGED_SINCE)
 
 
+LINE = b"x" * many(79, deep=1) + b"\n"
+LARGE = LINE * (4_000_000 // len(LINE))
+"""As large in the sample, with fewer lines to compare."""
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize("do", [undo_all, undo_turn, go_back])
 @pytest.mark.parametrize(
     ("before", "command"),
@@ -236,7 +243,7 @@ async def test_a_workspace_folder_that_is_gone_loses_nothing(folder: Path) -> No
         (b"\0\1\2", "rm a.bin"),
         (b"one\r\ntwo\rthree\n", "printf 'one\\n' > a.bin"),
         (b"\xef\xbb\xbfone", "printf 'one' > a.bin"),
-        (b"x\n" * 2_000_000, "echo y >> a.bin"),
+        (LARGE, "echo y >> a.bin"),
         (None, "printf '\\0' > a.bin"),
         (b"#!/bin/sh\n", "chmod +x a.bin"),
     ],
