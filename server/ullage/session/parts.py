@@ -1,0 +1,208 @@
+"""What a session consists of, put together, and what each part does about what another one did.
+
+`Session` (`session.py`) adds what a front end asks of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
+
+from ullage.context.blocks import Json
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Logged
+from ullage.context.quoting import visible_line
+from ullage.context.view.fates import touches_in_view
+from ullage.models.model import Model
+from ullage.session.attachments import SessionShelf
+from ullage.session.changes.going_back import GoingBack
+from ullage.session.changes.recording import Recording
+from ullage.session.changes.reviewing import Reviewing
+from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.means import SessionMeans
+from ullage.session.compacting.pauses import Cooling, WhileEditing
+from ullage.session.compacting.policy_in_use import PolicyInUse
+from ullage.session.compacting.restoring import Restoring
+from ullage.session.conversation import Conversation
+from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
+from ullage.session.history.history import History
+from ullage.session.history.places import fork_origin, pinned_items
+from ullage.session.locations import locating
+from ullage.session.models_in_use import ModelInUse
+from ullage.session.permissions.past import PastCalls
+from ullage.session.permissions.permits import SessionPermits
+from ullage.session.permissions.proposed_edit import ProposedEdits
+from ullage.session.permissions.rules_kept import SessionRules
+from ullage.session.prelude import PreludeInUse, RulesInForce
+from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.display import Display, ShownGauge
+from ullage.session.timeline.items import (
+    ChangesChanged,
+    ModeChanged,
+    ModeId,
+    ModelChanged,
+    PinsChanged,
+    Update,
+)
+from ullage.session.turns.approvals import Approvals
+from ullage.session.turns.calls import Calls
+from ullage.session.turns.modes import ModeInForce
+from ullage.session.turns.turn import FileNotices
+from ullage.session.turns.turns import PromptQueue, Turns, Work
+from ullage.store.plain_files import ProposalFiles
+from ullage.store.statements import SessionRecord
+from ullage.tools.media import Shelf
+from ullage.tools.tool import Tool, ToolKind
+from ullage.workspace.touched import FileReads
+
+
+class Parts:
+    """The parts of one session, each of which knows only those that it asks."""
+
+    def __init__(
+        self,
+        record: SessionRecord,
+        entries: Sequence[Logged],
+        surroundings: Surroundings,
+        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf], Mapping[str, Tool]],
+        model: Model,
+        tell: Callable[[str, int, Update], None],
+    ) -> None:
+        self.id = record.id
+        self._surroundings = surroundings
+        self._display = Display(record.id, record.title, tell)
+        self._work = Work(record.id, self._work_done)
+        self._arriving = asyncio.Lock()
+        self._stops = 0
+        """How often the user stopped something."""
+        self._reads = FileReads()
+        self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
+        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf)
+        self._tools = dict(renewed())
+        self._model = ModelInUse(model, self._model_changed)
+        self._mode = ModeInForce(record.id, entries, surroundings.store)
+        self._forked_from = fork_origin(entries)
+        self._conversation = Conversation(
+            *(record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock),
+            *(self._appended, locating(surroundings.folders)),
+        )
+        timeline = self._conversation.timeline
+        self._queue = PromptQueue(self._conversation, surroundings.store)
+        self._rules = RulesInForce(surroundings.folders)
+        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
+        self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
+        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
+        self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
+        self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
+        self._means = SessionMeans(
+            *(self._conversation, surroundings, self._policy, self._model, restoring),
+            *(self._display.as_compacting, self._prelude.renew, lambda: self._gauge.show()),
+        )
+        self._controller = CompactionController(self._conversation, surroundings, self._policy, self._model, self._means)
+        self._gauge = ShownGauge(self._display, self._conversation, surroundings, self._model, self._controller)
+        self.history = History(
+            *(self._conversation, surroundings, self._means, self._model, self._controller),
+            *(lambda: self.busy, self._epoch_changed, self._gauge.foretold),
+        )
+        self.reviewing = Reviewing(
+            self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
+        )
+        self.going_back = GoingBack(self._conversation, surroundings, self.file_changed)
+        self._while_editing = WhileEditing(
+            self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.while_idle()))
+        )
+        self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.in_pause())))
+        self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
+        self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
+        proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
+        self._approvals = Approvals(timeline, self.permits, proposals, (surroundings.home or surroundings).folders, self._mode.refusal)
+        self._recording = Recording(self._conversation, surroundings)
+        calls = Calls(
+            *(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording),
+            self._plan_accepted,
+        )
+        self._turns = Turns(
+            *(self._conversation, surroundings, self._queue, self._prelude, self._policy, self._model, self._controller),
+            *(calls, self._notices, self._rules, self._mode),
+            lambda: self._work.ending,
+            lambda retry: self._display.set_state("running", retry),
+            self._display.turn_ended,
+        )
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
+        restate_size(self._conversation, surroundings, self._model.card)
+        self._controller.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
+        self._conversation.projection.let_go()
+
+    # What the parts ask of the session
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being done for it; prompts wait then."""
+        return self._work.is_running
+
+    def file_changed(self, name: str) -> None:
+        """A file of the workspace was changed by somebody else than this session's tools."""
+        self._notices.changed(name)
+        self.reviewing.file_changed(name)
+
+    def set_mode(self, mode: ModeId) -> None:
+        """What the agent may do from its next call on. Raises `StoreFailed`."""
+        if mode != self._mode.id:
+            self._mode.choose(mode)
+            self._display.tell(ModeChanged(mode))
+
+    def _plan_accepted(self, seq: int) -> None:
+        """The plan in that result is carried out now, and no compaction takes it out of view."""
+        self._conversation.append(EntryPinned(seq, True))
+        self.set_mode("act")
+
+    def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
+        tool = self._tools.get(name)
+        return visible_line(tool.title(input) if tool else name), tool.kind if tool else "other"
+
+    # What one does about another
+
+    def _model_changed(self) -> None:
+        self._display.tell(ModelChanged(self._model.info))
+        self._gauge.show()
+
+    def _work_done(self, went_well: bool) -> None:
+        if went_well and self._queue.goes_on:
+            self._work.begin(self._turns.run())
+            return
+        self._queue.offer()
+        self._display.set_state("idle")
+        self._size_counted()
+        self._controller.keep_learned()
+        self._cooling.begin()
+
+    def _size_counted(self) -> None:
+        self._gauge.show()
+        if not self.busy:  # else a reply may still tell more
+            keep_size(self._conversation, self._surroundings, self._model.card)
+
+    def _appended(self, logged: Logged) -> None:
+        self._gauge.logged(logged.entry)
+        self._mode.see(logged.entry)
+        if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
+            self._controller.making.ahead.give_up()
+        if isinstance(logged.entry, EntryPinned | FilePinned):
+            self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
+        if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
+            self._reads.keep_only(touches_in_view(self._conversation.projection))
+        self.reviewing.logged(logged)
+        self._means.reading.look()
+        self._means.show_fetched_again()
+        self._endpoint_counts.look()
+        self._gauge.show()
+
+    def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
+        self._controller.making.ahead.give_up()
+        self._reads.keep_only(in_view)
+
+
+async def well(compacting: Coroutine[None, None, object]) -> bool:
+    """Whatever comes of a compaction, the queue goes on after it."""
+    await compacting
+    return True
