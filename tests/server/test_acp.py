@@ -368,7 +368,8 @@ async def test_a_compaction_is_previewed_made_shown_and_undone(folder: Path, sta
         assert (await ask("redo"))["compactionId"]
         assert (await ask("pin", path="pump.py"))["pinnedFiles"] == ["pump.py"]
         requests = len(fake.requests)
-        assert await editor.prompt(session, "/unpin @pump.py") == "end_turn"
+        link = resource_link_block("pump.py", (folder / "pump.py").as_uri())
+        assert await editor.prompt(session, "/unpin", link) == "end_turn"
         assert len(fake.requests) == requests
         assert (await ask("timeline"))["pinnedFiles"] == []
         assert (await refused(ask("pin", pinned="yes", path="pump.py"))).code == -32602

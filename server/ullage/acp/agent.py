@@ -282,7 +282,7 @@ class UllageAgent:
         self._live[session_id] = self._live.pop(session_id)  # the last one
         with refusing():
             text, refs = prompt_of(prompt, place.folders)
-            told = None if refs else await self._commanded(text, place, live.session)
+            told = await self._commanded(text, place, live.session, has_refs=bool(refs))
             prompt_id = await live.session.prompt(text, refs) if told is None else ""
         if told is None:
             return schema.PromptResponse(stop_reason=await live.turn(prompt_id))
@@ -291,9 +291,9 @@ class UllageAgent:
         await self._outbox.flush()
         return schema.PromptResponse(stop_reason="end_turn")
 
-    async def _commanded(self, text: str, place: Place, session: Session) -> str | None:
+    async def _commanded(self, text: str, place: Place, session: Session, *, has_refs: bool) -> str | None:
         """What a command did that was typed, in words; None where none was. Raises `SessionError`."""
-        typed = typed_command(text)
+        typed = None if has_refs else typed_command(text)
         return pin_command(text, session) if typed is None else (await carry_out(typed, place.sessions, session)).text
 
     async def cancel(self, session_id: str, **_: Any) -> None:

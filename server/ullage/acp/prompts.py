@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,9 +20,16 @@ LINE_MARK = "L"
 """Before a line in the fragment of a link: `#L10`, `#L10:20`, `#L10-20`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Something in a prompt that is no word of its text."""
+
+    text: str
+
+
 def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
     """The text and what is attached. Raises `SessionError` for what no model of ours can be given."""
-    text: list[str] = []
+    text: list[str | Mention] = []
     refs: list[Ref] = []
     for block in blocks:
         match block:
@@ -39,7 +47,18 @@ def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
                 refs.append(_embedded(block.resource, ref, folders))
             case _:
                 raise SessionError("invalid", f"Ullage takes no {getattr(block, 'type', 'such')} content in a prompt")
-    return "".join(text), refs
+    return _joined(text), refs
+
+
+def _joined(parts: Iterable[str | Mention]) -> str:
+    """One text. A client sends what it mentions as blocks of their own, and not always with white space around them."""
+    text, after_mention = "", False
+    for part in parts:
+        words, is_mention = (part.text, True) if isinstance(part, Mention) else (part, False)
+        touches = bool(text and words) and not (text[-1].isspace() or words[0].isspace() or words[0] in ".,;:!?)")
+        text += f" {words}" if touches and (is_mention or after_mention) else words
+        after_mention = is_mention
+    return text
 
 
 def path_of(uri: str) -> Path | None:
@@ -66,8 +85,8 @@ def _lines(uri: str) -> tuple[int, int] | None:
     return int(first), int(last)
 
 
-def _mention(uri: str, ref: FileRef | None, folders: Folders) -> str:
-    return uri if ref is None else f"@{folders.show(ref.path)}"
+def _mention(uri: str, ref: FileRef | None, folders: Folders) -> Mention:
+    return Mention(uri if ref is None else f"@{folders.show(ref.path)}")
 
 
 def _embedded(resource: schema.TextResourceContents | schema.BlobResourceContents, ref: FileRef | None, folders: Folders) -> Ref:

@@ -27,6 +27,18 @@ def test_links_become_mentions_and_attachments(folders: Folders) -> None:
         assert (text, refs) == ("Mend @a pump.py", [FileRef(pump, lines)])
 
 
+def test_mentions_stand_apart_from_the_words_around_them(folders: Folders) -> None:
+    assert folders.first is not None
+    link = resource_link_block("pump", (folders.first / "pump.py").as_uri())
+    for before, after, text in (
+        ("Mend", "now", "Mend @pump.py now"),
+        ("Mend ", "\nnow", "Mend @pump.py\nnow"),
+        ("(", ").", "( @pump.py)."),
+    ):
+        assert prompt_of([text_block(before), link, text_block(after)], folders)[0] == text
+    assert prompt_of([text_block("pres"), text_block("sure")], folders)[0] == "pressure"
+
+
 def test_what_lies_elsewhere_is_only_named(folders: Folders) -> None:
     for uri in ("https://pumps.example/a", "file:///etc/passwd", "file://elsewhere/etc/passwd", "zed:///thread/1"):
         assert prompt_of([resource_link_block("it", uri)], folders) == (uri, [])
