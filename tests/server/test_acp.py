@@ -13,8 +13,11 @@ from acp import RequestError, embedded_text_resource, image_block, resource_bloc
 
 from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say, Think
 from tests.patience import PATIENCE
+from tests.server import forked
 from tests.server.acp_client import KEY, AcpEditor, acp_editor, acp_lines
+from tests.server.client import environment
 from tests.unit.context.pictures import png
+from ullage.store.folder import VARIABLE
 
 
 async def begun(editor: AcpEditor, folder: Path, **capabilities: Any) -> str:
@@ -308,6 +311,22 @@ async def test_a_client_that_knows_compactions_is_told_of_them(folder: Path, sta
         assert [each["status"] for each in made[:1] + made[-1:]] == ["in_progress", "completed"]
         assert len({each["compactionId"] for each in made}) == 1
         assert not any("ompact" in str(each.get("title")) for each in updates)
+
+
+async def test_settings_that_cannot_be_read_end_it_and_others_are_named(state: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "settings.json"
+    kept.write_text('{"model": {"provider": "practice"}, "colour": "red"}')
+    for given, code, words in (
+        ("{bad", 1, "--settings"),
+        (str(tmp_path / "missing.json"), 1, "--settings"),
+        (str(kept), 0, "ullage.colour"),
+    ):
+        server = await forked.start(("--settings", given, "--state-folder", str(state)), environment({VARIABLE: str(state)}), "acp")
+        server.stdin.close()
+        async with asyncio.timeout(PATIENCE):
+            told = (await server.stderr.read()).decode()
+            assert await server.wait() == code
+        assert words in told
 
 
 def _request(number: int, method: str, **params: Any) -> bytes:
