@@ -526,6 +526,8 @@ export interface WorktreeStanding {
   /** Of its branch, beyond the one that it began from. */
   commits: number;
   more?: Optional<boolean>;
+  /** Files that were brought last and can be taken back. */
+  brought?: Optional<number>;
 }
 
 /** What the list says of a session beside its title. */
@@ -794,6 +796,7 @@ export interface ClientRequests {
   "ullage/session/looked": [OfSession, Nothing];
   "ullage/session/worktree": [OfSession, WorktreeStanding];
   "ullage/session/bringBack": [OfSession & { paths?: Optional<string[]> }, { files: DecidedFile[] }];
+  "ullage/session/takeBack": [OfSession, { files: DecidedFile[] }];
   "ullage/session/removeWorktree": [OfSession, { branch?: Optional<string> }];
   "ullage/session/prompt": [
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
@@ -900,6 +903,7 @@ export const METHODS = {
     "ullage/session/looked": true,
     "ullage/session/worktree": true,
     "ullage/session/bringBack": true,
+    "ullage/session/takeBack": true,
     "ullage/session/removeWorktree": true,
     "ullage/session/prompt": true,
     "ullage/session/unqueue": true,

@@ -166,6 +166,17 @@ stage("fork", {}, (scenario) => {
     await page.keyboard.press("Enter");
     await notification(page, "1 file brought back.").waitFor();
     await inExplorer.waitFor();
+    await worktree.click();
+    await page.keyboard.type("Undo bringing");
+    await page.locator(".quick-input-list").getByText("Undo bringing back").waitFor();
+    await screenshot("3b-it-can-be-taken-back");
+    await page.keyboard.press("Enter");
+    await notification(page, "1 file is as it was before.").waitFor();
+    await inExplorer.waitFor({ state: "detached" });
+    await worktree.click();
+    await page.locator(".quick-input-list").getByText("1 file to bring back").waitFor();
+    await page.keyboard.press("Enter");
+    await inExplorer.waitFor();
 
     await worktree.click();
     await page.locator(".quick-input-list").getByText("nothing differs from the workspace folder").waitFor();

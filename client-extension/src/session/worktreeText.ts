@@ -81,3 +81,23 @@ export function broughtInWords(files: readonly DecidedFile[]): string {
     .filter(Boolean)
     .join(" ");
 }
+
+/** What became of taking that back. */
+export function takenBackInWords(files: readonly DecidedFile[]): string {
+  const done = files.filter(({ outcome }) => outcome === "done").length;
+  const left = files.filter(({ outcome }) => outcome !== "done");
+  const first = left[0];
+  return [
+    done === 0
+      ? t("No file was changed.")
+      : plural(done, t("{count} file is as it was before."), t("{count} files are as they were before.")),
+    first === undefined
+      ? ""
+      : plural(left.length, t("{count} file stays: {path} ({why})."), t("{count} files stay, such as {path} ({why})."), {
+          path: first.path,
+          why: first.why ?? "",
+        }),
+  ]
+    .filter((sentence) => sentence !== "")
+    .join(" ");
+}

@@ -2,13 +2,13 @@
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
-import { t } from "../l10n";
+import { plural, t } from "../l10n";
 import { confirm, tell } from "../notify";
 import type { WorktreeFile, WorktreeStanding } from "../protocol";
 import { settlesWithin } from "../server/answers";
 import { labelText } from "../visible";
 import type { ActiveSession } from "./activeSession";
-import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords, toBring } from "./worktreeText";
+import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords, takenBackInWords, toBring } from "./worktreeText";
 
 /** Milliseconds. A notification stays for most of a second at least, so one that is soon over is not shown at all. */
 const SHOWN_AFTER = 1_000;
@@ -42,6 +42,16 @@ export async function showWorktree(session: ActiveSession): Promise<void> {
       detail: t("As changes that are not committed. What you changed stays."),
       run: () => bringBack(session, standing),
     },
+    ...(standing.brought == null
+      ? []
+      : [
+          {
+            label: `$(discard) ${t("Undo bringing back")}`,
+            description: plural(standing.brought, t("{count} file"), t("{count} files")),
+            detail: t("The files get what they held before. What you changed since stays."),
+            run: () => takeBack(session),
+          },
+        ]),
     {
       label: `$(diff-multiple) ${t("Compare with the workspace folder")}`,
       description: t("workspace folder ↔ worktree"),
@@ -69,11 +79,20 @@ export async function showWorktree(session: ActiveSession): Promise<void> {
 
 async function bringBack(session: ActiveSession, standing: WorktreeStanding): Promise<void> {
   const { files } = await session.request("ullage/session/bringBack", {});
-  const compareThem = t("Compare");
+  const [compareThem, undo] = [t("Compare"), t("Undo")];
   const conflicts = inConflict(standing);
-  if ((await tell(broughtInWords(files), ...(conflicts.length > 0 ? [compareThem] : []))) === compareThem) {
+  const offered = [...(conflicts.length > 0 ? [compareThem] : []), ...(files.some(({ outcome }) => outcome === "done") ? [undo] : [])];
+  const chosen = await tell(broughtInWords(files), ...offered);
+  if (chosen === compareThem) {
     await compare(conflicts);
+  } else if (chosen === undo) {
+    await takeBack(session);
   }
+}
+
+async function takeBack(session: ActiveSession): Promise<void> {
+  const { files } = await session.request("ullage/session/takeBack", {});
+  void tell(takenBackInWords(files));
 }
 
 /** On the left the workspace folder, on the right the worktree. */

@@ -79,7 +79,7 @@ def worktree_to_wire(worktree: Worktree, standing: Standing) -> protocol.Worktre
         protocol.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
         for each in standing.files
     ]
-    return protocol.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None)
+    return protocol.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None, standing.brought or None)
 
 
 def figures_to_wire(figures: Figures) -> protocol.SessionFigures:

@@ -40,6 +40,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.LOOKED: (wire.SessionParams, wire.Nothing),
     wire.WORKTREE: (wire.SessionParams, wire.WorktreeResult),
     wire.BRING_BACK: (wire.BringBackParams, changes.DecidedResult),
+    wire.TAKE_BACK: (wire.SessionParams, changes.DecidedResult),
     wire.REMOVE_WORKTREE: (wire.SessionParams, wire.RemoveWorktreeResult),
     wire.PROMPT: (wire.PromptParams, wire.PromptResult),
     wire.UNQUEUE: (wire.UnqueueParams, wire.UnqueueResult),

@@ -105,6 +105,10 @@ async def _bring_back(sessions: Sessions, params: wire.BringBackParams) -> chang
     return decided_to_wire(await sessions.bringing_back(session.id).bring(params.paths))
 
 
+async def _take_back(sessions: Sessions, params: wire.SessionParams) -> changes.DecidedResult:
+    return decided_to_wire(await sessions.bringing_back(sessions.get(params.session_id).id).take_back())
+
+
 async def _remove_worktree(sessions: Sessions, params: wire.SessionParams) -> wire.RemoveWorktreeResult:
     session = sessions.get(params.session_id)
     branch = sessions.worktrees.named(session.id).branch
@@ -268,6 +272,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.CLOSE: _close,
     wire.WORKTREE: _worktree,
     wire.BRING_BACK: _bring_back,
+    wire.TAKE_BACK: _take_back,
     wire.REMOVE_WORKTREE: _remove_worktree,
     wire.PROMPT: _prompt,
     wire.SET_MODEL: _set_model,

@@ -29,6 +29,7 @@ CLOSE = "ullage/session/close"
 LOOKED = "ullage/session/looked"
 WORKTREE = "ullage/session/worktree"
 BRING_BACK = "ullage/session/bringBack"
+TAKE_BACK = "ullage/session/takeBack"
 REMOVE_WORKTREE = "ullage/session/removeWorktree"
 PROMPT = "ullage/session/prompt"
 UNQUEUE = "ullage/session/unqueue"
@@ -371,12 +372,14 @@ class WorktreeFile:
 
 @attrs.frozen
 class WorktreeResult:
-    """Result of `worktree`. `commits` are those of its branch, `more` says that there are more files than are given."""
+    """Result of `worktree`. `commits` are those of its branch, `more` says that there are more files than are given,
+    `brought` how many files were brought last and can be taken back."""
 
     worktree: Worktree
     files: list[WorktreeFile]
     commits: int
     more: bool | None = None
+    brought: int | None = None
 
 
 @attrs.frozen

@@ -41,6 +41,9 @@ FIGURES = "figures:"
 WORKTREE = "worktree:"
 """The same: the worktree in which its agent works (`session/sessions/worktrees.py`)."""
 
+BROUGHT = "brought:"
+"""The same: what was brought last from that worktree, so that it can be taken back (`session/sessions/taking_back.py`)."""
+
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
@@ -229,6 +232,7 @@ def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
         REFETCHED + session_id,
         FIGURES + session_id,
         WORKTREE + session_id,
+        BROUGHT + session_id,
     ]
     connection.executemany("DELETE FROM remembered WHERE key = ?", [(key,) for key in keys])
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fake_api import Call, Say
+from tests.unit.session.changes.changing import versions
 from tests.unit.session.harness import Stage, calls, kept_of, stage
 from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
@@ -23,6 +24,7 @@ from ullage.session.sessions.bringing_back import (
     Joined,
     joining,
 )
+from ullage.session.sessions.taking_back import from_json as brought_from_json
 from ullage.session.sessions.worktrees import from_json, to_json
 from ullage.workspace.files import Content
 from ullage.workspace.worktrees import Worktree
@@ -198,6 +200,52 @@ async def test_what_was_changed_comes_back_and_conflicts_are_named(folder: Path)
         assert not (folder / "old.py").exists()
         left = {each.path: each.conflict or each.action for each in (await back.standing()).files}
         assert left["new/pump.py"] == left["old.py"] == "same"
+
+
+async def test_what_was_brought_back_is_taken_back_and_what_the_user_changed_since_stays(folder: Path) -> None:
+    before = {"tank.py": "one\n2\n3\n4\n", "old.py": "old\n", "dip.py": "dip\n"}
+    (folder / "tank.py").write_text(before["tank.py"])
+    async with stage(folder) as here:
+        session = await here.sessions.create(in_worktree=True)
+        root = root_of(session)
+        for name, text in (("tank.py", "1\n2\n3\nfour\n"), ("dip.py", "dipstick\n"), ("pump.py", "pump\n"), ("valve.py", "valve\n")):
+            (root / name).write_text(text)
+        (root / "old.py").unlink()
+        back = here.sessions.bringing_back(session.id)
+        with pytest.raises(SessionError, match="left to take back"):
+            await back.take_back()
+        await back.bring()
+        assert (await back.standing()).brought == 5
+        (folder / "dip.py").write_text("my dipstick\n")
+        (folder / "tank.py").write_text("one\ntwo\n3\nfour\n")
+    async with stage(folder) as here:
+        await here.sessions.open(session.id)
+        back = here.sessions.bringing_back(session.id)
+        decided = {each.path: each.outcome for each in await back.take_back()}
+        assert decided == {"tank.py": "done", "dip.py": "conflict", "pump.py": "done", "valve.py": "done", "old.py": "done"}
+        assert (folder / "tank.py").read_text() == "one\ntwo\n3\n4\n"
+        assert (folder / "dip.py").read_text() == "my dipstick\n"
+        assert (folder / "old.py").read_text() == before["old.py"]
+        assert not (folder / "pump.py").exists()
+        (folder / "dip.py").write_text("dipstick\n")
+        assert (await back.standing()).brought == 1, "what stayed can be tried again"
+        assert {each.path: each.outcome for each in await back.take_back()}["dip.py"] == "done"
+        assert (folder / "dip.py").read_text() == before["dip.py"]
+
+
+@pytest.mark.parametrize("damaged", [None, 4, "x", [4], [{}], [{"path": "a", "here": "b", "before": "c", "after": None}]])
+def test_a_damaged_row_of_what_was_brought_takes_nothing_back(damaged: Json) -> None:
+    assert brought_from_json(damaged) == []
+
+
+async def test_files_are_brought_back_also_where_their_copies_find_no_room(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.sessions.create(in_worktree=True)
+        (root_of(session) / "dip.py").write_text("dipstick\n")
+        versions(here).limit = 0
+        back = here.sessions.bringing_back(session.id)
+        assert [each.outcome for each in await back.bring()] == ["done"]
+        assert (await back.standing()).brought == 0
 
 
 async def test_only_some_are_brought_back(folder: Path) -> None:

@@ -2,13 +2,14 @@
 
 Each file is compared in three: the commit that the worktree began from, the worktree, the workspace folder. What changed on one side alone
 is taken; texts that changed on both sides are joined line by line. What cannot be joined stays as it is and is named: nothing of the user's
-is replaced that is not in git.
+is replaced that is not in git. All of it can be taken back.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+import logging
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -17,11 +18,15 @@ from ullage.context.changes.merging import lines_of, merged, regions
 from ullage.session.changes.scanning import LARGEST_BYTES
 from ullage.session.changes.shown import Decided
 from ullage.session.errors import SessionError
+from ullage.session.sessions.taking_back import CHANGED_SINCE, NOT_KEPT, Brought, NotKept, from_json, keep, kept, to_json
 from ullage.session.surroundings import Surroundings
+from ullage.store.errors import StoreFailed
 from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, content_on_disk
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, bytes_of, text_of
 from ullage.workspace.worktrees import NoWorktree, Worktree, WorktreeChange, compare_worktree
+
+logger = logging.getLogger(__name__)
 
 Action: TypeAlias = Literal["write", "create", "delete", "join", "same"]
 
@@ -81,6 +86,8 @@ class Standing:
     files: tuple[FileBrought, ...]
     more: bool
     commits: int
+    brought: int
+    """Files that were brought last, and can be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +98,26 @@ class _Looked:
 
 
 class BringingBack:
-    """From one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was written."""
+    """From one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was written. Under `key`
+    is kept what was brought last."""
 
-    def __init__(self, worktree: Worktree, home: Surroundings, changed: Callable[[str], None]) -> None:
+    def __init__(self, worktree: Worktree, home: Surroundings, changed: Callable[[str], None], key: str) -> None:
         self._worktree = worktree
         self._home = home
         self._changed = changed
+        self._key = key
 
     async def standing(self) -> Standing:
         """What would be done. Nothing is. Raises `SessionError`."""
         looked, more, commits = await self._look()
-        return Standing(tuple(each.file for each in looked), more, commits)
+        return Standing(tuple(each.file for each in looked), more, commits, len(self._brought()))
 
     async def bring(self, paths: Collection[str] | None = None) -> list[Decided]:
-        """Does it: all, or those `paths`. Raises `SessionError`."""
-        looked, _, _ = await self._look()
+        """Does it: all, or those `paths`. Raises `SessionError`, `StoreFailed`."""
+        looked = [each for each in (await self._look())[0] if paths is None or each.file.path in paths]
+        await self._note([each for each in looked if not each.file.conflict and each.file.action != "same"])
         decided: list[Decided] = []
         for each in looked:
-            if paths is not None and each.file.path not in paths:
-                continue
             if each.file.conflict:
                 decided.append(Decided(each.file.path, "conflict", each.file.conflict))
             elif each.file.action != "same":
@@ -118,6 +126,64 @@ class BringingBack:
                 if not why:
                     self._changed(self._home.folders.show(each.file.here))
         return decided
+
+    async def take_back(self) -> list[Decided]:
+        """The files that were brought last get what they held before. What was changed since is joined with that, or stays. Raises
+        `SessionError`, `StoreFailed`."""
+        brought = self._brought()
+        if not brought:
+            raise SessionError("nothing_to_undo", "Nothing that was brought back is left to take back")
+        decided: list[Decided] = []
+        left: list[Brought] = []
+        for each in brought:
+            why = await self._take_back(each)
+            decided.append(Decided(each.path, "conflict" if why else "done", why))
+            if why:
+                left.append(each)
+        self._home.store.remember(self._key, to_json(left) if left else None)
+        return decided
+
+    def _brought(self) -> list[Brought]:
+        return from_json(self._home.store.recalled(self._key))
+
+    async def _note(self, looked: Sequence[_Looked]) -> None:
+        """Keeps what these files hold, before any of them is written."""
+        if not looked:
+            return
+        versions, noted = self._home.versions, list[Brought]()
+        try:
+            for each in looked:
+                before = await asyncio.to_thread(keep, versions, each.now)
+                noted.append(Brought(each.file.path, each.file.here, before, await asyncio.to_thread(keep, versions, each.wanted)))
+        except StoreFailed as error:  # no reason not to bring them: what is replaced is in git
+            logger.warning("what is brought back cannot be taken back: %s", error)
+            noted.clear()
+        self._home.store.remember(self._key, to_json(noted) if noted else None)
+
+    async def _take_back(self, brought: Brought) -> str:
+        """Why it stays; empty where it is as it was before."""
+        versions, here = self._home.versions, brought.here
+        try:
+            before = await asyncio.to_thread(kept, versions, brought.before)
+            after = await asyncio.to_thread(kept, versions, brought.after)
+            if self._home.folders.resolve_for_writing(str(here)) != here:
+                return "A link stands in its way"
+            now = await self._home.files.content(here, LARGEST_BYTES)
+        except NotKept:
+            return NOT_KEPT
+        except OutsideWorkspace:
+            return "It is outside of the workspace folder"
+        except (OSError, NotEncodable, TooLarge) as error:
+            return f"It cannot be read: {getattr(error, 'strerror', None) or error}"
+        joined = joining(None if after is None else after.data, now, before, changed_here=now != after)
+        if joined.conflict:
+            return CHANGED_SINCE
+        if joined.action == "same":
+            return ""
+        why = await self._write(_Looked(FileBrought(brought.path, here, here, joined.action), joined.wanted, now))
+        if not why:
+            self._changed(self._home.folders.show(here))
+        return why
 
     async def _look(self) -> tuple[list[_Looked], bool, int]:
         try:

@@ -40,6 +40,7 @@ from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
+from ullage.store.session_list import BROUGHT
 from ullage.store.user_state import UserState
 from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
 from ullage.workspace.files import Editor, WorkspaceFiles
@@ -226,7 +227,7 @@ class Sessions:
 
     def bringing_back(self, session_id: str) -> BringingBack:
         """What was changed in that session's worktree, on its way into the workspace folder. Raises `SessionError`."""
-        return BringingBack(self.worktrees.named(session_id), self._around, self._open.file_changed_at_home)
+        return BringingBack(self.worktrees.named(session_id), self._around, self._open.file_changed_at_home, BROUGHT + session_id)
 
     def looked(self, session_id: str) -> None:
         """The user looks at that session, and sees what became of its last turn. Raises `SessionError`."""
