@@ -311,6 +311,10 @@ async def test_a_client_that_knows_compactions_is_told_of_them(folder: Path, sta
         assert [each["status"] for each in made[:1] + made[-1:]] == ["in_progress", "completed"]
         assert len({each["compactionId"] for each in made}) == 1
         assert not any("ompact" in str(each.get("title")) for each in updates)
+        for number in (6, 7):  # what is not there counts as deleted
+            assert (await say(_request(number, "session/delete", sessionId=session)))["result"] == {}
+        assert (await say(_request(8, "session/list", cwd=str(folder))))["result"]["sessions"] == []
+        assert (await say(_request(9, "session/prompt", sessionId=session, prompt=compact)))["error"]["code"] == -32002
 
 
 async def test_settings_that_cannot_be_read_end_it_and_others_are_named(state: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
-from ullage.acp.shown import Shown, knows_compactions, plan_update, words_chunk
+from ullage.acp.shown import Shown, known_updates, plan_update, words_chunk
 from ullage.acp.workspaces import Place, Workspaces
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
@@ -149,6 +149,7 @@ class UllageAgent:
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
+                    delete=schema.SessionDeleteCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
                     close=schema.SessionCloseCapabilities(),
                     fork=schema.SessionForkCapabilities(),
@@ -303,13 +304,29 @@ class UllageAgent:
             known[1].session.cancel()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One of Ullage's own; `method` comes without the `_`."""
+        """One of Ullage's own, or one of `NOT_ROUTED`; `method` comes without the `_`."""
+        if method == "session/delete":
+            return await self._delete(params)
         do = METHODS.get(method)
         if do is None:
             raise RequestError.method_not_found(f"_{method}")
         _place, live = self._known(str(params.get("sessionId")))
         with refusing():
             return await do(live.session, params)
+
+    async def _delete(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Deletes a session for good. One that is not there counts as deleted."""
+        session_id = params.get("sessionId")
+        if not isinstance(session_id, str):
+            raise RequestError(CODES["invalid"], "`sessionId` is a text")
+        for place in self._workspaces:
+            with refusing():
+                if session_id in [each.session_id for each in await place.sessions.listed(MOST_SESSIONS)]:
+                    await place.sessions.delete(session_id)
+        known = self._live.pop(session_id, None)
+        if known is not None:
+            known[1].close()
+        return {}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
         """There are none."""
@@ -343,7 +360,7 @@ class UllageAgent:
 
     async def _follow(self, place: Place, session: Session) -> Live:
         """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
-        shown = Shown(place.folder, knows_compactions=knows_compactions(self._wire.announced))
+        shown = Shown(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
         live = Live(session, shown, self._connected, self._outbox, self._keep) if known is None else known[1]
         live.shown = shown  # from the beginning, where it was open already

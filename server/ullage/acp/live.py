@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from acp import RequestError, schema
 
 from ullage.acp.outbox import Outbox
-from ullage.acp.shown import Shown, call_fields, notice_chunk, says_what_the_client_knows
+from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import EndedTurn, GaugeChanged, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
@@ -77,7 +77,7 @@ class Live:
         if notice.level == "error" and self._prompts:
             self._error = notice  # the answer to the prompt says it
         else:
-            self.tell(notice_chunk(notice))
+            self.tell(self.shown.notice(notice))
 
     # Prompts
 
@@ -97,7 +97,7 @@ class Live:
                 raise RequestError(RequestError.auth_required().code, told)
             raise RequestError(RequestError.internal_error().code, told, {"reason": "turn_failed"})
         if error is not None:
-            self.tell(notice_chunk(error))
+            self.tell(self.shown.notice(error))
         self._is_quiet = stop == "cancelled"
         await self._outbox.flush()
         return stop

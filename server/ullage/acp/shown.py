@@ -1,8 +1,8 @@
 """What a session tells its front ends, in the words of the protocol: pure, but for what each item was last told.
 
-A front end of Ullage gets items that change. A client of this protocol gets pieces of messages, and tool calls that change. A compaction
-has an update of its own, for clients that say that they know it (`session.compaction`). For others it is shown as a tool call. The package
-has no type for that update yet, so it is a plain object.
+A front end of Ullage gets items that change. A client of this protocol gets pieces of messages, and tool calls that change. Compactions and
+notices have updates of their own, for clients that say that they know them. The package has no types for these yet, so they are plain
+objects. For other clients a compaction is a tool call, and a notice a quotation in the answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from acp import schema
 
@@ -57,9 +57,10 @@ class _Call:
 class Shown:
     """One session, as its client was told of it. `folder` is where relative paths begin."""
 
-    def __init__(self, folder: Path | None, *, knows_compactions: bool = False) -> None:
+    def __init__(self, folder: Path | None, known: frozenset[str] = frozenset()) -> None:
+        """`known` are the updates that the client knows beside those of every client: `compaction`, `notices`."""
         self.folder = folder
-        self._knows_compactions = knows_compactions
+        self._known = known
         self._texts: dict[str, items.AssistantItem | items.ThinkingItem] = {}
         """Texts that grow, with nothing in them, by id."""
         self._told: dict[str, int] = {}
@@ -95,10 +96,18 @@ class Shown:
                 names = "".join(f"\n@{name}" for name in item.attachments)
                 yield schema.UserMessageChunk(session_update="user_message_chunk", content=_text(f"{item.text}{names}"), message_id=item.id)
             elif isinstance(item, items.NoticeItem):
-                if not says_what_the_client_knows(item):
-                    yield notice_chunk(item)
+                if not says_what_the_client_knows(item) and "notices" not in self._known:
+                    yield notice_chunk(item)  # a client that knows notices takes them for what happens now
             else:
                 yield from self._item(item, 0.0)
+
+    def notice(self, item: items.NoticeItem) -> Update:
+        """Something the user should know now."""
+        if "notices" not in self._known:
+            return notice_chunk(item)
+        title, _, more = item.text.partition("\n")
+        told = {"sessionUpdate": "notice", "severity": item.level, "title": title or item.level}
+        return {**told, "description": more.strip()} if more.strip() else told
 
     def usage(self, gauge: items.Gauge) -> Iterator[Update]:
         """How full the context is, where that is something else than it was."""
@@ -121,7 +130,7 @@ class Shown:
             case items.ToolCallItem():
                 yield from self._call(item, now)
             case items.CompactionItem():
-                if self._knows_compactions:
+                if "compaction" in self._known:
                     yield compaction_update(item)
                 else:
                     yield self._start_or_change(item.id, compaction_fields(item))
@@ -221,13 +230,13 @@ def compaction_fields(item: items.CompactionItem) -> dict[str, Any]:
     }
 
 
-def knows_compactions(announced: dict[str, Any]) -> bool:
-    """Whether a client with these capabilities is told of compactions by the update that is made for it."""
-    match announced:
-        case {"session": {"compaction": dict()}}:
-            return True
-        case _:
-            return False
+def known_updates(announced: dict[str, Any]) -> frozenset[str]:
+    """The updates that a client with these capabilities knows, beside those of every client."""
+    session: object = announced.get("session")
+    if not isinstance(session, dict):
+        return frozenset()
+    said = cast("dict[str, Any]", session)
+    return frozenset(name for name in ("compaction", "notices") if isinstance(said.get(name), dict))
 
 
 def compaction_update(item: items.CompactionItem) -> dict[str, Any]:

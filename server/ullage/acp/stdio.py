@@ -20,6 +20,9 @@ logger = logging.getLogger(__name__)
 LONGEST = 64 * 1024 * 1024
 """Bytes of a message. One that is longer is passed over."""
 
+NOT_ROUTED = frozenset({"session/delete"})
+"""Methods of version 1 that the package does not route yet. They come to the agent as extensions do."""
+
 _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave."""
 
@@ -61,6 +64,8 @@ class Stdio:
             else:
                 if message.get("method") == "initialize":
                     self.announced = capabilities_in(message)
+                elif message.get("method") in NOT_ROUTED:
+                    message["method"] = f"_{message['method']}"
                 return message
         return None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from acp import schema
 
-from ullage.acp.shown import LIVE_OUTPUT, LIVE_SECONDS, Shown, fenced, knows_compactions
+from ullage.acp.shown import LIVE_OUTPUT, LIVE_SECONDS, Shown, fenced, known_updates
 from ullage.session.timeline.items import (
     AssistantItem,
     CompactionItem,
@@ -100,19 +100,28 @@ def test_a_compaction_is_a_tool_call_or_an_update_of_its_own() -> None:
     first, last = ItemUpdated(compaction("in_progress", tokens_after=None)), ItemUpdated(compaction("completed", summary="So far."))
     start, end = told(Shown(FOLDER), first, last)
     assert (start.status, end.status, end.title) == ("in_progress", "completed", "Compacted the conversation: 9,000 → 1,000 tokens")
-    start, end = told(Shown(FOLDER, knows_compactions=True), first, last)
+    start, end = told(Shown(FOLDER, frozenset({"compaction"})), first, last)
     assert (start["sessionUpdate"], start["compactionId"], start["status"]) == ("compaction_update", "c1", "in_progress")
     assert "summary" not in start
     assert end["summary"] == [{"type": "text", "text": "So far."}]
-    (failed,) = told(Shown(FOLDER, knows_compactions=True), ItemUpdated(compaction("failed", error="No room.", summary="So far.")))
+    (failed,) = told(Shown(FOLDER, frozenset({"compaction"})), ItemUpdated(compaction("failed", error="No room.", summary="So far.")))
     assert (failed["error"], "summary" in failed) == ("No room.", False)
 
 
-def test_what_a_client_announces_of_compactions() -> None:
-    assert knows_compactions({"session": {"compaction": {}}})
+def test_what_a_client_announces_beside_the_usual() -> None:
+    assert known_updates({"session": {"compaction": {}, "notices": {}, "configOptions": {}}}) == {"compaction", "notices"}
     others: list[dict[str, Any]] = [{}, {"session": {}}, {"session": {"compaction": None}}, {"session": True}]
     for announced in others:
-        assert not knows_compactions(announced)
+        assert known_updates(announced) == frozenset()
+
+
+def test_a_notice_is_a_quotation_or_an_update_of_its_own() -> None:
+    item = NoticeItem("n5", 0.0, "warning", "No sandbox.\nInstall bubblewrap.")
+    assert said([Shown(FOLDER).notice(item)]) == "\n\n> No sandbox.\n> Install bubblewrap.\n\n"
+    knows = Shown(FOLDER, frozenset({"notices"}))
+    told = {"sessionUpdate": "notice", "severity": "warning", "title": "No sandbox.", "description": "Install bubblewrap."}
+    assert knows.notice(item) == told
+    assert list(knows.replay([item])) == []
 
 
 def test_a_replay_has_prompts_and_leaves_out_what_waits() -> None:
