@@ -167,10 +167,10 @@ stage("fork", {}, (scenario) => {
     await notification(page, "1 file brought back.").waitFor();
     await inExplorer.waitFor();
     await worktree.click();
-    await page.keyboard.type("Undo bringing");
-    await page.locator(".quick-input-list").getByText("Undo bringing back").waitFor();
+    const undo = page.locator(".quick-input-list").getByText("Undo bringing back");
+    await undo.waitFor();
     await screenshot("3b-it-can-be-taken-back");
-    await page.keyboard.press("Enter");
+    await undo.click();
     await notification(page, "1 file is as it was before.").waitFor();
     await inExplorer.waitFor({ state: "detached" });
     await worktree.click();
