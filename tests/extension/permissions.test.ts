@@ -81,6 +81,15 @@ void describe("the editor of rules", () => {
     assert.match(root.textContent ?? "", /about 3 of the 8 different things/);
   });
 
+  test("says each time that it has another height, so that its buttons can be kept in sight", async () => {
+    let drawn = 0;
+    const { input } = editor(() => FINE, { drawn: () => (drawn += 1) });
+    await settle();
+    type(input(), "npm *");
+    await settle();
+    assert.equal(drawn, 2);
+  });
+
   test("asks again for what was typed meanwhile, and once for all of it", async () => {
     const first = deferred<CheckedRule>();
     const asked: string[] = [];

@@ -178,6 +178,7 @@ export class PermissionsSheet {
       rules: [was ?? { action: "command", pattern: "" }],
       scope: was?.scope,
       anyAction: true,
+      drawn: () => editor.element.scrollIntoView?.({ block: "nearest" }),
       saveLabel: t("Save"),
       save: async ([made]) => {
         if (made !== undefined) {
@@ -193,7 +194,6 @@ export class PermissionsSheet {
       },
     });
     setChildren(row ?? this.place, editor.element);
-    editor.element.scrollIntoView?.({ block: "nearest" });
     editor.focus();
   }
 

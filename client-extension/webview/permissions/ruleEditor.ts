@@ -32,6 +32,8 @@ export interface RuleEditorOptions {
   /** Saves them. @throws Error with the reason for the user where one cannot be a rule */
   save: (rules: NewRule[]) => Promise<void>;
   cancel: () => void;
+  /** What is known of a pattern was drawn, so the editor has another height. */
+  drawn?: () => void;
 }
 
 /** The editor for one or more rules that are saved together. */
@@ -49,7 +51,16 @@ export class RuleEditor {
         element("option", { value, textContent, selected: value === (options.scope ?? "workspace") }),
       ),
     );
-    this.rows = options.rules.map((rule) => new PatternRow(options.actions, rule, options.anyAction === true, () => this.chosenScope));
+    this.rows = options.rules.map(
+      (rule) =>
+        new PatternRow(
+          options.actions,
+          rule,
+          options.anyAction === true,
+          () => this.chosenScope,
+          () => options.drawn?.(),
+        ),
+    );
     const save = textButton({ label: options.saveLabel, className: "primary", onClick: () => void this.save() });
     const cancel = textButton({ label: t("Cancel"), className: "secondary", onClick: () => options.cancel() });
     this.element = element(
@@ -123,6 +134,7 @@ class PatternRow {
     rule: WrittenRule,
     anyAction: boolean,
     private readonly scope: () => RuleScope,
+    private readonly drawn: () => void,
   ) {
     const kinds = Object.entries(ACTION_NAMES) as [RuleAction, string][];
     this.action = element(
@@ -187,6 +199,7 @@ class PatternRow {
       this.isStale = false;
       try {
         this.show(await this.actions.ask("ullage/permission/check", { rule: { ...this.rule, scope: this.scope() } }));
+        this.drawn();
       } catch (error) {
         setChildren(this.said, error instanceof Error ? error.message : String(error));
       }
