@@ -295,6 +295,18 @@ async def test_lines_that_are_no_messages_are_answered_and_the_next_is_read(stat
         assert answer["result"]["agentInfo"]["name"] == "ullage"
 
 
+async def test_a_client_that_closes_its_end_at_once_gets_its_answers(state: Path) -> None:
+    server = await forked.start(("--state-folder", str(state)), environment({VARIABLE: str(state)}), "acp")
+    server.stdin.write(_request(1, "initialize", protocolVersion=1) + b"\n" + _request(2, "session/list") + b"\n")
+    server.stdin.close()
+    async with asyncio.timeout(PATIENCE):
+        answers = [json.loads(line) for line in (await server.stdout.read()).splitlines()]
+        told = await server.stderr.read()
+        assert await server.wait() == 0
+    assert [(each["id"], "result" in each) for each in answers] == [(1, True), (2, True)]
+    assert told == b""
+
+
 async def test_a_client_that_knows_compactions_is_told_of_them(folder: Path, state: Path) -> None:
     (folder / "long.txt").write_text("pressure and flow\n" * 2_000)
     able: dict[str, Any] = {"session": {"compaction": {}}}

@@ -49,7 +49,11 @@ class Wire(Protocol):
     """`clientCapabilities` as they came."""
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Sends a message as it is. Raises `ConnectionError`."""
+        """Sends a message as it is."""
+        ...
+
+    async def until_answered(self) -> None:
+        """Until all requests have their answers, but not for long."""
         ...
 
 
@@ -78,6 +82,9 @@ class UllageAgent:
     async def close(self) -> None:
         """The client is gone: turns are closed as interrupted."""
         await self._workspaces.close()
+        for _place, live in self._live.values():
+            live.close()
+        await self._wire.until_answered()
         for task in tuple(self._tasks):
             task.cancel()
 

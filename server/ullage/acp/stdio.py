@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
@@ -50,6 +51,10 @@ class Stdio:
         """Bytes that were sent and that the client has not read."""
         self._room = asyncio.Event()
         self._closed = False
+        self._unanswered: set[Any] = set()
+        """The ids of requests that came."""
+        self._all_answered = asyncio.Event()
+        self._all_answered.set()
         threading.Thread(target=self._read, args=(os.fdopen(stdin, "rb"),), name="stdin", daemon=True).start()
         self._writing = threading.Thread(target=self._write, name="stdout", daemon=True)
         self._writing.start()
@@ -66,19 +71,32 @@ class Stdio:
                     self.announced = capabilities_in(message)
                 elif message.get("method") in NOT_ROUTED:
                     message["method"] = f"_{message['method']}"
+                if "method" in message and message.get("id") is not None:
+                    self._unanswered.add(message["id"])
+                    self._all_answered.clear()
                 return message
         return None
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Sends a message; waits while the client reads nothing. Raises `ConnectionError` where it is gone."""
+        """Sends a message; waits while the client reads nothing. Nobody is told where it is gone: the connection ends by itself then."""
+        if "method" not in message:
+            self._unanswered.discard(message.get("id"))
+            if not self._unanswered:
+                self._all_answered.set()
         if self._closed:
-            raise ConnectionError("the client is gone")
+            return
         data = json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n"
         self._waiting += len(data)
         self._leaving.put(data)
         while self._waiting > LONGEST and not self._closed:
             self._room.clear()
             await self._room.wait()
+
+    async def until_answered(self) -> None:
+        """Until all requests have their answers, but not for long: a client may send some and close its end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._all_answered.wait()
 
     async def close(self) -> None:
         """Sends what was taken, and ends."""
