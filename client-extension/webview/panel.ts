@@ -17,7 +17,7 @@ import { SessionsSheet } from "./sessions/sessionsSheet";
 import { PermissionsSheet } from "./permissions/permissionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
-import { isModeId } from "./dock/modes";
+import { isModeId } from "./dock/choices";
 import type { SlashCommand } from "./dock/slashCommands";
 import { StartScreen } from "./startScreen";
 import type { Attachment } from "./dock/attachments";

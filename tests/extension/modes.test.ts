@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionModes } from "../../client-extension/src/protocol";
 import { withComments } from "../../client-extension/src/session/planComments";
-import { isModeId, modeAfter } from "../../client-extension/webview/dock/modes";
+import { isModeId, modeAfter } from "../../client-extension/webview/dock/choices";
 import { acceptedPlan, planOf } from "../../client-extension/webview/items/toolText";
 
 const MODES: SessionModes = {

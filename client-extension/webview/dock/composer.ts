@@ -1,16 +1,15 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { t } from "../../src/l10n";
-import { effortLabel } from "../../src/model/choices";
 import { withLines } from "../../src/files/fileFacts";
-import type { AttachmentRef, ForkPrompt, ModeId, SessionModes } from "../../src/protocol";
+import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, icon, iconButton } from "../dom";
+import { element, iconButton } from "../dom";
 import type { SessionView } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
+import { Choices, modeAfter } from "./choices";
 import { isPageAddress, type Mention, mentionsFor, NamedPages, typedAfterAt, withMention } from "./mentions";
-import { modeAfter } from "./modes";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
 
@@ -27,8 +26,6 @@ export interface ComposerHost {
   remember(draft: string, attached: readonly Attachment[]): void;
 }
 
-const MODE_ICONS: Record<ModeId, string> = { ask: "comment-discussion", plan: "checklist", act: "edit" };
-
 const MENTION_ICONS = { file: "file", folder: "folder", selection: "selection", symbol: "symbol-method" } as const;
 
 export class Composer {
@@ -43,9 +40,7 @@ export class Composer {
   private readonly menu = new CompletionMenu(this.box);
   private readonly history = new PromptHistory();
   private readonly meter: ContextMeter;
-  private readonly mode = element("button", { type: "button", className: "mode-button" });
-  private readonly model = element("button", { type: "button", className: "model-button" });
-  private readonly effort = element("button", { type: "button", className: "effort-button" });
+  private readonly choices: Choices;
   private readonly stop: HTMLButtonElement;
   private readonly send: HTMLButtonElement;
   private session: SessionView | undefined;
@@ -69,9 +64,7 @@ export class Composer {
       (message) => host.refuse(message),
     );
     this.meter = new ContextMeter(() => host.showContext());
-    this.mode.addEventListener("click", () => actions.runCommand("ullage.selectMode"));
-    this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
-    this.effort.addEventListener("click", () => actions.runCommand("ullage.selectEffort"));
+    this.choices = new Choices((command) => actions.runCommand(command));
     this.stop = iconButton({
       label: t("Stop"),
       title: t("Stop (Esc)"),
@@ -85,9 +78,7 @@ export class Composer {
       "div",
       { className: "composer-bar" },
       attach,
-      this.mode,
-      this.model,
-      this.effort,
+      ...this.choices.elements,
       this.meter.element,
       element("span", { className: "space" }),
       this.stop,
@@ -137,51 +128,16 @@ export class Composer {
     this.session = session;
     if (session !== undefined) {
       this.meter.update(session.gauge);
-      this.drawModel(session.model.displayName || session.model.name);
-      this.drawEffort(effortLabel(session.model));
     }
-    this.drawMode(session?.modes);
+    this.choices.update(session);
     this.meter.element.hidden = session === undefined;
-    this.model.hidden = session === undefined;
-    this.effort.hidden = session === undefined || this.effort.textContent === "";
     this.drawButtons();
-  }
-
-  private drawModel(name: string): void {
-    if (this.model.textContent !== name) {
-      this.model.replaceChildren(name, icon("chevron-down"));
-      this.model.title = t("{name} – choose the model of this session", { name });
-    }
-  }
-
-  private drawMode(modes: SessionModes | undefined): void {
-    const current = modes?.availableModes.find(({ id }) => id === modes.currentModeId);
-    this.mode.hidden = current === undefined;
-    if (current !== undefined && this.mode.textContent !== current.name) {
-      this.mode.replaceChildren(icon(MODE_ICONS[current.id]), current.name, icon("chevron-down"));
-      this.mode.dataset.mode = current.id;
-      this.mode.title = t("{name} mode. {description} Shift+Tab in the prompt box chooses the next one.", {
-        name: current.name,
-        description: current.description,
-      });
-      this.mode.setAttribute("aria-label", t("Mode: {name}", { name: current.name }));
-    }
   }
 
   private nextMode(): void {
     const modes = this.session?.modes;
     if (modes !== undefined && this.online) {
       void this.host.actions.send("ullage/session/setMode", { modeId: modeAfter(modes) });
-    }
-  }
-
-  /** Where it is left to the model, only that it can be chosen. */
-  private drawEffort(label: string): void {
-    const shown = label === t("Default") ? t("Effort") : label;
-    if (this.effort.textContent !== shown) {
-      this.effort.replaceChildren(shown, ...(shown === "" ? [] : [icon("chevron-down")]));
-      this.effort.title = t("Effort: {label} – choose how much work goes into answers", { label });
-      this.effort.setAttribute("aria-label", t("Effort: {label}", { label }));
     }
   }
 
