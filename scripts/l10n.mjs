@@ -18,7 +18,7 @@ const MANIFEST = join(EXTENSION, "package.nls.json");
 const SHOWN = 40;
 const LANGUAGES = ["zh-cn"];
 /** Our own functions, as they are called, and the one that the collector knows. */
-const OURS = /(?<![\w.])(?:t|known)\((?=["\s])/g;
+const OURS = /(?<![\w.])(?:t|known)\((?=["'\s])/g;
 const KNOWN = 'import * as l10n from "@vscode/l10n";\n';
 
 await main(async () => {

@@ -117,7 +117,8 @@ def fault_in(value: object) -> str:
     ):
         return f"{who} needs a title (text) and sources (a tuple of texts)"
     if value.measure not in get_args(Measure):
-        return f"the measure of {who} is {value.measure!r:.80}, which is none of " + ", ".join(map(repr, get_args(Measure)))
+        known = ", ".join(map(repr, get_args(Measure)))
+        return f"the measure of {who} is {value.measure!r:.80}, which is none of {known}"
     if value.restore is not None and not isinstance(cast("object", value.restore), RestoreOptions):
         return f"what {who} restores is neither None nor RestoreOptions"
     return _fault_in_threshold(value.threshold, who)
@@ -142,7 +143,8 @@ def _fault_in_attributes(engine: Engine) -> str:
 
 def _fault_in_threshold(threshold: object, who: str) -> str:
     if not isinstance(threshold, ThresholdOptions) or not isinstance(cast("object", threshold.full_at), get_args(FullAt)):
-        return f"the threshold of {who} is not ThresholdOptions with one of " + ", ".join(kind.__name__ for kind in get_args(FullAt))
+        known = ", ".join(kind.__name__ for kind in get_args(FullAt))
+        return f"the threshold of {who} is not ThresholdOptions with one of {known}"
     for name in ("warn_share", "error_share", "hold_share"):
         if not _is_share(getattr(threshold, name)):
             return f"{name} of {who} is {getattr(threshold, name)!r:.80}: it must be over 0 and at most 1"

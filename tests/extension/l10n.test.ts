@@ -72,6 +72,8 @@ for (const [name, language] of [
   });
 }
 
+const row = (role: string, title: string) => ({ role, title, tokensBefore: 1, tokensAfter: 1, fate: "kept" });
+
 const spoken = (text: string) => {
   speak("zh-cn", chinese);
   return inLanguage(text);
@@ -86,6 +88,50 @@ void describe("what the server says", () => {
     ));
   test("what stands before a question", () =>
     assert.equal(spoken("It has changed since you were asked. Run `ls`"), "自询问你之后已有变化。运行 `ls`"));
+  for (const [what, english, text] of [
+    ["why a line is asked about", "`make` is not on the list of harmless commands", "`make` 不在无害命令列表中"],
+    ["a reason within a reason", "it only reads, but could connect", "它只读取，但可能建立连接"],
+    [
+      "what a call asks for besides",
+      "Run `git clone x`, with access to `example.org`, and let it change `.git` (files that can run programs or control tools later)",
+      "运行 `git clone x`，可访问 `example.org`，并允许它更改 `.git` (这些文件以后可能运行程序或控制工具)",
+    ],
+    [
+      "a list with and, and a comma within backticks",
+      "Always allow `git log *` and exactly `echo a, b`",
+      "始终允许 `git log *`、仅限 `echo a, b`",
+    ],
+    [
+      "what a rule says",
+      "Runs `npm test` with any words that stay in the workspace folder.",
+      "运行: 带限于工作区文件夹内的任意参数的 `npm test`。",
+    ],
+    [
+      "the lines of an answer",
+      "41,200 of 160,000 tokens, at which it compacts; the model's window has 200,000.\n- system: 4,000",
+      "已用 41,200 token，达到 160,000 时压缩；模型的窗口为 200,000。\n- system: 4,000",
+    ],
+    [
+      "a list of commands",
+      "- `/undo`: Undo the last compaction\n- `/new`: Start a new session",
+      "- `/undo`: 撤消上次压缩\n- `/new`: 开始新会话",
+    ],
+    [
+      "checkpoints",
+      "1. before “Mend the gauge. Then go” (2 files)\n\n`/rewind NUMBER` goes back to before that turn, in files and conversation; `/rewind NUMBER files` in files alone.",
+      "1. “Mend the gauge. Then go”之前 (2 个文件)\n\n`/rewind 编号` 返回到该轮次之前，包括文件和对话；`/rewind 编号 files` 仅返回文件。",
+    ],
+    [
+      "a setting with a bad value",
+      'The setting "Ullage › Compaction: Cap" must be a whole number of tokens, at least 1,000. Its default, None, is used',
+      "设置“Ullage › Compaction: Cap”必须是整数 token 数，至少为 1,000。将使用其默认值 None",
+    ],
+    ["what could not be done to a file", "Cannot read the session: the file is damaged", "无法读取会话: 文件已损坏"],
+    ["a number is only digits", "It took a while and some more min", "It took a while and some more min"],
+    ["two sentences, one of them not known", "Stopped. Something new.", "已停止。Something new."],
+  ] as const) {
+    test(what, () => assert.equal(spoken(english), text));
+  }
   test("what is not known stays as it is", () => assert.equal(spoken("Something new"), "Something new"));
   test("only where the server says something: a prompt, an output and a title of the user stay", () => {
     speak("zh-cn", chinese);
@@ -115,6 +161,25 @@ void describe("what the server says", () => {
         },
       ],
     });
+  });
+  test("rows of a preview: what the server names, and never the words of the user or of the model", () => {
+    speak("zh-cn", chinese);
+    const lines = [
+      ...[row("tool", "Read a.py"), row("assistant", "Calls bash, read_file"), row("record", "Summary of an earlier compaction")],
+      ...[row("notice", "A file changed"), row("user", "Rules"), row("assistant", "Read a.py first")],
+    ];
+    const restored = [{ path: "whole", note: "the beginning and an outline" }];
+    const said = withTexts({ lines, restored });
+    assert.deepEqual(
+      said.lines.map(({ title }) => title),
+      ["读取 a.py", "调用 bash, read_file", "先前压缩的摘要", "文件已更改", "Rules", "Read a.py first"],
+    );
+    assert.deepEqual(said.restored, [{ path: "whole", note: "开头、大纲" }]);
+  });
+  test("the parts of a call that is asked about: a command stays, whatever it looks like", () => {
+    speak("zh-cn", chinese);
+    const asked = { action: "command", parts: [{ text: "Read x", standing: "asked", why: "it is asked each time" }] };
+    assert.deepEqual(withTexts(asked).parts, [{ text: "Read x", standing: "asked", why: "每次都会询问" }]);
   });
   test("in English nothing is copied", () => {
     const sent = { items: [] };

@@ -1,25 +1,151 @@
-"""The sentences that the extension knows to say in other languages are those of the server's code, word for word."""
+"""The sentences that the extension knows to say in other languages are those of the server's code, word for word, and none is missing.
+
+Where a text can reach a user is no list of sentences: it is every field of the wire with a text that the server says (`SAID`), every
+error of a request, and every message of the editor. The trace (`tests/user_texts/`) goes back from there to each literal in the code
+that can be part of such a text.
+
+It cannot see:
+
+- one word in small letters ("whole"): most literals like that are names for programs
+- what comes out of a dictionary of JSON, a file, a program or a server: those words are not Ullage's
+- words that a function gets as an argument and gives back in another form than a text or a collection of texts
+- whether the pieces of a text are found again when they stand together: `tests/extension/l10n.test.ts` has examples of each kind
+"""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import ullage
+from tests.user_texts.code import Class, Code
+from tests.user_texts.tracing import Trace, Words, form_of
 
 ROOT = Path(__file__).parents[2]
-KNOWN = ROOT / "client-extension" / "src" / "server" / "serverSentences.ts"
+KNOWN = ROOT / "client-extension" / "src" / "server" / "sentences"
+
+ELSEWHERE = frozenset({f"ullage.{name}" for name in ("acp", "replay", "cli", "importing", "inspection", "policies_command")})
+"""Other front ends, with words of their own, and the command line."""
+
+WIRE = tuple(f"ullage.lsp.{name}" for name in ("protocol", "items", "history", "changes", "permissions"))
+
+SAID = frozenset(
+    {
+        *("Allowed.explanation", "Allowed.name", "Allowed.warning", "AskedPart.text", "AskedPart.why", "Asking.no_sandbox"),
+        *("ChangedFile.note", "CheckResult.explanation", "CheckResult.problem", "CheckResult.warning", "CompactionItem.error"),
+        *(
+            "CompactionItem.skipped",
+            "DecidedFile.why",
+            "FileBack.conflict",
+            "ImportResult.failures",
+            "ItemFate.title",
+            "ModelInfo.display_name",
+        ),
+        *("NoticeItem.text", "OfferedModel.display_name", "PermissionOption.name", "Preview.nothing", "PreviewCost.estimate"),
+        *("PreviewLine.title", "RestoredFile.note", "Retry.reason", "SessionMode.description", "SessionMode.name", "ShownMedia.name"),
+        *("ShownMedia.words", "ToolCallItem.permission_reason", "ToolCallItem.title", "Uncovered.why", "UserItem.attachments"),
+        *("WorktreeFile.conflict",),
+    }
+)
+"""Texts that the server says, or can say."""
+
+NOT_SAID = frozenset(
+    {
+        # the words of the user, of the model, of tools and of files
+        *("AppendUpdate.text", "AssistantItem.text", "BroughtSession.title", "Checkpoint.title", "CommitMessageResult.text"),
+        *("CompactionItem.focus", "CompactionItem.summary", "Diff.new_text", "Diff.old_text", "ExportResult.text", "ForkOrigin.title"),
+        *(
+            "ForkPrompt.text",
+            "OpenTurn.title",
+            "PastCall.text",
+            "PlanEntry.content",
+            "Preview.summary",
+            "Problem.message",
+            "Problem.source",
+        ),
+        *("SearchHit.excerpt", "SearchHit.session_title", "SessionSummary.title", "Snapshot.title", "TextAttachment.name"),
+        *("TextAttachment.text", "ThinkingItem.text", "TitleUpdate.title", "ToolCallItem.input", "ToolCallItem.output"),
+        *("TurnChanges.title", "UserItem.text", "VersionTextResult.text"),
+        # names that the extension words itself, or does not draw
+        *("AvailableCommand.description", "AvailableCommand.name", "Category.name", "CommandDone.name", "CommandInput.hint"),
+        *("CompactionItem.policy", "Epoch.policy", "Gauge.policy", "ModelInfo.limits_source", "Preview.policy", "SearchHit.what"),
+        *("ToolCallItem.name", "Allowed.action"),
+        # names and addresses
+        *("Allowed.pattern", "ModelInfo.name", "OfferedModel.name", "PageAttachment.url", "PastedAttachment.data", "Proposal.pattern"),
+        *("RemoveWorktreeResult.branch", "Worktree.branch"),
+    }
+)
+"""Texts that nobody translates."""
+
+IDS_AND_PATHS = re.compile(r"(^|_)(id|ids|path|paths|uri|files?|folder|document|store_folder|full_output|restored)$")
+
+CUT = frozenset({("Text", "text"), ("Attachment", "text"), ("Summarised", "text"), ("Summary", "text"), ("UserPrompt", "text")})
+"""Fields that hold what the model reads or wrote."""
+
+NAMES = frozenset(
+    {
+        *(
+            "path",
+            "paths",
+            "id",
+            "session_id",
+            "content",
+            "placeholder",
+            "marker",
+            "summary",
+            "key",
+            "command",
+            "model_text",
+            "output",
+            "input",
+        ),
+        *("line", "pattern", "prompt_id", "folder"),
+    }
+)
+"""What parameters and fields are called that hold no words of Ullage for users, wherever they stand."""
+
+NO_SENTENCES = frozenset(
+    {
+        # names of models and of a setting's words
+        "Models API",
+        "text/plain",
+        # tables of programs and files
+        "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
+        "vitest run",
+        # what only programs compare, or the model reads
+        "back to ",
+        "undo of changes",
+        "\n[more when the command has ended]\n",
+        "[The user took the file {} out of the conversation.]",
+        "without a store nothing leaves memory",
+    }
+)
+"""Literals that look like sentences for users and are none."""
 
 
 def test_every_known_sentence_stands_in_the_code() -> None:
-    sentences = [json.loads(literal) for literal in re.findall(r"known\(\s*(\"(?:[^\"\\]|\\.)*\"),?\s*\)", KNOWN.read_text("utf-8"))]
-    assert len(sentences) > 100
+    assert len(known()) > 500
     said = _said_in(Path(ullage.__file__).parent)
-    assert [sentence for sentence in sentences if _without_names(sentence) not in said] == []
+    assert [sentence for sentence in known() if _without_names(sentence) not in said] == []
+
+
+def test_every_sentence_that_users_can_meet_is_known() -> None:
+    forms = {_without_names(sentence) for sentence in known()} | NO_SENTENCES
+    missing = {
+        words: way for words, way in said_to_users(code()).items() if is_sentence(words.form) and _without_names(words.form) not in forms
+    }
+    assert [f"{words.module}:{words.line} {words.form!r}, used in {way[0]}" for words, way in missing.items()] == []
+
+
+def test_every_text_on_the_wire_is_said_or_not() -> None:
+    texts = {f"{owner.name}.{name}" for owner, name in sent_texts(code()) if IDS_AND_PATHS.search(name) is None}
+    assert texts - NOT_SAID - SAID == set()
+    assert (SAID | NOT_SAID) - texts - {"UserItem.attachments"} == set()
 
 
 @pytest.mark.parametrize(
@@ -29,21 +155,63 @@ def test_the_form_of_a_sentence(source: str, form: str) -> None:
     assert form in _forms(source)
 
 
+def known() -> list[str]:
+    """The sentences that the extension knows."""
+    literals = re.findall(r"known\(\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'),?\s*\)", "".join(map(_text, sorted(KNOWN.glob("*.ts")))))
+    return [json.loads(each) if each[0] == '"' else each[1:-1].replace("\\'", "'") for each in literals]
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@cache
+def code() -> Code:
+    """The server."""
+    return Code(Path(ullage.__file__).parent, ELSEWHERE)
+
+
+def sent_texts(server: Code) -> list[tuple[Class, str]]:
+    """The fields of the wire that hold texts and go from the server to the client."""
+    owners = [owner for name in WIRE for owner in server.modules[name].classes.values()]
+    sent = [owner for owner in owners if owner.name != "NewRule" and not (owner.name.endswith("Params") and owner.name != "UpdateParams")]
+    return [(owner, name) for owner in sent for name, kind in owner.fields.items() if re.search(r"\bstr\b", ast.unparse(kind))]
+
+
+def said_to_users(server: Code) -> dict[Words, tuple[str, ...]]:
+    """The literals that can be part of a text for users, with the way to each."""
+    trace = Trace(server, CUT, NAMES)
+    for owner, name in sent_texts(server):
+        if f"{owner.name}.{name}" in SAID:
+            trace.field(owner, name)
+    of_requests = frozenset({"ullage.lsp.methods", "ullage.lsp.server"})
+    for error in ("JsonRpcException", "JsonRpcInternalError"):
+        trace.argument(error, 0, "message", of_requests)
+    for shown, position, name in (
+        ("ShowMessageParams", 1, "message"),
+        ("ShowMessageRequestParams", 1, "message"),
+        ("MessageActionItem", 0, "title"),
+    ):
+        trace.argument(shown, position, name, of_requests)
+    trace.argument("WorkDoneProgressBegin", 0, "title", frozenset({"ullage.lsp.progress"}))
+    return trace.words
+
+
+def is_sentence(form: str) -> bool:
+    """Two words, or one that begins with a capital."""
+    fixed = re.sub(r"\{[^{}]*\}", "", form)
+    two = re.search(r"[A-Za-z]{2,}[,;:.)`”\"']* +[(`“\"']*[A-Za-z]{2,}", fixed)
+    is_model = fixed.startswith("Claude ")
+    return not is_model and (two is not None or re.fullmatch(r"\W*[A-Z][a-z]+\W*", fixed) is not None)
+
+
 def _said_in(package: Path) -> set[str]:
     return {form for path in package.rglob("*.py") for form in _forms(path.read_text("utf-8"))}
 
 
 def _forms(source: str) -> set[str]:
-    forms = (_form(node) for node in ast.walk(ast.parse(source)))
+    forms = (form_of(node) for node in ast.walk(ast.parse(source)))
     return {_without_names(form) for form in forms if form is not None}
-
-
-def _form(node: ast.AST) -> str | None:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
-    return None
 
 
 def _without_names(sentence: str) -> str:

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import type { Middleware, ProgressToken } from "vscode-languageclient/node";
+import { inLanguage } from "./serverTexts";
 
 interface Shown {
   /** Percent so far. */
@@ -16,7 +17,8 @@ interface Shown {
 /** @param cancel tells the server that the user stopped the work of that token */
 export function showingProgress(cancel: (token: ProgressToken) => void): NonNullable<Middleware["handleWorkDoneProgress"]> {
   const shown = new Map<ProgressToken, Shown>();
-  return (token, params, next) => {
+  return (token, sent, next) => {
+    const params = sent.kind === "begin" ? { ...sent, title: inLanguage(sent.title) } : sent;
     const known = shown.get(token);
     if (params.kind === "begin" && params.percentage !== undefined) {
       shown.set(

@@ -13,21 +13,30 @@ interface Form {
   names: string[];
 }
 
-/** Values that are sentences or parts of them themselves; others are names, paths and what a server of a model said. */
+/** Values that are sentences, parts of them, or lists of these; others are names, paths and what a server of a model said. */
 const SPOKEN = new Set([
-  "why",
-  "reason",
-  "error",
-  "name",
-  "busy",
-  "look",
-  "writer",
-  "connections",
-  "description",
-  "place",
-  "ways",
-  "wanted",
+  ...["why", "reason", "error", "name", "busy", "look", "writer", "connections", "description", "place", "ways", "way", "wanted", "what"],
+  ...[
+    "note",
+    "told",
+    "kind",
+    "files",
+    "doing",
+    "verb",
+    "problem",
+    "problems",
+    "shown",
+    "lines",
+    "brought",
+    "fault",
+    "who",
+    "owner",
+    "hint",
+  ],
+  ...["example", "media", "epoch", "missing", "how", "which", "time"],
 ]);
+/** Values that are numbers, written in digits. */
+const NUMBERS = new Set(["count", "seconds", "minutes", "days", "number", "requests", "pages", "width", "height"]);
 
 /** Where a text of the server stands in what it sends; the kind of the object around it decides for words that mean many things. */
 const FIELDS = new Set([
@@ -44,6 +53,15 @@ const FIELDS = new Set([
   "noSandbox",
 ]);
 const FIELDS_BY_KIND: Record<string, ReadonlySet<string>> = { notice: new Set(["text"]), toolCall: new Set(["title"]) };
+/** Lists of texts. */
+const LISTS = new Set(["skipped", "failures"]);
+/** Messages of the model's view that the server names itself; the others begin with the words of the user or of the model. */
+const NAMED_BY_THE_SERVER = new Set(["tool", "notice", "record"]);
+/** What is attached and is no file, so that it has a name of the server's. */
+const ATTACHED = new Set(["problems", "pasted image"]); // oxlint-disable-line ullage/untranslated -- compared with what the server sends
+
+/** Characters of a line; a longer one is none of the server's. Looking for values takes longer than the text is long. */
+const LONGEST = 2000;
 
 let forms: readonly Form[] | undefined;
 
@@ -52,17 +70,47 @@ export function inLanguage(text: string): string {
   if (currentLanguage() === "en" || text === "") {
     return text;
   }
+  if (text.includes("\n")) {
+    return inParts(text, /(\n)/) ?? text;
+  }
+  return text.length > LONGEST ? text : (asOne(text) ?? inParts(text, /(?<=[.?])( )(?=[A-Z`“"])/) ?? text);
+}
+
+function asOne(text: string): string | undefined {
   forms ??= SERVER_SENTENCES.map(formOf).toSorted((one, other) => fixedPart(other) - fixedPart(one));
   for (const { sentence, pattern, names } of forms) {
     const match = pattern.exec(text);
     if (match !== null) {
-      const values = names.map((name, index) => [name, SPOKEN.has(name) ? inLanguage(match[index + 1] ?? "") : (match[index + 1] ?? "")]);
+      const values = names.map((name, index) => [name, SPOKEN.has(name) ? spoken(match[index + 1] ?? "") : (match[index + 1] ?? "")]);
       // oxlint-disable-next-line ullage/untranslated -- the sentences are collected where they stand
       const said = t(sentence, Object.fromEntries(values) as Record<string, string>);
       return sentence.endsWith(" ") ? said + inLanguage(text.slice(match[0].length)) : said;
     }
   }
-  return text;
+  return undefined;
+}
+
+/** Several texts in one, such as the lines of a list; undefined where none of them is known. A space behind a Chinese full stop is left out. */
+function inParts(text: string, between: RegExp): string | undefined {
+  const parts = text.split(between);
+  if (parts.length === 1) {
+    return undefined;
+  }
+  const said = parts.map((part, index) => (index % 2 === 0 ? inLanguage(part) : part));
+  return said.some((part, index) => part !== parts[index])
+    ? said.filter((part, index) => part !== " " || !(said[index - 1] ?? "").endsWith("。")).join("")
+    : undefined;
+}
+
+/** A value that is a text, or several of them with commas or "and" between; what stands in backticks is none. */
+function spoken(value: string): string {
+  const said = inLanguage(value);
+  if (said !== value) {
+    return said;
+  }
+  const parts = value.split(/(?:, | and |; )(?=(?:[^`]*`[^`]*`)*[^`]*$)/);
+  const spokenParts = parts.map(inLanguage);
+  return spokenParts.some((part, index) => part !== parts[index]) ? spokenParts.join("、") : value;
 }
 
 /** What the server sent, with its texts in the user's language; the very same where that is English. */
@@ -81,28 +129,55 @@ function translated(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (typeof inner === "string") {
-        return [key, isText(key, own, value) ? inLanguage(inner) : inner];
+        const said = key === "note" ? spoken : inLanguage; // a note can be a list
+        return [key, isText(key, inner, own, value) ? said(inner) : inner];
       }
-      return [key, key === "skipped" && Array.isArray(inner) ? inner.map((each) => inLanguage(String(each))) : translated(inner)];
+      if (Array.isArray(inner) && LISTS.has(key)) {
+        return [key, inner.map((each) => inLanguage(String(each)))];
+      }
+      return [key, key === "attachments" && Array.isArray(inner) ? inner.map(attached) : translated(inner)];
     }),
   );
 }
 
-function isText(key: string, kind: string | undefined, around: object): boolean {
+function isText(key: string, value: string, kind: string | undefined, around: object): boolean {
   if (FIELDS.has(key) || FIELDS_BY_KIND[kind ?? ""]?.has(key) === true) {
     return true;
   }
+  if (key === "title" && "role" in around) {
+    return NAMED_BY_THE_SERVER.has(String(around.role)) || (around.role === "assistant" && /^(Calls \S|Thinks$)/.test(value));
+  }
+  if (key === "text" && "standing" in around) {
+    return isWhole(value);
+  }
+  if (key === "displayName") {
+    return isWhole(value);
+  }
   const isOption = key === "name" && "optionId" in around;
   const isMode = (key === "name" || key === "description") && "description" in around && "id" in around;
-  const isOfChange = key === "note" && "status" in around;
-  return isOption || isMode || isOfChange;
+  const isRule = key === "name" && "explanation" in around;
+  const isOfFile = key === "note" && "path" in around;
+  const isOfMedia = key === "words" && "path" in around;
+  const isNameOfMedia = key === "name" && "words" in around && ATTACHED.has(value);
+  return isOption || isMode || isRule || isOfFile || isOfMedia || isNameOfMedia;
+}
+
+/** Whether it is a sentence of the server without any value in it. */
+function isWhole(text: string): boolean {
+  return SERVER_SENTENCES.includes(text);
+}
+
+function attached(each: unknown): unknown {
+  return typeof each === "string" && ATTACHED.has(each) ? inLanguage(each) : translated(each);
 }
 
 /** One that ends in a space is the beginning of a text, and what follows is looked up by itself. */
 function formOf(sentence: string): Form {
   const names = Array.from(sentence.matchAll(/\{(\w+)\}/g), ([, name]) => name ?? "");
   const fixed = sentence.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return { sentence, names, pattern: new RegExp(`^${fixed.join("([\\s\\S]*?)")}${sentence.endsWith(" ") ? "" : "$"}`) };
+  const values = names.map((name) => (NUMBERS.has(name) ? String.raw`([\d.,e+]+)` : String.raw`([\s\S]*?)`));
+  const pattern = fixed.map((part, index) => part + (values[index] ?? "")).join("");
+  return { sentence, names, pattern: new RegExp(`^${pattern}${sentence.endsWith(" ") ? "" : "$"}`) };
 }
 
 function fixedPart({ sentence }: Form): number {

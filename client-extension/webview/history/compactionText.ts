@@ -127,8 +127,8 @@ export function sortRestored(files: readonly RestoredFile[]): Restored {
   return { again: files.filter((file) => !file.notRead), named: files.filter((file) => file.notRead) };
 }
 
-/** Notes on files of which the model has all. */
-const ALL_OF_IT = new Set(["whole", "without what is in view already"]); // oxlint-disable-line ullage/untranslated -- the server's own words, which it is compared with
+/** Notes on files of which the model has all: the server's own words, as the extension says them. */
+const ALL_OF_IT = new Set([t("whole"), t("without what is in view already")]);
 
 /** `4 files read again`, `4 files read again, 1 of them in part`; empty where none was. */
 export function readAgainInWords(files: readonly RestoredFile[]): string {

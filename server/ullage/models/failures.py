@@ -246,8 +246,8 @@ def _why_not_reached(cause: BaseException) -> str:
 
 def _nonsense(problem: Nonsense, endpoint: Endpoint) -> Failure:
     reason = f"{endpoint.name} sent nonsense: {problem}"
-    advice = "Press Continue to try again. If it happens again, look at what runs there, or choose another endpoint or model."
-    return Failure(NonsenseSent(f"{reason}. {advice}"), NONSENSE_ATTEMPTS, reason=reason)
+    told = f"{reason}. Press Continue to try again. If it happens again, look at what runs there, or choose another endpoint or model."
+    return Failure(NonsenseSent(told), NONSENSE_ATTEMPTS, reason=reason)
 
 
 def _not_in_time(endpoint: Endpoint) -> EndpointUnreachable:

@@ -33,7 +33,8 @@ class _Setting:
 
 
 def _one_of(*values: str) -> tuple[Callable[[object], bool], str]:
-    return lambda value: value in values, "one of " + ", ".join(f'"{value}"' for value in values)
+    named = ", ".join(f'"{value}"' for value in values)
+    return lambda value: value in values, f"one of {named}"
 
 
 def _is_policy(value: object) -> bool:
@@ -41,7 +42,8 @@ def _is_policy(value: object) -> bool:
 
 
 def _a_policy() -> str:
-    return "the name of a policy that there is: " + ", ".join(f'"{name}"' for name in _installed().policies)
+    policies = ", ".join(f'"{name}"' for name in _installed().policies)
+    return f"the name of a policy that there is: {policies}"
 
 
 def _installed() -> Installed:
@@ -158,8 +160,9 @@ def _unknown(section: object) -> list[str]:
     names = [name for name in _names_in(cast("dict[str, object]", section)) if name not in _KNOWN]
     if not names:
         return []
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    told = ", ".join(f"{SECTION}.{name}" for name in names[:_MOST_NAMED]) + more
+    told = ", ".join(f"{SECTION}.{name}" for name in names[:_MOST_NAMED])
+    if len(names) > _MOST_NAMED:
+        told = f"{told} and {len(names) - _MOST_NAMED} more"
     if any("." in key for key in cast("dict[str, object]", section)):
         return [f"These settings are passed over: {told}. {_EXAMPLE}"]
     return [f"There are no such settings, so they are passed over: {told}"]

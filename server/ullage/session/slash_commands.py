@@ -15,6 +15,7 @@ from ullage.session.turns.modes import MODES
 
 if TYPE_CHECKING:  # they are given to it
     from ullage.context.changes.checkpoints import Checkpoint
+    from ullage.session.history.epochs import EpochInfo
     from ullage.session.session import Session
     from ullage.session.sessions.sessions import Sessions
 
@@ -97,7 +98,8 @@ async def _preview(_: Sessions, session: Session, focus: str) -> Answer:
         return Answer(found.nothing)
     counts = found.counts
     gone = f"{counts.summarised:,} messages summarised, {counts.cleared:,} results cleared, {counts.snipped:,} messages cut out"
-    return Answer(f"Compacting now: {found.tokens_before:,} → {found.tokens_after:,} tokens. {gone}.\n\n{found.summary}".rstrip())
+    sizes = f"Compacting now: {found.tokens_before:,} → {found.tokens_after:,} tokens. {gone}."
+    return Answer(f"{sizes}\n\n{found.summary}".rstrip())
 
 
 async def _undo(_: Sessions, session: Session, __: str) -> Answer:
@@ -112,13 +114,16 @@ async def _redo(_: Sessions, session: Session, __: str) -> Answer:
 
 async def _timeline(_: Sessions, session: Session, __: str) -> Answer:
     epochs, _fates = await session.history.epochs()
-    lines: list[str] = []
-    for epoch in epochs:
-        made = epoch.compaction
-        sizes = "" if made is None else f"{made.tokens_before:,} → {made.estimated_after:,} tokens{', undone' if epoch.undone else ''}"
-        began = f"compaction, {sizes}" if sizes else "the beginning"
-        lines.append(f"{epoch.number}. {began}; {epoch.requests:,} requests{'; now' if epoch.current else ''}")
-    return Answer("\n".join(lines))
+    return Answer("\n".join(f"{_epoch(each)}; now" if each.current else _epoch(each) for each in epochs))
+
+
+def _epoch(epoch: EpochInfo) -> str:
+    number, made, requests = epoch.number, epoch.compaction, epoch.requests
+    if made is None:
+        return f"{number}. the beginning; {requests:,} requests"
+    if epoch.undone:
+        return f"{number}. compaction, {made.tokens_before:,} → {made.estimated_after:,} tokens, undone; {requests:,} requests"
+    return f"{number}. compaction, {made.tokens_before:,} → {made.estimated_after:,} tokens; {requests:,} requests"
 
 
 async def _search(sessions: Sessions, _: Session, words: str) -> Answer:
@@ -140,7 +145,8 @@ async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     if name:
         await sessions.set_model(session.id, name)
     model = session.snapshot(0).model
-    return Answer(f"{model.display_name or model.name} answers.{'' if name else ' /model NAME chooses another one.'}")
+    shown = model.display_name or model.name
+    return Answer(f"{shown} answers." if name else f"{shown} answers. /model NAME chooses another one.")
 
 
 async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
@@ -156,8 +162,10 @@ async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
     if choice is not None:
         await sessions.set_effort(session.id, choice)
         return Answer(f"Effort: {choice}. It counts from the next call on.")
-    dearer = "" if shown.gauge.anew_cost is None else f" (about ${shown.gauge.anew_cost:.2f} more, once)"
-    first = f"Effort: {model.effort or 'default'}. After a change the next request is not read from the prompt cache{dearer}."
+    effort, dearer = model.effort or "default", shown.gauge.anew_cost
+    first = f"Effort: {effort}. After a change the next request is not read from the prompt cache."
+    if dearer is not None:
+        first = f"Effort: {effort}. After a change the next request is not read from the prompt cache (about ${dearer:.2f} more, once)."
     return Answer("\n".join((first, *(f"- `/effort {each}`" for each in choices))))
 
 
@@ -169,7 +177,9 @@ async def _mode(_: Sessions, session: Session, name: str) -> Answer:
         session.set_mode(chosen.id)
         return Answer(f"{chosen.name} mode. {chosen.description}")
     now = session.snapshot(0).mode
-    lines = [f"- `/mode {mode.id}`{' (now)' if mode.id == now else ''}: {mode.description}" for mode in MODES]
+    lines = [
+        f"- `/mode {mode.id}` (now): {mode.description}" if mode.id == now else f"- `/mode {mode.id}`: {mode.description}" for mode in MODES
+    ]
     return Answer("\n".join(lines))
 
 
@@ -177,7 +187,7 @@ async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
     found = await session.going_back.checkpoints()
     number, _, what = words.partition(" ")
     if not number:
-        lines = [f"{index}. {_named(each)} ({_files(each.files)})" for index, each in enumerate(found, 1)]
+        lines = [_listed(index, each) for index, each in enumerate(found, 1)]
         return Answer("\n".join((*lines, "", REWIND)) if lines else "Nothing to go back to: no turn has changed files yet.")
     if not number.isdecimal() or not 0 < int(number) <= len(found) or what not in ("", "files"):
         raise SessionError("invalid", f"There is no such checkpoint. {REWIND}")
@@ -195,9 +205,11 @@ async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
 REWIND = "`/rewind NUMBER` goes back to before that turn, in files and conversation; `/rewind NUMBER files` in files alone."
 
 
-def _named(checkpoint: Checkpoint) -> str:
-    title = title_of(checkpoint.title)
-    return f"forward again, as it was before you went back to “{title}”" if checkpoint.forward else f"before “{title}”"
+def _listed(number: int, checkpoint: Checkpoint) -> str:
+    title, files = title_of(checkpoint.title), _files(checkpoint.files)
+    if checkpoint.forward:
+        return f"{number}. forward again, as it was before you went back to “{title}” ({files})"
+    return f"{number}. before “{title}” ({files})"
 
 
 def _files(count: int) -> str:

@@ -266,4 +266,5 @@ def ranges(seqs: Iterable[int]) -> list[list[int]]:
 
 
 def _numbers(seqs: Iterable[int]) -> str:
-    return "entry " + ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in ranges(seqs))
+    numbers = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in ranges(seqs))
+    return f"entry {numbers}"

@@ -99,9 +99,10 @@ def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
     told: list[str] = []
     for reason, seqs in by_reason.items():
         numbers = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in ranges(seqs))
-        many = len(seqs) > 1
-        entries = f"Entries {numbers} of this session are" if many else f"Entry {numbers} of this session is"
-        told.append(f"{entries} damaged and {'were' if many else 'was'} passed over: {reason}")
+        if len(seqs) > 1:
+            told.append(f"Entries {numbers} of this session are damaged and were passed over: {reason}")
+        else:
+            told.append(f"Entry {numbers} of this session is damaged and was passed over: {reason}")
     return told
 
 

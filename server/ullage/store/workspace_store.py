@@ -75,8 +75,8 @@ def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     try:
         log = LogStore.open(folder)
     except StoreBusy as error:
-        until = "Until it is free, what is said is kept beside it. Then it is written there, and the older sessions are here again"
-        return _around(LogStore.until_free(folder), folder, None, (*warnings, f"{error}. {until}"))
+        told = f"{error}. Until it is free, what is said is kept beside it. Then it is written there, and the older sessions are here again"
+        return _around(LogStore.until_free(folder), folder, None, (*warnings, told))
     if log.set_aside is not None:
         warnings = (*warnings, str(log.set_aside))
     return _around(log, folder, folder, warnings)

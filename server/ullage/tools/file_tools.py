@@ -209,9 +209,8 @@ def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
         target = files.folders.resolve_for_writing(name)
     except OutsideWorkspace as error:
         raise BadToolInput(str(error)) from error
-    need = edit_need(files.folders.show(target), at_top=target.parent in files.folders.roots)
-    words = need.description if target.exists() else need.description.replace("Edit ", "Create ", 1)
-    return replace(need, target=target, description=words)
+    need = edit_need(files.folders.show(target), at_top=target.parent in files.folders.roots, is_new=not target.exists())
+    return replace(need, target=target)
 
 
 def allowed_target(call: ToolCall, name: str, files: WorkspaceFiles) -> Path:

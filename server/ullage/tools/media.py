@@ -102,6 +102,10 @@ def check(media: Media, sight: Sight) -> None:
 
 
 def _words(file: MediaFile, sight: Sight) -> str:
-    about = "" if isinstance(file.media, Image) else "about "
-    scaled = "" if file.scaled_from is None else " (scaled down from {:,} × {:,})".format(*file.scaled_from)
-    return f"{in_words(file.media)}{scaled}, {about}{media_tokens(file.media, sight.images):,} tokens"
+    media, tokens = in_words(file.media), media_tokens(file.media, sight.images)
+    if not isinstance(file.media, Image):
+        return f"{media}, about {tokens:,} tokens"
+    if file.scaled_from is None:
+        return f"{media}, {tokens:,} tokens"
+    width, height = file.scaled_from
+    return f"{media} (scaled down from {width:,} × {height:,}), {tokens:,} tokens"

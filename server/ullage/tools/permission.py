@@ -31,8 +31,8 @@ SHOWN_CHARACTERS = 100
 """An exact command that is longer is not repeated in the button; the panel shows all of it above."""
 
 
-def edit_need(path: str, *, at_top: bool = False) -> PermissionNeed:
-    """What editing a file needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder.
+def edit_need(path: str, *, at_top: bool = False, is_new: bool = False) -> PermissionNeed:
+    """What editing a file, or making it, needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder.
 
     Not so `at_top` of a workspace folder: it would be all of the workspace, and the first folder's top is known by its empty parent alone.
     """
@@ -40,16 +40,20 @@ def edit_need(path: str, *, at_top: bool = False) -> PermissionNeed:
     reason = steers(pure)
     if reason is not None:
         asked = f"Edit {path} (asked each time, because {reason})"
+        if is_new:
+            asked = f"Create {path} (asked each time, because {reason})"
         return PermissionNeed("edit", "", asked, subject=path, unfollowed=f"{reason}. It is asked each time")
     folder = pure.parent.as_posix()
     pattern = path if at_top or folder == "." else f"{folder}/**"
-    return PermissionNeed("edit", f"edits of `{pattern}`", f"Edit {path}", (pattern,), subject=path)
+    asked = f"Create {path}" if is_new else f"Edit {path}"
+    return PermissionNeed("edit", f"edits of `{pattern}`", asked, (pattern,), subject=path)
 
 
 def shown_rule(action: str, pattern: str, files: str = "") -> str:
     """A rule as the user reads it in the list of what is always allowed; `files` is the digest of those that it names."""
     if action == "command":
-        return f"{shown_pattern(pattern)}{', while the files that it names stay the same' if files else ''}"
+        shown = shown_pattern(pattern)
+        return f"{shown}, while the files that it names stay the same" if files else shown
     if action == "host":
         return f"connections to `{pattern}`"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
@@ -154,7 +158,7 @@ def with_extras(need: PermissionNeed, command: str, extras: Extras) -> Permissio
     What may change files that steer tools is asked for each time."""
     if not extras.asked:
         return need
-    need = replace(need, harmless=False, hosts=tuple(map(str, extras.hosts)), description=f"{need.description}, {extras.asked}")
+    need = replace(need, harmless=False, hosts=tuple(map(str, extras.hosts)), description=extras.asked_beside(need.description))
     if extras.files:
         return replace(need, pattern="", parts=(), steers=True)
     if any(part.startswith(HARMLESS) for part in need.parts):
@@ -177,8 +181,22 @@ class Extras:
 
     hosts: tuple[Host, ...] = ()
     files: tuple[Path, ...] = ()
-    asked: str = ""
-    """In words for the user; empty where nothing is asked for."""
+    shown_files: tuple[str, ...] = ()
+    """The files, by their paths in the workspace folder."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is asked for."""
+        return bool(self.hosts or self.files)
+
+    def asked_beside(self, description: str) -> str:
+        """What is asked, in words for the user, after what the call is."""
+        if self.hosts:
+            description = f"{description}, with access to {', '.join(host.asked for host in self.hosts)}"
+        if self.shown_files:
+            files = ", ".join(f"`{file}`" for file in self.shown_files)
+            description = f"{description}, and let it change {files} (files that can run programs or control tools later)"
+        return description
 
     def may_steer(self, path: Path) -> bool:
         """Whether a file that steers tools may be made or changed."""
@@ -197,10 +215,8 @@ def extras_of(input: Mapping[str, Json], folder: Path | None) -> Extras:
         if folder is None or ".." in Path(file).parts or not (folder / file).is_relative_to(folder) or folder / file == folder:
             raise BadToolInput(f"`steering_files`: `{file}` is no file of the workspace folder")
         paths[folder / file] = None
-    shown = [f"`{path.relative_to(folder).as_posix()}`" for path in paths] if folder is not None else []
-    asked = [f"with access to {', '.join(host.asked for host in hosts)}"] if hosts else []
-    asked += [f"and let it change {', '.join(shown)} (files that can run programs or control tools later)"] if shown else []
-    return Extras(hosts, tuple(paths), ", ".join(asked))
+    shown = [path.relative_to(folder).as_posix() for path in paths] if folder is not None else []
+    return Extras(hosts, tuple(paths), tuple(shown))
 
 
 def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:

@@ -214,8 +214,10 @@ async def _asked(url: str, addresses: Sequence[Address], proxy: str | None, tran
                     last = error
     except (InvalidURL, ValueError, ImportError) as error:  # ImportError: a SOCKS proxy without the package for it
         last = error
-    through = " through the proxy" if proxy is not None else ""
-    raise NotFetched(f"{host_of(url)} could not be reached{through} ({type(last).__name__}). The prompt was not sent") from last
+    host, why = host_of(url), type(last).__name__
+    if proxy is not None:
+        raise NotFetched(f"{host} could not be reached through the proxy ({why}). The prompt was not sent") from last
+    raise NotFetched(f"{host} could not be reached ({why}). The prompt was not sent") from last
 
 
 def _at(url: str, address: Address) -> str:

@@ -91,7 +91,7 @@ def in_words(media: Media) -> str:
     """What it is, for people and models: `image, 800 × 600`."""
     if isinstance(media, Image):
         return f"image, {media.width:,} × {media.height:,}"
-    return f"PDF, {media.pages:,} {'page' if media.pages == 1 else 'pages'}"
+    return "PDF, 1 page" if media.pages == 1 else f"PDF, {media.pages:,} pages"
 
 
 def pdf_pages(raw: bytes) -> int | None:

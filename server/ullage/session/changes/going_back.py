@@ -181,15 +181,15 @@ class GoingBack:
         return _Found(FileBack(file.path, where, action, conflict), wanted, now)
 
     def _why_gone(self, version: FileVersion) -> str:
-        name = f"What it held then ({version.sha256[:12]})"
+        name = version.sha256[:12]
         limit = self._surroundings.versions.limit >> 20
         match self._surroundings.versions.standing(version.sha256):
             case "let go":
-                return f"{name} is no longer kept: of copies over {limit:,} MB the oldest are deleted"
+                return f"What it held then ({name}) is no longer kept: of copies over {limit:,} MB the oldest are deleted"
             case "damaged":
-                return f"{name} is damaged"
+                return f"What it held then ({name}) is damaged"
             case _:
-                return f"{name} is no longer kept"
+                return f"What it held then ({name}) is no longer kept"
 
     # What is written
 

@@ -235,5 +235,5 @@ def _way_out(fitted: Compaction | None) -> str:
         return "It would not fit even with old tool results cleared and its middle cut out."
     ways = ["old tool results cleared"] if fitted.cleared else []
     if cut := fitted.message_counts.snipped:
-        ways.append(f"{cut:,} {'message' if cut == 1 else 'messages'} cut from its middle")
+        ways.append("1 message cut from its middle" if cut == 1 else f"{cut:,} messages cut from its middle")
     return f"With {' and '.join(ways)} it would fit."

@@ -61,8 +61,8 @@ class _Line:
         counted = [counts for id, counts in self.made.items() if id not in self.undone]
         cleared, snipped = sum(each for each, _ in counted), sum(each for _, each in counted)
         parts = [
-            _counted(cleared, "tool result set aside", "tool results set aside"),
-            _counted(snipped, "message cut from the middle", "messages cut from the middle"),
+            "1 tool result set aside" if cleared == 1 else f"{cleared} tool results set aside" if cleared else "",
+            "1 message cut from the middle" if snipped == 1 else f"{snipped} messages cut from the middle" if snipped else "",
         ]
         told = " and ".join(part for part in parts if part) or "what it set aside is back"
         return NoticeItem(self.id, self.at, "info", f"Before calls, by the policy {self.policy}: {told}")
@@ -140,10 +140,6 @@ class FetchedSince:
         """That compaction is in force again, so that of the one before counts what came up to it. Gives the id of that."""
         found = self._told_by.get(compaction_id)
         return found.compaction_id if found is not None and self.learn(found) else None
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}" if count else ""
 
 
 def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallItem:

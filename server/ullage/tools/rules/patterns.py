@@ -245,7 +245,8 @@ def check_pattern(action: RuleAction, text: str) -> None:
 def explained(action: RuleAction, text: str) -> str:
     """What a rule with that pattern lets run, in a sentence with backticks around what is literal."""
     if action == "host":
-        return f"Lets commands connect to {'every host below ' if text.startswith('*.') else ''}`{text.removeprefix('*.')}`."
+        below = text.removeprefix("*.")
+        return f"Lets commands connect to `{text}`." if below == text else f"Lets commands connect to every host below `{below}`."
     if action == "edit":
         return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
     read = command_pattern(text)
