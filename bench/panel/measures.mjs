@@ -3,6 +3,7 @@
 import { AT } from "../../tests/extension/preview/items.mjs";
 import { session } from "../../tests/extension/preview/session.mjs";
 import { BESIDE, MARK, turnsOf } from "./contents.mjs";
+import { withWork } from "./work.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -42,6 +43,7 @@ export async function openPanel(page, url, snapshot, held = {}) {
  * @property {number[]} frames milliseconds of each frame meanwhile
  * @property {number[]} keys milliseconds from each key to its frame
  * @property {number} nodes
+ * @property {import("./work.mjs").Worked} worked
  */
 
 /**
@@ -78,7 +80,6 @@ export async function streamed(page, url, { into, text }, before = []) {
   if (into === "thinking") await page.frameLocator("iframe").locator(".thinking summary").click();
   const pieces = text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [];
   await page.locator("textarea").focus();
-  await page.evaluate(() => probe.watch());
   const what = {
     sessionId: session.sessionId,
     itemId: "x",
@@ -88,14 +89,18 @@ export async function streamed(page, url, { into, text }, before = []) {
     shown: SELECTORS[into],
     mark: MARK,
   };
-  let over = false;
-  const drawn = page.evaluate((all) => probe.stream(all), what).finally(() => (over = true));
-  while (!over) {
-    await page.keyboard.press("a", { delay: 0 });
-    await page.waitForTimeout(KEY_EVERY);
-  }
-  const lag = await drawn;
-  return { lag, ...(await page.evaluate(() => probe.stopWatching())) };
+  const [measured, worked] = await withWork(page, async () => {
+    await page.evaluate(() => probe.watch());
+    let over = false;
+    const drawn = page.evaluate((all) => probe.stream(all), what).finally(() => (over = true));
+    while (!over) {
+      await page.keyboard.press("a", { delay: 0 });
+      await page.waitForTimeout(KEY_EVERY);
+    }
+    const lag = await drawn;
+    return { lag, ...(await page.evaluate(() => probe.stopWatching())) };
+  });
+  return { ...measured, worked };
 }
 
 /** Keys while nothing happens. @param {Page} page @param {string} url @returns {Promise<number[]>} */
@@ -114,6 +119,8 @@ export async function idleKeys(page, url) {
  * @typedef {object} Scrolled
  * @property {number} opened milliseconds until a long conversation was drawn
  * @property {number[]} frames
+ * @property {import("./work.mjs").Worked} wheel while it was scrolled as by a wheel
+ * @property {import("./work.mjs").Worked} dragged while it was scrolled as by its bar
  * @property {number} nodesAtFirst
  * @property {number} nodesMost
  * @property {number} nodes when all was scrolled through
@@ -122,7 +129,24 @@ export async function idleKeys(page, url) {
  * @property {number} found milliseconds until an item of long ago was shown
  */
 
-/** Scrolls back through a long conversation for so many seconds, then looks up an item of long ago. @param {Page} page @param {string} url @param {any[]} items @param {number} seconds @returns {Promise<Scrolled>} */
+/** Pixels a frame: a wheel that is turned fast (7,200 a second), and the bar that is dragged (36,000 a second). */
+const WHEEL = 120;
+const DRAGGED = 600;
+
+/** In the page: scrolls back by so many pixels a frame. @param {{seconds: number, pixels: number}} how */
+async function scrollBack({ seconds, pixels }) {
+  const timeline = probe.page().querySelector(".timeline");
+  const until = performance.now() + seconds * 1000;
+  let most = 0;
+  while (performance.now() < until) {
+    timeline.scrollBy(0, -pixels);
+    most = Math.max(most, probe.nodes());
+    await new Promise((done) => probe.panel().requestAnimationFrame(done));
+  }
+  return { nodesMost: most, oldest: probe.page().querySelector("[data-item-id]").dataset.itemId };
+}
+
+/** Scrolls back through a long conversation for so many seconds in each of two ways, then looks up an item of long ago. @param {Page} page @param {string} url @param {any[]} items @param {number} seconds @returns {Promise<Scrolled>} */
 export async function scrolled(page, url, items, seconds) {
   const newest = items.slice(-AT_FIRST);
   const snapshot = { ...session, ...BESIDE, items: newest, earlier: items.length - newest.length };
@@ -145,18 +169,9 @@ export async function scrolled(page, url, items, seconds) {
   );
   await page.waitForTimeout(500);
   const nodesAtFirst = await page.evaluate(() => probe.nodes());
+  const [, wheel] = await withWork(page, () => page.evaluate(scrollBack, { seconds, pixels: WHEEL }));
   await page.evaluate(() => probe.watch());
-  const { nodesMost, oldest } = await page.evaluate(async (limit) => {
-    const timeline = probe.page().querySelector(".timeline");
-    const until = performance.now() + limit * 1000;
-    let most = 0;
-    while (performance.now() < until) {
-      timeline.scrollBy(0, -600);
-      most = Math.max(most, probe.nodes());
-      await new Promise((done) => probe.panel().requestAnimationFrame(done));
-    }
-    return { nodesMost: most, oldest: probe.page().querySelector("[data-item-id]").dataset.itemId };
-  }, seconds);
+  const [{ nodesMost, oldest }, dragged] = await withWork(page, () => page.evaluate(scrollBack, { seconds, pixels: DRAGGED }));
   const { frames, nodes } = await page.evaluate(() => probe.stopWatching());
   const passed = items.length - items.findIndex(({ id }) => id === oldest);
   const cdp = await page.context().newCDPSession(page);
@@ -182,5 +197,5 @@ export async function scrolled(page, url, items, seconds) {
     },
     { all: items, turns: turnsOf(items), fields: snapshot, itemId: items[Math.floor(items.length / 10) + 1].id },
   );
-  return { opened, frames, nodesAtFirst, nodesMost, nodes, heap, passed, found };
+  return { opened, frames, wheel, dragged, nodesAtFirst, nodesMost, nodes, heap, passed, found };
 }

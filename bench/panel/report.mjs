@@ -32,10 +32,11 @@ export function report({ all, reloads, machine, messages, seconds }) {
     "## While 59,000 characters stream in, 140 pieces and a thousand tokens a second",
     "",
     "*lag*: from the last piece to the frame that shows it. *frames over 50*: how many, and the longest. *keys*: median and 95th percentile.",
+    "*task*: the longest of the page's main thread, in CPU time, which does not come and go with what else runs; a frame has 16.7.",
     "",
     ...streamTable(all),
     "",
-    `## A conversation of ${messages.toLocaleString("en-US")} messages, scrolled back for ${seconds} s`,
+    `## A conversation of ${messages.toLocaleString("en-US")} messages, scrolled back for twice ${seconds} s`,
     "",
     "Its turns have costs and changed files, there are edits with their diffs, plans, compactions and places where somebody went back. 60 files are open",
     "to review above the prompt box, and a task list is under way.",
@@ -56,16 +57,16 @@ export function report({ all, reloads, machine, messages, seconds }) {
 function streamTable(all) {
   const head = [
     "what streams in",
-    ...all.flatMap(({ name }) => ["lag", "frames over 50", "keys", "nodes"].map((what) => `${what}, ${name}`)),
+    ...all.flatMap(({ name }) => ["lag", "frames over 50", "task", "keys", "nodes"].map((what) => `${what}, ${name}`)),
   ];
   const rows = (all[0]?.contents ?? []).map(({ name }, index) => [
     name,
     ...all.flatMap(({ contents }) => {
       const one = contents[index];
-      if (one === undefined) return ["", "", "", ""];
+      if (one === undefined) return ["", "", "", "", ""];
       const slow = one.frames.filter((frame) => frame > 50);
       const frames = slow.length === 0 ? "0" : `${slow.length} (${at(one.frames, 1)})`;
-      return [one.lag.toFixed(0), frames, `${median(one.keys)} / ${at(one.keys, 0.95)}`, String(one.nodes)];
+      return [one.lag.toFixed(0), frames, one.worked.longest.toFixed(1), `${median(one.keys)} / ${at(one.keys, 0.95)}`, String(one.nodes)];
     }),
   ]);
   return table(head, rows);
@@ -83,6 +84,10 @@ function longTable(all) {
       ["nodes at first, at most, at last", ...of(({ nodesAtFirst, nodesMost, nodes }) => `${nodesAtFirst}, ${nodesMost}, ${nodes}`)],
       ["heap at last, MB", ...of(({ heap }) => (heap / 1e6).toFixed(1))],
       ["frames over 50", ...of(({ frames }) => `${frames.filter((frame) => frame > 50).length} of ${frames.length} (${at(frames, 1)})`)],
+      ["longest task, wheel (7,200 pixels a second)", ...of(({ wheel }) => wheel.longest.toFixed(1))],
+      ["tasks over a frame, wheel", ...of(({ wheel }) => `${wheel.over} of ${wheel.tasks}`)],
+      ["longest task, bar (36,000 pixels a second)", ...of(({ dragged }) => dragged.longest.toFixed(1))],
+      ["tasks over a frame, bar", ...of(({ dragged }) => `${dragged.over} of ${dragged.tasks}`)],
       ["a message of long ago shown", ...of(({ found }) => found.toFixed(0))],
     ],
   );
