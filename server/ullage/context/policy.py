@@ -116,7 +116,7 @@ class RestoreOptions:
     total_tokens: int = 50_000
     by: Literal["evidence", "last edited"] = "evidence"
     """The files with the most signs of being in use, or those that were edited last, as Claude Code takes them."""
-    tests_weigh: float = 1.0
+    tests_share: float = 1.0
     """What a file of tests counts beside another with the same signs of use."""
     room_share: float | None = None
     """All together take at most this share of what is free below the threshold without them; None: they take what they take. In a small

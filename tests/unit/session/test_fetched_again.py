@@ -23,7 +23,7 @@ from ullage.session.session import Session
 from ullage.session.timeline.items import CompactionItem
 from ullage.store.log_store import LogStore
 
-FILES = 16
+FILES = 22
 """More than are put back after a compaction and stay in view beside that."""
 
 

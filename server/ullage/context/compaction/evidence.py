@@ -137,13 +137,13 @@ def _words(entry: Entry) -> str:
     return ""
 
 
-def likely(signs: Iterable[Sign], most: int, tests_weigh: float = 1.0) -> tuple[str, ...]:
+def likely(signs: Iterable[Sign], most: int, tests_share: float = 1.0) -> tuple[str, ...]:
     """At most so many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
     found = list(signs)
     score: dict[str, float] = defaultdict(float)
     for sign in found:
         score[sign.path] += WEIGHTS[sign.kind] / (1 + max(sign.age, 0) / HALVED_AFTER)
-    score.update({path: score[path] * tests_weigh for path in score if holds_tests(path)})
+    score.update({path: score[path] * tests_share for path in score if holds_tests(path)})
     read = {sign.path for sign in found if sign.kind == "read"}
     ranked = sorted(score, key=lambda path: (not instructs(path) or path not in read, -score[path], path))
     return tuple(ranked[:most])
@@ -207,5 +207,5 @@ def candidates(
     """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
     if options.by == "last edited":
         return choose([edit for edit in edits if edit.path not in out], options)
-    found = likely((sign for sign in signs if sign.path not in out), CONSIDERED, options.tests_weigh)
+    found = likely((sign for sign in signs if sign.path not in out), CONSIDERED, options.tests_share)
     return tuple(path for path in dict.fromkeys((*sorted(pinned), *found)) if path not in out)

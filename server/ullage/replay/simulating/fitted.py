@@ -19,7 +19,7 @@ def variants() -> Mapping[str, Policy]:
     """By name; that with the options in force has its usual name."""
     found: dict[str, Policy] = {}
     for weigh, tokens in product(TESTS_WEIGH, FILE_TOKENS):
-        restore = replace(RESTORED, tests_weigh=weigh, file_tokens=tokens)
+        restore = replace(RESTORED, tests_share=weigh, file_tokens=tokens)
         name = ULLAGE.name if restore == RESTORED else variant_name(f"tests {weigh}, a file {tokens:,}")
         found[name] = replace(ULLAGE, name=name, restore=restore)
     return found
