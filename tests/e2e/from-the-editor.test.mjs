@@ -135,6 +135,26 @@ stage("from the editor", {}, (scenario) => {
     }
   });
 
+  scenario("a test that failed goes into the prompt, with its words", { goesOn: true }, async ({ page, api, screenshot }) => {
+    const panel = await openPanel(page);
+    await panel.locator("button.model-button").waitFor(); // before that the menu has nothing of Ullage
+    await runCommand(page, "Run the Failing Test");
+    const said = page.locator(".test-output-peek-tree").getByRole("treeitem", { name: /the dip is wrong/ });
+    await said.click();
+    const add = page.getByText("Add to Ullage", { exact: true });
+    await add.waitFor();
+    await screenshot("1-offered");
+    await add.click();
+    const chips = panel.locator(".composer .chip");
+    await expectEventually(async () => (await chips.count()) === 2, "the failure and its file are attached");
+    await screenshot("2-attached");
+    await api.enqueue({ say: "The dip is read in the wrong unit." });
+    await sendAndFinish(panel, "Why?");
+    const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages[0]);
+    for (const words of ["AssertionError: the dip is wrong", "42", "17", "test_dip", "tests/test_tank.py:5"])
+      assert.ok(asked.includes(words), words);
+  });
+
   scenario("a change of the source control goes into the prompt, and its commit message is written", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     await appendFile(join(workspace, FILE), "\n# a comment by hand\n");

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageExtension } from "../../../scripts/lib/extension.mjs";
 import { once, hashOf } from "../../../scripts/lib/once.mjs";
-import { STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
+import { ROOT, STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 import { processesWith, quietly } from "../../../scripts/lib/processes.mjs";
 import { installExtension, replaceSettings, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
@@ -57,6 +57,7 @@ export async function openVsCode(env = {}) {
   const builtIn = join(home, "built-in");
   await mkdir(builtIn);
   for (const name of BUILT_IN) await symlink(join(web.builtIn, name), join(builtIn, name), "junction");
+  await symlink(join(ROOT, "tests", "e2e", "harness", "failing-test"), join(builtIn, "failing-test"), "junction");
   const running = await startVsCodeWeb(web, {
     folder: home,
     place,

@@ -52,6 +52,7 @@ export async function openFile(page, name) {
   const base = name.split("/").at(-1) ?? name;
   await pickFirst(page, "Control+P", [name, page.getByRole("option").filter({ hasText: base })]);
   await page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
+  await page.locator(".editor-instance .monaco-editor.focused").first().waitFor(); // the tab is there before keys go to the text
 }
 
 /**
