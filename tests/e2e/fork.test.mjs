@@ -1,6 +1,8 @@
 /** A session is forked: from a message, from a prompt that is written in another way, and from the list. */
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { gaugeIsPriced } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, repliesAsked } from "./harness/history.mjs";
@@ -28,6 +30,28 @@ async function canWrite(panel) {
 }
 
 stage("fork", {}, (scenario) => {
+  scenario("a session is exported as Markdown and as JSON Lines", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
+    await api.enqueue({ say: "It is a tank of **steel**." });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "What is the tank made of?");
+    for (const name of ["tank.md", "tank.jsonl"]) {
+      await runCommand(page, "Ullage: Export session");
+      const path = page.getByRole("textbox", { name: /Folder path/ });
+      await expectEventually(async () => (await path.inputValue()).endsWith("What-is-the-tank-made-of.md"), "a name is proposed");
+      await path.fill(join(workspace, name));
+      await page.keyboard.press("Enter");
+      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+      const text = await readFile(join(workspace, name), "utf8");
+      assert.ok(text.includes("It is a tank of **steel**."), text);
+      if (name.endsWith(".jsonl"))
+        text
+          .trim()
+          .split("\n")
+          .forEach((line) => JSON.parse(line));
+      await screenshot(name);
+    }
+  });
+
   scenario(
     "two turns, a fork from the first goes on by itself, and the original still has both",
     { goesOn: true },
