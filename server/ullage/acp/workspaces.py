@@ -60,6 +60,7 @@ class Workspaces:
                 return place
         added = [each for each in others if each not in place.folders.roots]
         if added:
+            place.folders.follow((), added)
             place.sessions.folders_changed((), added)
         return place
 
