@@ -157,8 +157,8 @@ class EditorDocument(TextDocument):
         self.is_saved = False
         """Whether nothing of it is unsaved, as far as is known: what is on disk is newer then, if it is something else. Of a text that
         changed that is known once the client says so, or the disk is found to have it."""
-        self._on_disk: tuple[int, ...] | None = None
-        """What the status of the file was when its text was found to be this one."""
+        self._on_disk: tuple[tuple[int, ...], bool] | None = None
+        """The status of the file when its text was last compared with this one, and whether it was another."""
         if source is not None:
             self.take(source)
 
@@ -192,20 +192,21 @@ class EditorDocument(TextDocument):
         """Whether its file has another text or is gone. Of a file that cannot be read as text that is not known: editors can do more."""
         try:
             status = path.lstat()
-            if self._on_disk == (now := (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)):
-                return False
+            now = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            if self._on_disk is not None and self._on_disk[0] == now:
+                return self._on_disk[1]
             on_disk = content_on_disk(path, LONGEST)
             if on_disk is None:
                 return True
             file = text_of(on_disk.data)
             is_behind = file.text != normalise_newlines(self.source)[0]
-            if is_behind and file.encoding == "latin-1":  # so is taken what is in none that we know
-                return False
+            if file.encoding == "latin-1":  # so is taken what is in none that we know
+                is_behind = False
         except FileNotFoundError:
             return True
         except (OSError, TooLarge, NotText):
             return False
-        self._on_disk = None if is_behind else now
+        self._on_disk = now, is_behind
         return is_behind
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
