@@ -10,12 +10,10 @@ import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
 import { MODELS } from "./sentences/models";
 import { SESSIONS } from "./sentences/store";
-import { TOOLS } from "./sentences/tools";
 import { TURNS } from "./sentences/turns";
 
 export const SERVER_SENTENCES: readonly string[] = [
   ...APPROVALS_AND_RULES,
-  ...TOOLS,
   ...COMMANDS_AND_SETTINGS,
   ...MODELS,
   ...COMPACTION,

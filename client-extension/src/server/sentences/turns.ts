@@ -1,4 +1,4 @@
-/** Turns, prompts and what is attached to them, and the server itself. */
+/** Turns, prompts and what is attached to them, calls of tools by their titles, and the server itself. */
 
 import { known } from "./known";
 
@@ -111,4 +111,25 @@ export const TURNS: readonly string[] = [
   ),
   known("Send there"),
   known("Do not"),
+  known("entry {numbers}"),
+  known("Compact the conversation"),
+  known("Problems in {path}"),
+  known("Problems"),
+  known("List {path}"),
+  known("{media} (scaled down from {width} × {height}), {tokens} tokens"),
+  known("{media}, {tokens} tokens"),
+  known("{media}, about {tokens} tokens"),
+  known("Note in memory: {block}"),
+  known("Carry out this plan?"),
+  known("Propose a plan"),
+  known("Plan: {plan}"),
+  known("Read {path}"),
+  known('Recall "{query}"'),
+  known("Recall result {id}"),
+  known("Recall entries {first} to {last}"),
+  known("Recall"),
+  known('Search "{pattern}"{place}'),
+  known(" in {place}"),
+  known("Update the task list"),
+  known("Write {path}"),
 ];
