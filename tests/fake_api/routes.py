@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections.abc import Awaitable, Callable
 
 from tests.fake_api.connection import ClientGone, HttpRequest, ResponseWriter
 from tests.fake_api.control import answer_control, is_control
@@ -31,6 +32,25 @@ async def answer(state: FakeState, request: HttpRequest, response: ResponseWrite
     if is_control(request):
         await answer_control(state, request, response)
         return
+    await recorded(
+        state,
+        request,
+        response,
+        lambda record: _answer_api(state, request, record, response),
+        lambda record, refused: respond_error(
+            response, record, refused.status, refused.error_type, refused.message, error_code=refused.error_code
+        ),
+    )
+
+
+async def recorded(
+    state: FakeState,
+    request: HttpRequest,
+    response: ResponseWriter,
+    work: Callable[[RecordedRequest], Awaitable[None]],
+    refuse: Callable[[RecordedRequest, Refused], Awaitable[None]],
+) -> None:
+    """Notes the request and what becomes of it. `work` answers it, or raises `Refused`, which `refuse` says."""
     record = await state.log.add(
         request.method,
         request.path,
@@ -39,11 +59,11 @@ async def answer(state: FakeState, request: HttpRequest, response: ResponseWrite
         state.clock(),
     )
     try:
-        await _answer_api(state, request, record, response)
+        await work(record)
         if record.state == "open":
             record.state = "answered"
     except Refused as refused:
-        await respond_error(response, record, refused.status, refused.error_type, refused.message, error_code=refused.error_code)
+        await refuse(record, refused)
         record.state = "answered"
     except ClientGone:
         raise

@@ -31,6 +31,9 @@ class FakeApi:
     Leaving raises an `ExceptionGroup` if the fake itself had a fault.
     """
 
+    reply_path = MESSAGES_PATH
+    """Where a reply is asked for."""
+
     def __init__(
         self,
         script: Script | None = None,
@@ -65,8 +68,8 @@ class FakeApi:
 
     @property
     def requests(self) -> list[RecordedRequest]:
-        """Every request for a reply (`POST /v1/messages`), in order of arrival."""
-        return self.state.log.of_path(MESSAGES_PATH)
+        """Every request for a reply, in order of arrival."""
+        return self.state.log.of_path(self.reply_path)
 
     @property
     def all_requests(self) -> list[RecordedRequest]:
@@ -100,11 +103,11 @@ class FakeApi:
 
     async def until_requests(self, count: int) -> list[RecordedRequest]:
         """Waits until `count` requests for a reply have arrived, and gives them."""
-        return await self.state.log.wait_for(count, MESSAGES_PATH)
+        return await self.state.log.wait_for(count, self.reply_path)
 
     async def until_ended(self, count: int) -> list[RecordedRequest]:
         """Waits until the first `count` requests for a reply are over, and gives all."""
-        return await self.state.log.wait_for_end(count, MESSAGES_PATH)
+        return await self.state.log.wait_for_end(count, self.reply_path)
 
     async def until_left(self) -> None:
         """Waits until no client is connected."""

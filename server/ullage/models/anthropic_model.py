@@ -3,14 +3,13 @@
 The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
 What is sent is written in `serialise.py`; what comes back is bounded and read in `event_stream.py`, put together and checked in `reply.py`,
 and its numbers are held against the request in `endpoint_checks.py`. How long it is waited for and when a call is made again is decided in
-`retry.py`, what its failure means in `failures.py`.
+`retry.py`, what its failure means in `failures.py`, and what its window is after that in `learned.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -20,24 +19,23 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
 from ullage.context.counting.media import NO_ROOM, Room, shown_in
-from ullage.context.view.request import Request, without_block
+from ullage.context.view.request import Request, without_block, without_plain_thinking
 from ullage.models.counting import Counting
-from ullage.models.endpoint_checks import NotJson, Size, parse, size_of, why_not_believed
-from ullage.models.errors import BlockRefused, Endpoint, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
+from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
+from ullage.models.errors import BlockRefused, Endpoint, MediaRefused, Nonsense, ThinkingRefused
 from ullage.models.event_stream import PLAIN, bound, events
-from ullage.models.failures import ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
+from ullage.models.failures import ErrorInReply, not_this_api
 from ullage.models.known_models import expected_card
-from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
+from ullage.models.learned import Learned
+from ullage.models.model import Effort, ModelCard, ModelEvent
 from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
 from ullage.models.reply import ReplyBuilder
-from ullage.models.retry import DELAYS, Delays, Failure, NothingCame, Patience, patience_with, with_retries
+from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
 
 if TYPE_CHECKING:
     import httpx2
     from anthropic import AsyncAnthropic
-
-logger = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 10.0
 
@@ -89,9 +87,7 @@ class AnthropicModel:
         self._running = 0
         """How many wait for the endpoint."""
         self._left = False
-        self._learned_window: int | None = None
-        self._most_accepted = 0
-        """Input tokens of the largest request that was answered."""
+        self._learned = Learned(self._endpoint)
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
@@ -109,12 +105,7 @@ class AnthropicModel:
             asked = await asyncio.shield(asking)
             if not asked.settled and self._asking is asking:
                 self._asking = None
-        card, learned = self._asked(asked.card), self._learned_window
-        if learned is None or learned == card.window:
-            return card
-        if learned > card.window:  # more than was assumed, where nobody had said anything
-            return replace(card, window=learned, source="server") if card.source == "assumed" else card
-        return replace(card, window=learned, source="server", stated_window=card.window)
+        return self._learned.applied(self._asked(asked.card))
 
     def _asked(self, card: ModelCard) -> ModelCard:
         """The card with the effort that is asked for: the wanted one, where the model takes it."""
@@ -128,6 +119,7 @@ class AnthropicModel:
 
     async def _stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         card = await self.card()
+        request = without_plain_thinking(request)
         if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
             request = without_block(request)
         while True:
@@ -165,7 +157,7 @@ class AnthropicModel:
         size = size_of(request, body, max_output_tokens)
         return with_retries(
             lambda: self._call(body, headers, size),
-            lambda problem: self._understand(problem, size),
+            lambda problem: self._learned.understand(problem, size),
             delays=self._delays,
             sleep=self._sleep,
             dice=self._dice,
@@ -183,6 +175,7 @@ class AnthropicModel:
             return None
         async with self._in_use():
             card = await self.card()
+            request = without_plain_thinking(request)
             if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
                 request = without_block(request)
             mismatch = self._mismatch_of(request)
@@ -246,7 +239,7 @@ class AnthropicModel:
             response, builder = stream.response, ReplyBuilder(self._name, size.max_tokens)
             kind = response.headers.get("content-type", "text/event-stream").lower()
             if response.status_code != 200 or not kind.startswith(("application/json", "text/event-stream")):
-                raise not_the_messages_api(response, self._endpoint)
+                raise not_this_api(response, self._endpoint)
             if kind.startswith("application/json"):
                 for event in builder.accept_whole(await self._whole_message(response)):
                     yield event
@@ -254,7 +247,7 @@ class AnthropicModel:
                 async with aclosing(self._streamed(response, builder)) as told:
                     async for event in told:
                         yield event
-            yield self._checked(builder.reply(), size, builder.characters)
+            yield self._learned.checked(builder.reply(), size, builder.characters)
 
     async def _streamed(self, response: httpx2.Response, builder: ReplyBuilder) -> AsyncGenerator[ModelEvent, None]:
         """What the user is told while the reply comes in, up to its end or to where it breaks off after it was whole."""
@@ -278,23 +271,6 @@ class AnthropicModel:
             if not builder.is_whole:
                 raise
 
-    def _checked(self, reply: Reply, size: Size, received: int) -> Reply:
-        """The reply without counts that cannot be; what it shows of the window is learned."""
-        if reply.usage is None:
-            return reply
-        why = why_not_believed(reply.usage, size, received)
-        if why is not None:
-            logger.warning("%s %s", self._endpoint.name, why)
-            return replace(reply, usage=None, doubts=(f"{self._endpoint.name} {why}. That cannot be, so it is not counted.",))
-        taken = reply.usage.total_input_tokens
-        self._most_accepted = max(self._most_accepted, taken)
-        if self._learned_window is not None and taken > self._learned_window:
-            logger.warning(
-                "a request of %d tokens was answered: the window of %d that a refusal named is forgotten", taken, self._learned_window
-            )
-            self._learned_window = None
-        return reply
-
     async def _whole_message(self, response: httpx2.Response) -> Mapping[str, object]:
         """The message of a server that does not stream. Raises `EndpointUnreachable` where it is none."""
         try:
@@ -306,27 +282,7 @@ class AnthropicModel:
             return body
         if isinstance(body, dict) and "error" in body:
             raise ErrorInReply(body)
-        raise not_the_messages_api(response, self._endpoint)
-
-    def _understand(self, problem: Exception, size: Size) -> Failure:
-        failure = understand(problem, self._endpoint)
-        if isinstance(failure.error, PromptTooLong) and not self._learn_window(failure.error, size):
-            return replace(failure, error=sizes_that_cannot_be(self._endpoint))
-        return failure
-
-    def _learn_window(self, refusal: PromptTooLong, size: Size) -> bool:
-        """Takes over what a refusal says of the window; False where what it says cannot be, or calls have shown otherwise."""
-        named, tokens = refusal.window, refusal.tokens
-        if refusal.input_tokens is not None and not size.can_have(refusal.input_tokens):
-            logger.warning("%s named %d tokens for a request of %d bytes", self._endpoint.name, refusal.input_tokens, size.bytes)
-            return False
-        if named is None:
-            return True
-        if named <= self._most_accepted or (tokens is not None and not (named < tokens and size.can_have(tokens))):
-            logger.warning("%s named a window of %d tokens for a request of %s, which is not believed", self._endpoint.name, named, tokens)
-            return False
-        self._learned_window = named
-        return True
+        raise not_this_api(response, self._endpoint)
 
     async def _ask(self) -> Asked:
         ask = ask_other_server if self._endpoint.base_url else ask_anthropic

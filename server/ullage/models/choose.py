@@ -17,7 +17,9 @@ from urllib.parse import urlsplit
 from ullage.context.blocks import Message, Text
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
+from ullage.models.chat_model import ChatModel
 from ullage.models.errors import EndpointUnreachable
+from ullage.models.facts import Facts, with_facts
 from ullage.models.known_models import expected_card
 from ullage.models.model import Effort, Model, ModelCard, ModelEvent
 from ullage.models.model_card import OfferedModel
@@ -25,7 +27,7 @@ from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
 from ullage.models.serialise import MediaBytes, none_kept
 
-Provider: TypeAlias = Literal["auto", "anthropic", "practice"]
+Provider: TypeAlias = Literal["auto", "anthropic", "openai", "practice"]
 
 BASE_URL = "ANTHROPIC_BASE_URL"
 """The SDK's own variable for a base URL; the setting goes before it."""
@@ -43,10 +45,12 @@ def choose_model(
     api_key: str | None,
     effort: Effort | None = None,
     media: MediaBytes = none_kept,
+    facts: Facts | None = None,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
 ) -> Model:
-    """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model.
+    """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model. `facts` is what the
+    user says of it.
 
     A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing.
 
@@ -57,9 +61,11 @@ def choose_model(
     unconfirmed = unconfirmed_address(provider, base_url, environment, is_confirmed)
     if unconfirmed:
         return UnconfirmedModel(name, unconfirmed)
+    if provider == "openai":
+        return with_facts(ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
     if provider == "anthropic" or (provider == "auto" and (api_key or base_url)):
-        return AnthropicModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media)
+        return with_facts(AnthropicModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
     folder = environment.get(SCENARIOS)
     scenarios = load_scenarios(Path(folder) if folder else None)
     return PracticeModel(scenarios, pace=float(environment.get(PACE, "1")))
@@ -68,7 +74,7 @@ def choose_model(
 def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[str, str], is_confirmed: Callable[[str], bool]) -> str:
     """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
     address = environment.get(BASE_URL, "").strip()
-    if provider == "practice" or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
+    if provider in ("practice", "openai") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
         return ""
     return address
 
@@ -89,10 +95,10 @@ async def offered_models(
     model: Model = (
         choose_model(provider=provider, name="", base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
         if address is None
-        else AnthropicModel("", api_key=None, base_url=address)
+        else _at(address, "", provider)
     )
     try:
-        if isinstance(model, AnthropicModel):
+        if isinstance(model, AnthropicModel | ChatModel):
             return await model.offered()
         if isinstance(model, UnconfirmedModel):
             raise model.refusal
@@ -119,7 +125,7 @@ async def try_model(
     model: Model = (
         choose_model(provider=provider, name=name, base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
         if address is None
-        else AnthropicModel(name, api_key=None, base_url=address)
+        else _at(address, name, provider)
     )
     hello = Request((), (), (Message("user", (Text("Hello"),), (0,)),), ())
     try:
@@ -130,6 +136,13 @@ async def try_model(
         raise EndpointUnreachable(f"The model `{name}` did not answer within {TRIAL_TIMEOUT:.0f} seconds.") from error
     finally:
         await model.aclose()
+
+
+def _at(address: str, name: str, provider: Provider) -> AnthropicModel | ChatModel:
+    """The model at an address that is tried, without a key."""
+    if provider == "openai":
+        return ChatModel(name, api_key=None, base_url=address)
+    return AnthropicModel(name, api_key=None, base_url=address)
 
 
 TRIAL_OUTPUT = 64

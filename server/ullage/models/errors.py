@@ -7,14 +7,15 @@ ModelError
 ├── RequestRefused           any other 4xx: the request itself was wrong
 │   ├── BlockRefused         the API does not take back the compaction block that it wrote
 │   └── ThinkingRefused      the API takes what stands before replayed thinking for changed
-├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
+├── EndpointUnreachable      no network, nothing listens, or what answers is another API
 ├── ListRefused              the endpoint does not list its models; it may answer messages all the same
 ├── Overloaded               429, 529 and 5xx after all retries
 ├── StreamBroken             the reply ended before it was whole, or an error came inside it
 ├── NothingMore              the reply stopped coming, though the connection stands
 └── NonsenseSent             what came is no reply: undecodable, nested without end, far too large
 
-Beside them stands `Nonsense`, which whatever reads a reply raises; `failures.py` makes a `NonsenseSent` of it.
+Beside them stand `Nonsense`, which whatever reads a reply raises, and `Refused` and `Unanswered`, which a call without an SDK does;
+`failures.py` makes one of the above of them.
 
 How an endpoint is named in such words, and how its own words are quoted, is said here too (`Endpoint`, `quoted`).
 """
@@ -23,9 +24,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from ullage.context.quoting import visible_line
+
+if TYPE_CHECKING:
+    import httpx2
 
 _KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
 _QUOTED_CHARACTERS = 500
@@ -74,7 +79,7 @@ class ThinkingRefused(RequestRefused):
 
 
 class EndpointUnreachable(ModelError):
-    """Nothing that speaks the Messages API answers at the base URL."""
+    """Nothing that speaks the API answers at the base URL."""
 
 
 class ListRefused(ModelError):
@@ -94,11 +99,23 @@ class NothingMore(ModelError):
 
 
 class NonsenseSent(ModelError):
-    """The endpoint sent what no Messages API sends."""
+    """The endpoint sent what the API does not send."""
 
 
 class Nonsense(Exception):
-    """What came is no reply of a Messages API. `str()` says in a few words what it was, as it stands after "sent"."""
+    """What came is no reply of the API. `str()` says in a few words what it was, as it stands after "sent"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What an endpoint speaks: its name, and the page that is asked for a reply, as it stands after the address."""
+
+    name: str
+    page: str
+
+
+MESSAGES = Api("Messages API", "/v1/messages")
+CHAT_COMPLETIONS = Api("Chat Completions API", "/chat/completions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +126,7 @@ class Endpoint:
     base_url: str
     """As the user set it; empty for the SDK's own default."""
     api_key: str | None = None
+    api: Api = MESSAGES
 
     @property
     def name(self) -> str:
@@ -139,3 +157,26 @@ def _redacted(words: str, endpoint: Endpoint) -> str:
         for key in (endpoint.api_key, repr(endpoint.api_key)[1:-1]):  # also as an error quotes it
             words = words.replace(key, "[key]")
     return _KEY_LIKE.sub("[key]", words)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer with an error status, whatever API it is of: what it says, whole and by the parts that errors have."""
+
+    response: httpx2.Response
+    body: object
+    message: str
+    type: str = ""
+    code: str = ""
+
+
+class Refused(Exception):
+    """An answer with an error status, of an endpoint that is called without an SDK."""
+
+    def __init__(self, answered: Answered) -> None:
+        super().__init__(f"HTTP {answered.response.status_code}")
+        self.answered = answered
+
+
+class Unanswered(Exception):
+    """No answer came, for the error of the HTTP client that caused this."""

@@ -49,8 +49,8 @@ PING: Mapping[str, Json] = {"type": "ping"}
 
 _MARK = b"\xef\xbb\xbf"
 
-_END = "[DONE]"
-"""How other APIs end a stream; proxies let it through."""
+DONE = "[DONE]"
+"""How Chat Completions ends a stream, and the `type` of the event that says so here. Proxies let it through to the Messages API, too."""
 
 
 async def bound(response: httpx2.Response) -> None:
@@ -187,7 +187,9 @@ class _Event:
     def finished(self) -> Mapping[str, Json] | None:
         """What it says; None where it says nothing. Raises `Nonsense`."""
         text = "\n".join(self.data)
-        if not text.strip() or text.strip() == _END:
+        if text.strip() == DONE:
+            return {"type": DONE}
+        if not text.strip():
             return PING if self.name == "ping" else None
         try:
             value = parse(text)

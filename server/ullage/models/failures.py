@@ -1,4 +1,4 @@
-"""What went wrong with a call of the Messages API, in words for the user: exceptions of the SDK in, `Failure`s out.
+"""What went wrong with a call of a model, in words for the user: exceptions of the SDK and of the HTTP client in, `Failure`s out.
 
 The words name what failed, with what, and what to do. They never hold an API key, even where a server repeats it.
 """
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from ullage.models.endpoint_checks import mapping, plausible_window, string
 from ullage.models.errors import (
+    Answered,
     AuthenticationFailed,
     BlockRefused,
     Endpoint,
@@ -25,9 +26,11 @@ from ullage.models.errors import (
     NothingMore,
     Overloaded,
     PromptTooLong,
+    Refused,
     RequestRefused,
     StreamBroken,
     ThinkingRefused,
+    Unanswered,
     UnknownModel,
     public_url,
     quoted,
@@ -36,7 +39,6 @@ from ullage.models.retry import Failure, NothingCame, retry_after
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import APIStatusError
 
 BUSY_ATTEMPTS = 7
 """For a busy or failing endpoint: about half a minute with the default delays."""
@@ -51,11 +53,16 @@ TOO_LONG = (
     "exceeds the available context size",  # llama.cpp, its message
     "maximum context length",  # vLLM, LiteLLM and most OpenAI-compatible servers
     "context length exceeded",  # Ollama
+    "context_length_exceeded",  # OpenAI, the error's code
+    "input token count",  # Gemini, with "exceeds the maximum number of tokens allowed"
 )
 """No error code exists for it, so the words have to do."""
 
 BLOCK_REFUSED = ("compaction_signature_", "compaction_content_", "compaction_tool_changes_", "compaction_block_")
 """How the error codes begin of a request whose compaction block is not taken back (the codes are in the SDK's types)."""
+
+_QUOTA_ENDED = "insufficient_quota"
+"""OpenAI's code for an account without credit; it comes with a 429, and no waiting helps."""
 
 OTHER_CONVERSATION = "The block is bound to a different conversation"
 """What the API says of thinking whose prefix has changed (anthropic-api.md 2.6); no error code exists for it."""
@@ -67,12 +74,15 @@ _UNKNOWN_MODEL = re.compile(
 _WINDOW = re.compile(
     r"tokens? > (\d{1,12}) maximum"
     r"|available context size \((\d{1,12}) tokens\)"
-    r"|maximum context length (?:is|of) (\d{1,12})\b",
+    r"|maximum context length (?:is|of) (\d{1,12})\b"
+    r"|maximum number of tokens allowed \((\d{1,12})\)",
     re.IGNORECASE,
 )
 _TOKENS = re.compile(r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|you requested (\d{1,12})\b", re.IGNORECASE)
 _INPUT = re.compile(
-    r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|\((\d{1,12}) in the messages|(\d{1,12}) input tokens", re.IGNORECASE
+    r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|\((\d{1,12}) in the messages|(\d{1,12}) input tokens"
+    r"|messages resulted in (\d{1,12}) tokens|input token count \((\d{1,12})\)",
+    re.IGNORECASE,
 )
 """The same without the reply that was asked for, which vLLM and others count in."""
 _MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
@@ -89,7 +99,6 @@ class ErrorInReply(Exception):
 
 def understand(problem: Exception, endpoint: Endpoint) -> Failure:
     """The failure behind an exception that a call raised."""
-    from anthropic import AnthropicError, APIConnectionError, APIResponseValidationError, APIStatusError, CredentialsError
     from httpx2 import HTTPError, InvalidURL
 
     if isinstance(problem, ModelError):
@@ -104,12 +113,10 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(NothingMore(f"{reason}. The connection was ended. Press Continue to try again."), NONSENSE_ATTEMPTS, reason=reason)
     if isinstance(problem, TimeoutError):
         return Failure(_not_in_time(endpoint))
-    if isinstance(problem, APIStatusError):
-        return _status(problem, endpoint)
-    if isinstance(problem, APIConnectionError):
+    if isinstance(problem, Refused):
+        return _status(problem.answered, endpoint)
+    if isinstance(problem, Unanswered):
         return _connection(problem.__cause__ or problem, endpoint)
-    if isinstance(problem, APIResponseValidationError):
-        return _nonsense(Nonsense("a reply that is no JSON"), endpoint)
     if isinstance(problem, HTTPError):
         error = StreamBroken(
             f"The connection to {_lower(endpoint.name)} broke in the middle of the reply"
@@ -118,6 +125,19 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(error, BUSY_ATTEMPTS)
     if isinstance(problem, InvalidURL):
         return Failure(_not_a_url(endpoint))
+    return _of_the_sdk(problem, endpoint)
+
+
+def _of_the_sdk(problem: Exception, endpoint: Endpoint) -> Failure:
+    from anthropic import AnthropicError, APIConnectionError, APIResponseValidationError, APIStatusError, CredentialsError
+
+    if isinstance(problem, APIStatusError):
+        code = "" if problem.error_code is None else str(problem.error_code)
+        return _status(Answered(problem.response, problem.body, problem.message, str(problem.type), code), endpoint)
+    if isinstance(problem, APIConnectionError):
+        return _connection(problem.__cause__ or problem, endpoint)
+    if isinstance(problem, APIResponseValidationError):
+        return _nonsense(Nonsense("a reply that is no JSON"), endpoint)
     if isinstance(problem, CredentialsError):
         return Failure(AuthenticationFailed(f"{_NO_KEY} The credentials of the environment cannot be used: {problem}"))
     if isinstance(problem, AnthropicError | TypeError) and "authentication" in str(problem):
@@ -125,12 +145,12 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
     raise problem
 
 
-def not_the_messages_api(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
+def not_this_api(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
     """For an endpoint that answers, but with something else: a web page, another API."""
     kind = response.headers.get("content-type", "no content type").partition(";")[0]
     return EndpointUnreachable(
-        f"{endpoint.name} answers, but not as the Messages API does"
-        f" (HTTP {response.status_code}, {kind}). Check the address: it ends before `/v1/messages`."
+        f"{endpoint.name} answers, but not as the {endpoint.api.name} does"
+        f" (HTTP {response.status_code}, {kind}). Check the address: it ends before `{endpoint.api.page}`."
     )
 
 
@@ -147,14 +167,14 @@ def _number(pattern: re.Pattern[str], message: str) -> int | None:
 _NO_KEY = 'There is no API key. Set one with the command "Ullage: Set API key…", or connect another server with "Ullage: Connect a model…".'
 
 
-def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
+def _status(problem: Answered, endpoint: Endpoint) -> Failure:
     said = _said(problem, endpoint)
-    status = problem.status_code
+    status = problem.response.status_code
     if 300 <= status < 400:
         return Failure(_elsewhere(problem.response, endpoint))
     if status == 413 or _is_too_long_by(f"{problem.type} {problem.message} {problem.body}"):
         return Failure(_too_long(said))
-    if status == 402 or "credit balance" in said.lower():
+    if status == 402 or "credit balance" in said.lower() or problem.code == _QUOTA_ENDED:
         return Failure(
             AuthenticationFailed(f"{endpoint.name} says that there is no credit left: {said}. Add credit to the account, then continue.")
         )
@@ -168,7 +188,7 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
             )
         )
     if status in (404, 405, 501) or status < 200:
-        return Failure(not_the_messages_api(problem.response, endpoint))
+        return Failure(not_this_api(problem.response, endpoint))
     if _may_be_tried_again(problem) and not _MEDIA.search(said):  # llama.cpp says so with a 500
         reason = f"{endpoint.name} is {_busy(status)} (HTTP {status}: {said})"
         asked = retry_after(problem.response.headers)
@@ -176,10 +196,10 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
     return Failure(_refusal(problem)(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
 
 
-def _refusal(problem: APIStatusError) -> type[RequestRefused]:
+def _refusal(problem: Answered) -> type[RequestRefused]:
     if _MEDIA.search(problem.message):
         return MediaRefused
-    if str(problem.error_code).startswith(BLOCK_REFUSED):
+    if problem.code.startswith(BLOCK_REFUSED):
         return BlockRefused
     return ThinkingRefused if OTHER_CONVERSATION in problem.message else RequestRefused
 
@@ -188,7 +208,8 @@ def _inside_a_reply(body: Mapping[str, object], endpoint: Endpoint) -> Failure:
     """An error in what had begun as a success: an `error` event of a stream, or an error with the status 200."""
     said = quoted(_words(body) or "no reason given", endpoint)
     kind = quoted(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
-    if _is_too_long_by(f"{kind} {said}"):
+    code = string(mapping(body.get("error")), "code")
+    if _is_too_long_by(f"{kind} {code} {said}"):
         return Failure(_too_long(said))
     if kind in ("overloaded_error", "rate_limit_error"):
         reason = f"{endpoint.name} became overloaded while it replied ({said})"
@@ -260,7 +281,7 @@ def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreach
     to = quoted(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
     return EndpointUnreachable(
         f"{endpoint.name} redirects the request (HTTP {response.status_code}) to {to}. Nothing was sent there. If that is the"
-        " right address, enter it instead, without `/v1/messages`."
+        f" right address, enter it instead, without `{endpoint.api.page}`."
     )
 
 
@@ -310,11 +331,12 @@ def _is_too_long_by(text: str) -> bool:
     return any(words in text.lower() for words in TOO_LONG)
 
 
-def _may_be_tried_again(problem: APIStatusError) -> bool:
+def _may_be_tried_again(problem: Answered) -> bool:
     wish = problem.response.headers.get("x-should-retry")
     if wish in ("true", "false"):
         return wish == "true"
-    return problem.status_code in (408, 409, 429) or problem.status_code >= 500
+    status = problem.response.status_code
+    return status in (408, 409, 429) or status >= 500
 
 
 def _busy(status: int) -> str:
@@ -337,7 +359,7 @@ def _when(seconds: float | None) -> str:
     )
 
 
-def _said(problem: APIStatusError, endpoint: Endpoint) -> str:
+def _said(problem: Answered, endpoint: Endpoint) -> str:
     """The endpoint's own words, short and without keys."""
     return quoted(_words(problem.body) or problem.response.reason_phrase or "no reason given", endpoint)
 

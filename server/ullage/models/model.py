@@ -1,12 +1,12 @@
 """The one seam to a language model: what is asked, what comes back, and what a model says of itself.
 
-Implementations: `anthropic_model.py` (the SDK) and `practice/` (no key needed). Errors: `errors.py`.
+Implementations: `anthropic_model.py` (the SDK), `chat_model.py` (Chat Completions) and `practice/` (no key needed). Errors: `errors.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
@@ -106,6 +106,8 @@ class ModelCard:
     """The same of PDFs."""
     images: ImageLimits = LIMITS
     """What it takes of an image."""
+    caches: bool = True
+    """Whether what was sent before is cheaper; False until a reply reported so, where the wire has no marks that see to it."""
     stated_window: int | None = None
     """What `window` was before a refusal named a smaller one; None where none did. A refusal is hearsay."""
 
@@ -125,7 +127,8 @@ class ModelCard:
     @property
     def terms(self) -> Terms | None:
         """What its tokens cost; None where that is not known, or nothing."""
-        return self.prices.terms() if self.prices is not None else None
+        terms = self.prices.terms() if self.prices is not None else None
+        return terms if terms is None or self.caches else replace(terms, read=1.0, write=1.0)
 
     def cost(self, usage: Usage | None) -> float | None:
         """Dollars for one call; None where the prices are not known or nothing was counted."""

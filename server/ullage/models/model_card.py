@@ -28,16 +28,20 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NOT_READY = 503
+NOT_READY = 503
 """llama.cpp answers everything with it while it loads its model."""
 
 TIMEOUT = 4.0
 """Seconds for the whole question: the user waits for it before the first call."""
 
-WINDOW_KEYS = ("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length")
-"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first)."""
+WINDOW_KEYS = (
+    *("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length"),
+    *("context_length", "context_window"),
+)
+"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first) and
+Mistral; OpenRouter and Together, Groq."""
 
-_NO_SUCH_PAGE = (404, 405, 501)
+NO_SUCH_PAGE = (404, 405, 501)
 """What a server answers that has no list of models."""
 
 LIST_TIMEOUT = 10.0
@@ -78,7 +82,7 @@ async def ask_other_server(connect: Connect, name: str) -> Asked:
     if card is None and None not in answers:
         more = await asyncio.gather(_get(connect, "/api/v0/models"), _get(connect, "/api/ps"))
         answers += more
-        window = _listed_window(more[0] or {}, name) or _loaded_by_ollama(more[1] or {}, name)
+        window = listed_window(more[0] or {}, name) or loaded_by_ollama(more[1] or {}, name)
         card = local_card(name, window) if window else None
     return Asked(card or card_from_table(name) or local_card(name, None), None not in answers)
 
@@ -90,20 +94,20 @@ def _card_of_other_server(
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
-    window = _loaded_window(props)
+    window = loaded_window(props)
     if window:
         # llama.cpp answers with the model that it has loaded, whatever name it is asked for.
-        return replace(local_card(name, window), display_name=_loaded_model(props) or name)
-    window = _window_told(info) or _listed_window(listed, name)
+        return replace(local_card(name, window), display_name=loaded_model(props) or name)
+    window = window_told(info) or listed_window(listed, name)
     return local_card(name, window) if window else None
 
 
-def _loaded_window(props: Mapping[str, object]) -> int | None:
+def loaded_window(props: Mapping[str, object]) -> int | None:
     """The window (tokens) that llama.cpp was started with, from its `/props`; None where that is no answer of it."""
     return _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
 
 
-def _window_told(described: Mapping[str, object]) -> int | None:
+def window_told(described: Mapping[str, object]) -> int | None:
     """The window (tokens) in one server's description of one model; None where it tells none.
 
     llama.cpp tells it as `meta.n_ctx`; what the model was trained with is the last resort.
@@ -153,7 +157,7 @@ def _supported(capability: object) -> bool | None:
     return supported if isinstance(supported, bool) else None
 
 
-def _loaded_model(props: Mapping[str, object]) -> str:
+def loaded_model(props: Mapping[str, object]) -> str:
     """The file name or alias of the model that llama.cpp has loaded; empty where it does not say."""
     for name in (word(props, "model_alias"), word(props, "model_path")):
         if name:
@@ -161,14 +165,14 @@ def _loaded_model(props: Mapping[str, object]) -> str:
     return ""
 
 
-def _listed_window(listed: Mapping[str, object], name: str) -> int | None:
+def listed_window(listed: Mapping[str, object], name: str) -> int | None:
     """By a server's list of models. llama.cpp lists the one that it has loaded, which answers whatever name is asked for."""
     models = mappings(listed.get("data"))
     alone = len(models) == 1 and "meta" in models[0]
-    return next((_window_told(model) for model in models if alone or model.get("id") == name), None)
+    return next((window_told(model) for model in models if alone or model.get("id") == name), None)
 
 
-def _loaded_by_ollama(running: Mapping[str, object], name: str) -> int | None:
+def loaded_by_ollama(running: Mapping[str, object], name: str) -> int | None:
     """The window with which Ollama has loaded the model; None where it has not."""
     names = (name, f"{name}:latest")
     return next((_window(model.get("context_length")) for model in mappings(running.get("models")) if model.get("name") in names), None)
@@ -200,7 +204,7 @@ def _may_answer_later(problem: Exception) -> bool:
     from anthropic import APIConnectionError, APIStatusError
 
     if isinstance(problem, APIStatusError):
-        return problem.status_code == _NOT_READY
+        return problem.status_code == NOT_READY
     return isinstance(problem, APIConnectionError | TimeoutError)
 
 
@@ -233,10 +237,10 @@ async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedMode
             listed = await client.get("/v1/models?limit=1000", cast_to=object)
             props = await _props(client, endpoint)
     except Exception as problem:
-        if isinstance(problem, APIStatusError) and problem.status_code in _NO_SUCH_PAGE:
+        if isinstance(problem, APIStatusError) and problem.status_code in NO_SUCH_PAGE:
             raise ListRefused(f"{endpoint.name} does not list its models (HTTP {problem.status_code}).") from problem
         raise understand(problem, endpoint).error from problem
-    loaded = _loaded_window(props)
+    loaded = loaded_window(props)
     models = [_offered(described, loaded) for described in mappings(mapping(listed).get("data")) if word(described, "id")]
     return tuple(models[:MOST_MODELS])
 
@@ -245,7 +249,7 @@ def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedMode
     """`loaded` is the window that llama.cpp was started with."""
     name = word(described, "id")
     known = card_from_table(name)
-    window = loaded or _window_told(described)
+    window = loaded or window_told(described)
     return OfferedModel(
         name=name,
         display_name=word(described, "display_name") or (known.display_name if known else name),

@@ -159,7 +159,7 @@ class Serialiser:
     def _whole(self, head: Mapping[str, Json], request: Request, room: Room, compaction: bytes) -> bytes:
         return b"".join(
             (
-                _dump(head)[:-1],
+                dump(head)[:-1],
                 self._prelude_bytes(request),
                 b',"messages":[',
                 b",".join(self._message_bytes(request, room)),
@@ -297,7 +297,7 @@ def message_bytes(message: Message, marked: frozenset[int] = frozenset(), encode
         if index in marked and _can_carry_a_mark(block):
             value["cache_control"] = CACHE_MARK
         content.append(value)
-    return _dump({"role": message.role, "content": content})
+    return dump({"role": message.role, "content": content})
 
 
 def block_json(block: Block, encoded: Encoded | None = None) -> dict[str, Json]:
@@ -348,7 +348,7 @@ def _compaction(instructions: str | None) -> bytes:
     asked: dict[str, Json] = {"type": "summarize"}
     if instructions.strip():
         asked["instructions"] = instructions
-    return b',"compaction":' + _dump(asked)
+    return b',"compaction":' + dump(asked)
 
 
 def _prelude(system: Sequence[SystemPart], tools: Sequence[ToolSpec]) -> bytes:
@@ -357,9 +357,9 @@ def _prelude(system: Sequence[SystemPart], tools: Sequence[ToolSpec]) -> bytes:
     if system:
         blocks: list[dict[str, Json]] = [{"type": "text", "text": part.text} for part in system]
         blocks[-1]["cache_control"] = CACHE_MARK
-        parts += b',"system":' + _dump(blocks)
+        parts += b',"system":' + dump(blocks)
     if tools:
-        parts += b',"tools":' + _dump([_tool(tool) for tool in tools])
+        parts += b',"tools":' + dump([_tool(tool) for tool in tools])
     return parts
 
 
@@ -375,7 +375,8 @@ def _can_carry_a_mark(block: Block) -> bool:
     return not isinstance(block, Thinking | RedactedThinking)
 
 
-def _dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
+def dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
+    """JSON without spaces, in UTF-8."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:  # an older log may have a number that JSON cannot hold

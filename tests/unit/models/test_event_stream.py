@@ -40,7 +40,7 @@ async def outcome(*pieces: bytes) -> list[Any] | str:
         (b'event: error\ndata: {"type": "other"}\n\n', [{"type": "error"}]),
         (b"event: error\ndata: oops\n\n", [{"type": "error", "error": "oops"}]),
         (b": hello\n\nevent: ping\n\n", [PING, PING]),
-        (b'data: [DONE]\n\ndata:\n\nid: 7\nretry: 3\n\ndata: 5\n\ndata: {"type": "a"}', []),
+        (b'data: [DONE]\n\ndata:\n\nid: 7\nretry: 3\n\ndata: 5\n\ndata: {"type": "a"}', [{"type": "[DONE]"}]),
         (b'data: {"type": "a", "x": NaN, "y": 1e999}\n\n', [{"type": "a", "x": "NaN", "y": "1e999"}]),
     ],
 )

@@ -1,0 +1,69 @@
+"""What the calls of one model show of its window, whatever wire they go over: what a refusal names, and what was answered since."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from ullage.models.endpoint_checks import Size, why_not_believed
+from ullage.models.errors import Endpoint, PromptTooLong
+from ullage.models.failures import sizes_that_cannot_be, understand
+from ullage.models.model import ModelCard, Reply
+from ullage.models.retry import Failure
+
+logger = logging.getLogger(__name__)
+
+
+class Learned:
+    """Of one model at one endpoint."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._window: int | None = None
+        self._most_accepted = 0
+        """Input tokens of the largest request that was answered."""
+
+    def applied(self, card: ModelCard) -> ModelCard:
+        """The card with the window that a refusal named, where one did."""
+        learned = self._window
+        if learned is None or learned == card.window:
+            return card
+        if learned > card.window:  # more than was assumed, where nobody had said anything
+            return replace(card, window=learned, source="server") if card.source == "assumed" else card
+        return replace(card, window=learned, source="server", stated_window=card.window)
+
+    def understand(self, problem: Exception, size: Size) -> Failure:
+        """The failure behind an exception that a call raised. What it says of the window is taken over where that can be."""
+        failure = understand(problem, self._endpoint)
+        if isinstance(failure.error, PromptTooLong) and not self._take(failure.error, size):
+            return replace(failure, error=sizes_that_cannot_be(self._endpoint))
+        return failure
+
+    def checked(self, reply: Reply, size: Size, received: int) -> Reply:
+        """The reply without counts that cannot be; what it shows of the window is learned. `received` are its characters."""
+        if reply.usage is None:
+            return reply
+        why = why_not_believed(reply.usage, size, received)
+        if why is not None:
+            logger.warning("%s %s", self._endpoint.name, why)
+            return replace(reply, usage=None, doubts=(f"{self._endpoint.name} {why}. That cannot be, so it is not counted.",))
+        taken = reply.usage.total_input_tokens
+        self._most_accepted = max(self._most_accepted, taken)
+        if self._window is not None and taken > self._window:
+            logger.warning("a request of %d tokens was answered: the window of %d that a refusal named is forgotten", taken, self._window)
+            self._window = None
+        return reply
+
+    def _take(self, refusal: PromptTooLong, size: Size) -> bool:
+        """Takes over what a refusal says of the window; False where what it says cannot be, or calls have shown otherwise."""
+        named, tokens = refusal.window, refusal.tokens
+        if refusal.input_tokens is not None and not size.can_have(refusal.input_tokens):
+            logger.warning("%s named %d tokens for a request of %d bytes", self._endpoint.name, refusal.input_tokens, size.bytes)
+            return False
+        if named is None:
+            return True
+        if named <= self._most_accepted or (tokens is not None and not (named < tokens and size.can_have(tokens))):
+            logger.warning("%s named a window of %d tokens for a request of %s, which is not believed", self._endpoint.name, named, tokens)
+            return False
+        self._window = named
+        return True

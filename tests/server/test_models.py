@@ -1,0 +1,72 @@
+"""Models behind Chat Completions, by the real server process: settings, keys, the list, a turn, its gauge."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.fake_api import Call, Say, Think
+from tests.fake_api.chat import FakeChat, Manners
+from tests.server.client import UllageClient, editor_window
+from ullage.lsp import items as wire
+from ullage.lsp import protocol
+
+KEY, OF_ANTHROPIC, OF_OPENAI = "stored-0123456789", "sk-ant-inherited-0123456789", "sk-inherited-0123456789"
+
+
+@asynccontextmanager
+async def window(fake: FakeChat, folder: Path, state: Path, key: str | None = KEY) -> AsyncGenerator[UllageClient]:
+    """A window for the model `qwen`, with keys of other vendors in its environment."""
+    model = {"baseUrl": fake.base_url, "provider": "openai", "name": "qwen", "facts": {"qwen": {"inputPrice": 1, "outputPrice": 4}}}
+    settings = {"model": model, "bash": {"sandbox": "off"}}
+    env = {"ANTHROPIC_API_KEY": OF_ANTHROPIC, "OPENAI_API_KEY": OF_OPENAI, **({} if key is None else {"ULLAGE_API_KEY": key})}
+    async with editor_window(folder, state, settings=settings, env=env, arguments=("--log-level", "debug")) as client:
+        yield client
+
+
+async def shown(client: UllageClient, session_id: str) -> protocol.Snapshot:
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
+    return now
+
+
+async def test_a_turn_with_reasoning_and_a_tool(folder: Path, state: Path) -> None:
+    (folder / "a.txt").write_text("hello\n")
+    async with FakeChat(windows={"qwen": 60_000}) as fake, window(fake, folder, state) as client:
+        fake.enqueue([Think("Let me look."), Call("read_file", {"path": "a.txt"})], Say("It greets."))
+        opened = await client.open()
+        await client.prompt(opened.session_id, "what is in a.txt?")
+        await client.until_idle()
+        now = await shown(client, opened.session_id)
+        assert [type(item) for item in now.items] == [wire.UserItem, wire.ThinkingItem, wire.ToolCallItem, wire.AssistantItem]
+        assert (now.model.name, now.model.limits_source, now.gauge.size) == ("qwen", "server", 60_000)
+        last = fake.requests[-1]
+        assert last.input is not None
+        assert (now.gauge.used, now.gauge.estimated) == (last.input.total + last.output_tokens, False)
+        assert now.gauge.cost is not None
+        assert now.gauge.cost > 0
+        assert {record.key for record in fake.all_requests} == {KEY}
+
+
+async def test_where_nobody_counts_the_gauge_is_an_estimate_and_no_other_vendors_key_is_sent(folder: Path, state: Path) -> None:
+    manners = Manners(counts="never", tells_window=False)
+    async with FakeChat(manners, windows={"qwen": 60_000}) as fake, window(fake, folder, state, key=None) as client:
+        opened = await client.open()
+        await client.prompt(opened.session_id, "hello")
+        await client.until_idle()
+        now = await shown(client, opened.session_id)
+        assert (now.gauge.estimated, now.model.limits_source) == (True, "assumed")
+        assert {record.key for record in fake.all_requests} == {None}
+
+
+async def test_the_models_of_another_server_are_listed_and_tried_without_the_key(folder: Path, state: Path) -> None:
+    async with FakeChat(windows={"qwen": 60_000}) as fake, FakeChat(windows={"other": 9_000}) as new, window(fake, folder, state) as client:
+        await client.open()
+        at = {"address": new.base_url, "provider": "openai"}
+        listed: protocol.ModelsResult = await client.ask(protocol.MODELS, protocol.ModelsParams(**at))  # pyright: ignore[reportArgumentType]
+        assert next(model.window for model in listed.models if model.name == "other") == 9_000
+        await client.ask(protocol.TRY_MODEL, protocol.TryModelParams("other", **at))  # pyright: ignore[reportArgumentType]
+        assert [record.body["model"] for record in new.requests] == ["other"]
+        assert {record.key for record in new.all_requests} == {None}
+        own: protocol.ModelsResult = await client.ask(protocol.MODELS, protocol.ModelsParams())
+        assert next(model.prices for model in own.models if model.name == "qwen") == protocol.ModelPrices(1.0, 4.0)
