@@ -37,7 +37,53 @@ const ROOMS = [
         "a-question-that-waits-is-answered-from-the-editor-by-a-key-once-it-was-seen/0-told",
         "While the panel is hidden, a notification asks, and the gauge says so.",
       ],
-      ["fix", "a-problem-is-explained-from-where-the-editor-shows-it/1-offered", "A problem is explained from where the editor shows it."],
+      [
+        "cost",
+        "two-turns-a-fork-from-the-first-goes-on-by-itself-and-the-original-still-has-both/9-the-cost-of-a-turn",
+        "What a turn cost, by price class.",
+      ],
+      [
+        "effort",
+        "two-turns-a-fork-from-the-first-goes-on-by-itself-and-the-original-still-has-both/10-effort",
+        "How long it thinks stands beside the model.",
+      ],
+      [
+        "again",
+        "a-session-works-in-a-worktree-what-it-made-is-brought-back-and-the-worktree-is-removed/2-edit-and-send-again",
+        "An earlier prompt is edited and sent again.",
+      ],
+      ["done", "who-does-not-look-at-the-panel-is-told-that-the-agent-is-done/1-told", "Who looks elsewhere is told when it is done."],
+      ["marked-view", "a-hidden-panel-is-heard-where-the-user-wants-a-sound/2-marked", "A mark stays at the panel's name until one looks."],
+      ["export", "a-session-is-exported-as-markdown-and-as-json-lines/tank.md", "A session is exported as Markdown."],
+    ],
+  ],
+  [
+    "From the editor",
+    [
+      [
+        "fix",
+        "a-problem-is-explained-and-fixed-from-where-the-editor-shows-it/1-offered",
+        "A problem is fixed, explained or added from where the editor shows it.",
+      ],
+      [
+        "fixed",
+        "a-problem-is-explained-and-fixed-from-where-the-editor-shows-it/4-fixed",
+        "The agent mended it; the change is marked in the file.",
+      ],
+      ["mentions", "the-selection-and-a-symbol-are-offered-after-/3-attached", "The selection and a symbol were named after `@`."],
+      ["drop", "selected-lines-and-a-folder-go-into-the-prompt/3-over-the-panel", "A file from outside is dropped on the panel."],
+      [
+        "around",
+        "a-page-a-terminal-and-git-changes-go-into-the-prompt/1-attached",
+        "A terminal, git changes and a page go into the prompt.",
+      ],
+      ["image", "an-image-that-is-pasted-or-dropped-is-attached-and-sent/2-sent", "Images are pasted and dropped."],
+      ["failed-test", "a-test-that-failed-goes-into-the-prompt-with-its-words/1-offered", "A failed test is added with its words."],
+      [
+        "commit-message",
+        "a-change-of-the-source-control-goes-into-the-prompt-and-its-commit-message-is-written/2-written",
+        "A commit message is written in the source-control view.",
+      ],
     ],
   ],
   [
@@ -86,11 +132,33 @@ const ROOMS = [
         "Accepted, it stays in view, and its steps are the task list.",
         88,
       ],
+      [
+        "plan-compacted",
+        "a-plan-opens-is-sent-back-edited-and-carried-out/4-in-view-after-a-compaction",
+        "The conversation was compacted. The plan and its steps stay in force.",
+        88,
+      ],
     ],
   ],
   [
     "What it may do",
     [
+      ["mode", "in-ask-mode-nothing-is-changed-and-the-panel-shows-the-mode/1-ask", "In Ask mode it only reads."],
+      [
+        "command",
+        "a-command-is-asked-about-part-by-part-and-a-rule-is-written-with-what-it-would-have-covered/2-asked",
+        "A command is asked about part by part: where it runs, and what of it is not harmless.",
+      ],
+      [
+        "rule",
+        "a-command-is-asked-about-part-by-part-and-a-rule-is-written-with-what-it-would-have-covered/4-rule",
+        "A rule is edited before it is saved, with the past commands that it would cover.",
+      ],
+      [
+        "refused",
+        "a-rule-that-refuses-is-written-on-the-page-and-what-it-refuses-does-not-run/3-refused",
+        "What a rule refuses does not run, and the card says which rule.",
+      ],
       ["permissions", "the-page-of-permissions-lists-explains-and-revokes/1-page", "All rules on one page: explained, changed, revoked."],
       [
         "proposal",
@@ -158,6 +226,7 @@ const ROOMS = [
       ["narrow", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/narrow-dark", "A panel of 300 pixels."],
       ["zoomed", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/zoomed", "Twice as large."],
       ["right-to-left", "the-panel-has-the-editor-s-look-in-every-theme-size-and-direction/right-to-left", "From right to left."],
+      ["chinese", "in-a-chinese-editor-the-panel-speaks-chinese/1-asked", "In Chinese."],
     ],
   ],
 ];
