@@ -58,6 +58,11 @@ class Thinking:
     signature: str
 
 
+PLAIN_THINKING = frozenset({"reasoning_content", "reasoning"})
+"""Stands for the signature where a server of Chat Completions sent thinking as plain text: the name by which it came, and goes back. It is
+nothing to the Messages API."""
+
+
 @dataclass(frozen=True, slots=True)
 class RedactedThinking:
     """Thinking that only the API can read; goes back whole or not at all."""

@@ -6,7 +6,7 @@ The request stands alone: no conversation, no tools. What was changed comes as m
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MOST_CHARACTERS = 60_000
@@ -30,6 +30,7 @@ Answer with the message alone: no quotes, no code fence, no word before or after
 _CLOSING = re.compile(r"<(?=\s*/\s*(?:changes|new-file|earlier))", re.IGNORECASE)
 _FENCED = re.compile(r"\A```[\w-]*\n(.*?)\n?```\Z", re.DOTALL)
 _BEGINNING = "diff --git "
+_OF_FILES = re.compile(rf"{_BEGINNING}\"?a/(.*?)\"? \"?b/(.*?)\"?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,18 @@ def question(diff: str, new_files: Sequence[NewFile], recent: Sequence[str]) -> 
     if earlier:
         told.append("<earlier>\n" + "\n---\n".join(_material(message) for message in earlier) + "\n</earlier>")
     return "\n\n".join([*told, "Write the commit message."])
+
+
+def diff_without(diff: str, leaves_out: Callable[[str], bool]) -> str:
+    """The diff with no more than the first line of those files that are left out, by their paths in the repository."""
+    return "".join(_first_line(part, leaves_out) for part in re.split(rf"^(?={_BEGINNING})", diff, flags=re.MULTILINE))
+
+
+def _first_line(part: str, leaves_out: Callable[[str], bool]) -> str:
+    names = _OF_FILES.match(part)
+    if names is None or not any(leaves_out(name) for name in names.groups()):
+        return part
+    return f"{part.splitlines()[0]}\n[left out: a rule of the user's refuses to have it read]\n"
 
 
 def fair_shares(sizes: Sequence[int], limit: int) -> list[int]:

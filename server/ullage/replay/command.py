@@ -13,7 +13,7 @@ from typing import TextIO
 from ullage.installed_policies import installed, policies
 from ullage.replay.file_work import FileWork, Options, work_through
 from ullage.replay.measuring.figures import Report, Row
-from ullage.replay.measuring.leaving_out import FITTED
+from ullage.replay.measuring.leaving_out import FITTED, variants
 from ullage.replay.pricing.recorded_models import prices_of
 from ullage.replay.readers.files import NothingFound, transcripts_in
 from ullage.replay.readers.values import printable
@@ -21,7 +21,6 @@ from ullage.replay.reporting.html.page import Settings, as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
-from ullage.replay.simulating.fitted import variants
 from ullage.replay.simulating.optimum import OPTIMUM
 from ullage.store.folder import BadLocation, store_location, workspaces_in
 

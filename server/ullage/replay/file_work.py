@@ -19,10 +19,10 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.processes.start import Asker, worker_pool
 from ullage.replay.measuring.figures import Row, row_of
+from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.readers import NotATranscript, sessions_in
-from ullage.replay.simulating.fitted import variants
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
@@ -120,14 +120,17 @@ def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]
         yield from (file_work(path, options) for path in paths)
         return
     with worker_pool(Asker.REPLAY, jobs, _let_go_at_once) as executor:
+        waiting: list[Future[FileWork]] = []
         try:
-            waiting: list[Future[FileWork]] = [executor.submit(file_work, path, options) for path in paths]
+            waiting += [executor.submit(file_work, path, options) for path in paths]
             waiting.reverse()
             places = list(reversed(paths))
             while waiting:
                 yield _done(waiting.pop(), places.pop())
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
+        except BaseException as error:
+            # Whoever has the last result and stops here lets the pool end in peace: left to the end of Python, it could complain there.
+            if waiting or not isinstance(error, GeneratorExit):
+                executor.shutdown(wait=False, cancel_futures=True)
             raise
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
-from ullage.context.compaction.evidence import FileEdit, choose
+from ullage.context.compaction.evidence import FileEdit, last_edited
 from ullage.context.compaction.restore import LookedAt, in_room, take
 from ullage.context.counting.gauge import level, threshold_of
 from ullage.context.counting.tokens import estimate_text
@@ -65,7 +65,7 @@ def test_of_more_messages_than_stay_the_middle_goes(more: int):
 
 
 def test_so_many_files_are_read_again():
-    assert len(choose([FileEdit(f"{n}.py", float(n), "agent") for n in range(RESTORE.files + 4)], RESTORE)) == RESTORE.files
+    assert len(last_edited([FileEdit(f"{n}.py", float(n), "agent") for n in range(RESTORE.files + 4)], RESTORE)) == RESTORE.files
 
 
 def test_of_each_file_so_many_tokens_are_read_again():

@@ -18,8 +18,7 @@ from itertools import accumulate
 from ullage.context.blocks import CompactionBlock, Message
 from ullage.context.moves.cheap import messages_in
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.plan import Count, Plan
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import Count, Plan, preview
 from ullage.context.redact import redact
 from ullage.context.summary.summary_prompt import SHORTEST, Rejected, why_no_summary
 from ullage.context.summary.whole_summary import PREFACE

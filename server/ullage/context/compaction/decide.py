@@ -17,7 +17,7 @@ from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH
 from ullage.context.policy import Policy
 
-Why: TypeAlias = Literal["line", "window", "undone", "grown", "unanswered", "failed", "off"]
+Why: TypeAlias = Literal["threshold", "window", "undone", "grown", "unanswered", "failed", "off"]
 """What decides: the threshold; the window, as good as full before that; that the user undid the newest compaction; that the newest one
 left so much that more has to come; that the model has not answered since the newest one; that several failed and it rests; or it is never
 made."""
@@ -247,8 +247,8 @@ def next_compaction(state: State) -> NextCompaction:
     counted = full.counted.used
     window = full.used + max(0, ceil(full.hold * state.policy.threshold.hold_share) - counted)
     undone = state.undone_left(TAKEN_BACK_SHARE)
-    grown = full.used + max(0, state.has_to_hold - counted)
-    why, at = decided(full.threshold, window, full.used + undone if undone else 0, grown if grown > full.threshold else 0)
+    lacking = max(0, state.has_to_hold - counted)
+    why, at = decided(full.threshold, window, full.used + undone if undone else 0, full.used + lacking if lacking else 0)
     if state.rests > 0:
         return NextCompaction("failed", at)
     if not state.replied:
@@ -270,9 +270,9 @@ def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepar
 
 def decided(threshold: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
     """Why and where, of what may decide (tokens; 0 where it does not): the latest of line, undo and growth, but the window at last."""
-    reasons: tuple[tuple[Why, int], ...] = (("line", threshold), ("grown", grown), ("undone", undone))
+    reasons: tuple[tuple[Why, int], ...] = (("threshold", threshold), ("grown", grown), ("undone", undone))
     why, at = max(reasons, key=lambda each: each[1])
-    return ("window", window) if window < at and why == "line" else (why, min(at, window))
+    return ("window", window) if window < at and why == "threshold" else (why, min(at, window))
 
 
 def ways_out(state: State) -> str:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, Rung, Trigger
-from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Occasion, SummaryText, is_in_force, planned_entry
+from ullage.context.engines.engine import SummaryText, planned_entry
 from ullage.context.entries import Logged
-from ullage.context.moves.plan import Count, Plan, spare
+from ullage.context.moves.plan import Count, Plan
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import in_force
 from ullage.context.view.projection import EpochKey, Projection
@@ -140,31 +139,6 @@ class SummaryFailed(Exception):
 
 class NotForTheApi(Exception):
     """The API cannot do what is planned; `str()` says why, for the user. Nothing was spent."""
-
-
-def plan_by(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
-    """What the policy's engine wants done; None where that is nothing.
-
-    Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
-    """
-    count, upkeep = counting(sizes.calibration), wanted.trigger == "upkeep"
-    full = measured(policy.measure, sizes.used, view.messages, sizes.calibration)
-    occasion = Occasion(view, wanted.trigger, full, sizes.threshold, sizes.window, count)
-    plan = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
-    if plan is None:
-        return None
-    if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
-        raise TypeError(f"its plan is {type(plan).__name__}")
-    if upkeep and plan.summarise_to is not None:
-        raise ValueError("it wants a summary before a call that needs none")
-    spared = spare(plan, view, count)
-    if spared is None or (upkeep and is_in_force(spared, view)):
-        return None
-    draft = Draft(wanted, spared, "moves", SummaryText(""), None, None, (), sizes.used, sizes.threshold, epoch_of(view), policy, view.key)
-    if upkeep or spared.summarise_to is not None:
-        return draft
-    # What is left in the place of a short result may be longer.
-    return draft if count(with_entry(view, draft.entry()).messages) < count(view.messages) else None
 
 
 def with_entry(view: Projection, entry: Compaction) -> Projection:

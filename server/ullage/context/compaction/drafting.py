@@ -26,16 +26,17 @@ from ullage.context.compaction.draft import (
     SummaryFailed,
     Wanted,
     both,
-    plan_by,
+    counting,
+    epoch_of,
     with_entry,
     with_resume,
 )
 from ullage.context.compaction.gathering import Breaker, SpendGuard
 from ullage.context.compaction.means import Asking, Means
 from ullage.context.compaction_entries import ASKED_FOR
-from ullage.context.counting.gauge import threshold_of
-from ullage.context.engines.engine import Covered, SummaryText, summary_room
-from ullage.context.moves.plan import Asked
+from ullage.context.counting.gauge import measured, threshold_of
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, is_in_force, summary_room
+from ullage.context.moves.plan import Asked, Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.redact import redact
@@ -126,7 +127,7 @@ class Drafting:
         if not view.messages:
             raise NothingToCompact
         view = view.copy()
-        draft = await self._means.ask_engine(policy, lambda: plan_by(policy, view, wanted, sizes), counts=not wanted.foreseen)
+        draft = await self._means.ask_engine(policy, lambda: _planned(policy, view, wanted, sizes), counts=not wanted.foreseen)
         if draft is None:
             raise NothingToCompact
         return draft
@@ -254,6 +255,31 @@ class Drafting:
         """
         means = self._means
         return means.weigh(with_resume(draft.entry(), draft.policy, means.resume(at_work=True))) < means.sizes().used
+
+
+def _planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
+    """What the policy's engine wants done; None where that is nothing.
+
+    Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
+    """
+    count, upkeep = counting(sizes.calibration), wanted.trigger == "upkeep"
+    full = measured(policy.measure, sizes.used, view.messages, sizes.calibration)
+    occasion = Occasion(view, wanted.trigger, full, sizes.threshold, sizes.window, count)
+    plan = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
+    if plan is None:
+        return None
+    if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its plan is {type(plan).__name__}")
+    if upkeep and plan.summarise_to is not None:
+        raise ValueError("it wants a summary before a call that needs none")
+    spared = spare(plan, view, count)
+    if spared is None or (upkeep and is_in_force(spared, view)):
+        return None
+    draft = Draft(wanted, spared, "moves", SummaryText(""), None, None, (), sizes.used, sizes.threshold, epoch_of(view), policy, view.key)
+    if upkeep or spared.summarise_to is not None:
+        return draft
+    # What is left in the place of a short result may be longer.
+    return draft if count(with_entry(view, draft.entry()).messages) < count(view.messages) else None
 
 
 def as_stand_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:

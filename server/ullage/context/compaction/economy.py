@@ -37,9 +37,11 @@ USUAL_LEFT = 18_000
 """Tokens of messages that a first compaction usually leaves: tail, summary and files. Later ones are measured by the one before."""
 SMALLEST_GAIN = 10_000
 """Tokens. With less to gain a compaction is not worth what it loses."""
+CHARACTERS_PER_TOKEN = 2.9
+"""Of what tools gave in recorded sessions."""
 FETCHED_AGAIN_TOKENS = 3_600
 """What is fetched again after a compaction, though it stood in view before: of results of 46,700 characters in the 60 messages after one of
-31 recorded compactions, 39.7 % is text acquired again, of which 44 % would have been in view still; 2.9 characters make a token."""
+31 recorded compactions, 39.7 % is text acquired again, of which 44 % would have been in view still."""
 FETCHED_AGAIN_CALLS = 4
 """Requests for that: the same share of the 17 results that these messages have."""
 FETCHING_OUTPUT_TOKENS = 150

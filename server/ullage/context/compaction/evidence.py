@@ -171,7 +171,7 @@ class FileEdit:
     """Where in the file, counted from 1; None where that is not known."""
 
 
-def choose(edits: Sequence[FileEdit], options: RestoreOptions) -> tuple[str, ...]:
+def last_edited(edits: Sequence[FileEdit], options: RestoreOptions) -> tuple[str, ...]:
     """The paths to read again: last edited first, each once, at most `options.files`."""
     ranked = sorted(edits, key=lambda edit: (-_when(edit), edit.by == "disk", edit.path))
     return tuple(dict.fromkeys(edit.path for edit in ranked))[: options.files]
@@ -206,6 +206,6 @@ def candidates(
 ) -> tuple[str, ...]:
     """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
     if options.by == "last edited":
-        return choose([edit for edit in edits if edit.path not in out], options)
+        return last_edited([edit for edit in edits if edit.path not in out], options)
     found = likely((sign for sign in signs if sign.path not in out), CONSIDERED, options.tests_share)
     return tuple(path for path in dict.fromkeys((*sorted(pinned), *found)) if path not in out)

@@ -20,8 +20,7 @@ from ullage.context.compaction.undoing import by_hand
 from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Reworded, Snipped, Summarised
 from ullage.context.engines.engine import Covered, Engine
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
-from ullage.context.moves.plan import Count, Plan
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import Count, Plan, preview
 from ullage.context.summary.whole_summary import LOGGED, WRITTEN, is_whole_summary
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection

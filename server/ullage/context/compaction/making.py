@@ -1,7 +1,7 @@
 """The making of a compaction, from the decision to the entry: one course, live and in replay.
 
-A draft is taken that was made ahead (`ahead.py`), or one is made now (`drafting.py`). Then files are read again, and the entry is logged.
-Until then nothing has changed.
+A draft is taken that was made ahead (`DraftingAhead`), or one is made now (`drafting.py`). Then files are read again, and the entry is
+logged. Until then nothing has changed. `forecast` goes the same way without logging anything, to show what would be done.
 
 What has to be done around that is given as `Means`. Live these ask the model and read files. In replay something stands in for them, and
 nothing waits. Whether to compact is decided in `decide.py`.
@@ -11,18 +11,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ullage.context.compaction.ahead import DraftingAhead
-from ullage.context.compaction.decide import Compact
-from ullage.context.compaction.draft import Draft, NothingToCompact, Wanted, counting, with_entry, with_resume
-from ullage.context.compaction.drafting import Drafting
+from ullage.context.compaction.api_summary import for_the_api
+from ullage.context.compaction.decide import Compact, Decision, Prepare
+from ullage.context.compaction.draft import (
+    Draft,
+    Forecast,
+    NothingToCompact,
+    PolicyFailed,
+    Wanted,
+    counting,
+    epoch_of,
+    with_entry,
+    with_resume,
+)
+from ullage.context.compaction.drafting import Drafting, as_stand_in
 from ullage.context.compaction.forgotten import is_counted
 from ullage.context.compaction.gathering import Gathering, newest_seq
 from ullage.context.compaction.means import Means
-from ullage.context.compaction.proof import Proof, completed, prove
+from ullage.context.compaction.proof import Proof, prove, with_proof
 from ullage.context.compaction.restore import in_room
-from ullage.context.compaction_entries import Compaction
-from ullage.context.moves.plan import spare
+from ullage.context.compaction_entries import Compaction, Rung
+from ullage.context.moves.cuts import newest_turn
+from ullage.context.moves.plan import leaves_alone, spare
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
 from ullage.context.view.fates import counts
+from ullage.context.view.log_places import place_of
+from ullage.context.view.projection import Projection
 
 
 class Making:
@@ -127,7 +142,7 @@ class Making:
             now = replace(now, fetched_again=means.fetched_again())
         if draft.plan.summarise_to is not None and not draft.wanted.foreseen:
             await means.set_aside()
-        entry = await means.counted(await self._with_files(now, draft, at_work=at_work))
+        entry = await means.with_counts(await self._with_files(now, draft, at_work=at_work))
         spared = self._sparing(entry, draft)
         if spared is None or not draft.spares(means.view):
             raise NothingToCompact
@@ -171,7 +186,7 @@ class Making:
             proof = await self._proof(entry, draft)
             if proof is None:
                 return entry
-            proved = completed(entry, proof)
+            proved = with_proof(entry, proof)
             after = self._means.weigh(proved)
             if after < entry.tokens_before or not proof.missing:
                 return replace(proved, estimated_after=after)
@@ -187,6 +202,165 @@ class Making:
         except Exception as error:  # noqa: BLE001 - it is told; a check that fails is no reason to fill the window
             self._means.not_proved(error)
             return None
+
+
+class DraftingAhead:
+    """Makes the drafts of one log that are made ahead, in the background, so that nobody waits for their summaries.
+
+    Such a draft speaks of the log up to where it was planned. What comes after stays beside its summary. The session goes on meanwhile:
+    another policy or another epoch makes it useless. There is one at most; `Means.slot` keeps it.
+    """
+
+    def __init__(self, means: Means, gathering: Gathering, drafting: Drafting) -> None:
+        self._means = means
+        self._gathering = gathering
+        self._drafting = drafting
+        self._without_summary: Draft | None = None
+        """The one that was begun last, once its plan is made."""
+        self._begun_by: Policy | None = None
+
+    # Begun, and given up
+
+    def prepare_if(self, decision: Decision) -> None:
+        """Begins one where that was decided, unless one is in work or serves already."""
+        if not isinstance(decision, Prepare):
+            return
+        begun = self._means.slot.begun
+        if decision.trigger == "economy":
+            begun = begun and not self.ready()  # one that is ready does not serve, else none would be prepared
+        if not begun:
+            self.give_up()
+            self._without_summary, self._begun_by = None, self._means.policy
+            self._means.slot.start(self._draft(Wanted(self._means.new_id(), decision.trigger)))
+
+    async def _draft(self, wanted: Wanted) -> Draft:
+        means = self._means
+        seq = newest_seq(means.view.entries)
+        asking = means.asking()
+        try:
+            return await self._drafting.by_policy(wanted, asking, self._plan_is_made)
+        except Exception as error:
+            self._gathering.gave_nothing(seq)  # the same log would fail again
+            if isinstance(error, PolicyFailed):
+                means.spent_in_vain(error.usage, asking.cost(error.usage))
+            raise
+
+    def _plan_is_made(self, draft: Draft) -> None:
+        self._without_summary = draft
+
+    def settings_changed(self) -> None:
+        """Another policy may be in force: what is made under the old one serves nobody."""
+        if self._begun_by is not self._means.policy:
+            self.give_up()
+
+    def give_up(self) -> None:
+        """It serves no more: ends what is in work, and throws away what is ready."""
+        draft = self._means.slot.drop()
+        if draft is not None:
+            self.discard(draft)
+
+    def discard(self, draft: Draft) -> None:
+        """A draft, made ahead or not, will not be used."""
+        self._means.spent_in_vain(draft.usage, draft.cost)
+
+    # Looked at
+
+    def ready(self) -> bool:
+        """Whether one is ready and still speaks of what is in force. One that does not is given up."""
+        outcome = self._means.slot.outcome()
+        if isinstance(outcome, Draft) and self._still_fits(outcome):
+            return True
+        if outcome is not None:
+            self.give_up()
+        return False
+
+    def is_prepared_to_save(self) -> bool:
+        """Whether one is ready that leaves the newest turn alone."""
+        draft = self._look()
+        return draft is not None and self.leaves_newest_turn(draft)
+
+    def leaves_newest_turn(self, draft: Draft) -> bool:
+        """Whether a draft, made ahead or not, leaves it alone."""
+        return leaves_alone(draft.plan, newest_turn(self._means.view))
+
+    def prepared(self, wanted: Wanted) -> Draft | None:
+        """The one that is ready and would serve; it stays where it is."""
+        draft = None if wanted.focus else self._look()
+        return draft if draft is not None and draft.is_of_use else None
+
+    def in_work(self, wanted: Wanted) -> Draft | None:
+        """The one that would be waited for, without its summary; None where none is in work, is planned yet or would serve."""
+        draft = self._without_summary
+        if wanted.focus or draft is None or not self._means.slot.begun or not self._still_fits(draft):
+            return None
+        return draft if draft.is_of_use else None
+
+    # Taken
+
+    async def take_for(self, wanted: Wanted) -> Draft | None:
+        """The one that serves, waited for where it is in work, and not kept; None where there is none."""
+        if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
+            return None
+        if wanted.trigger == "economy" and not self.is_prepared_to_save():
+            return None
+        draft = await self._means.slot.take()
+        if draft is not None and not self._still_fits(draft):
+            self.discard(draft)
+            return None
+        return draft if draft is not None and draft.is_of_use else None
+
+    def _look(self) -> Draft | None:
+        outcome = self._means.slot.outcome()
+        return outcome if self.ready() and isinstance(outcome, Draft) else None
+
+    def _still_fits(self, draft: Draft) -> bool:
+        """Whether the draft speaks of the policy and the epoch in force."""
+        view = self._means.view
+        if draft.summary.block is not None and (draft.key != view.key or not draft.spares(view)):
+            return False
+        is_in_force = draft.policy is self._means.policy or not draft.policy.has_stand_in
+        return is_in_force and draft.epoch == epoch_of(view)
+
+
+async def forecast(making: Making, means: Means, wanted: Wanted) -> Forecast:
+    """What a compaction would do now. Nothing changes, and no model is asked: the program writes what a model would have a part in.
+
+    By the draft that is ready, by the one that would be waited for, as it is planned, or by a new one. Raises `NothingToCompact`."""
+    wanted = replace(wanted, foreseen=True)
+    prepared = making.ahead.prepared(wanted)
+    if prepared is not None:
+        return Forecast(await making.completed(prepared.as_wanted(wanted), at_work=False), prepared.rung, is_written=True)
+    in_work = making.ahead.in_work(wanted)
+    try:
+        planned = in_work.as_wanted(wanted) if in_work is not None else await making.drafting.plan(wanted, means.policy, means.sizes())
+        draft, rung = await _as_if_written(making, means, planned)
+    except PolicyFailed as failure:
+        draft = await making.drafting.by_stand_in(wanted, means.asking(), why=str(failure))
+        rung = draft.rung
+    except NothingToCompact:
+        if not means.policy.never:
+            raise
+        planned = await making.drafting.plan(wanted, ULLAGE, as_stand_in(wanted, means.sizes())[1])
+        draft, rung = await _as_if_written(making, means, planned)
+    return Forecast(await making.completed(draft, at_work=False), rung)
+
+
+async def _as_if_written(making: Making, means: Means, draft: Draft) -> tuple[Draft, Rung]:
+    """As the program would write it, and the way that would be tried first."""
+    if draft.plan.summarise_to is None:
+        return draft, draft.rung
+    window, asks = means.sizes().window, draft.plan.asked is not None
+    if asks and making.drafting.may_ask_api(draft, window) and (by_api := await _for_the_api(means, draft)) is not None:
+        return await making.drafting.by_program(by_api), "api"
+    written = await making.drafting.by_program(draft)
+    return written, "model" if asks and making.drafting.may_ask_model(draft, window, []) else written.rung
+
+
+async def _for_the_api(means: Means, draft: Draft) -> Draft | None:
+    entries, count = means.view.entries, counting(means.sizes().calibration)
+    planned_for = entries[: place_of(entries, draft.plan.through + 1)]  # one in work was planned before the last of them
+    possible = await means.ask_engine(ULLAGE, lambda: for_the_api(draft.plan, Projection(planned_for), count), counts=False)
+    return None if possible is None else replace(draft, plan=possible[0])
 
 
 def _is_proved(draft: Draft) -> bool:

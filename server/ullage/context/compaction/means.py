@@ -70,7 +70,7 @@ class Asking(Protocol):
         ...
 
 
-class Ahead(Protocol):
+class DraftSlot(Protocol):
     """Keeps a draft that is made ahead, in the background: at most one."""
 
     @property
@@ -99,8 +99,8 @@ class Means(Protocol):
     """Of one log under the policy in force."""
 
     @property
-    def ahead(self) -> Ahead:
-        """The draft that is made ahead."""
+    def slot(self) -> DraftSlot:
+        """Where the draft is kept that is made ahead."""
         ...
 
     @property
@@ -169,7 +169,7 @@ class Means(Protocol):
         """What the model is told of how to go on."""
         ...
 
-    async def counted(self, entry: Compaction) -> Compaction:
+    async def with_counts(self, entry: Compaction) -> Compaction:
         """The entry with how many messages it takes out of view."""
         ...
 

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import strings_of
-from ullage.context.compaction.forgotten import blocks, covered, texts_of
+from ullage.context.compaction.forgotten import LITTLE_ELSE, blocks, covered, texts_of
 from ullage.context.compaction.seen import bare_lines
 from ullage.context.entries import AssistantReply, Entry, ToolReturned
 
@@ -173,6 +173,8 @@ class FromTools:
     """That stood in the conversation before."""
     held: int
     """Of what was known, that stood in view."""
+    fetches: int = 0
+    """Results that were mostly known and not in view: asked for, it seems, for nothing else."""
 
 
 def marks_of(texts: Iterable[str]) -> set[int]:
@@ -186,7 +188,7 @@ def from_tools(window: Iterable[Entry], was_known: Callable[[int], bool], in_vie
     A line is known where a block that covers it was. It counts once: what came up in the window itself is not acquired a second time.
     """
     come_up: set[int] = set()
-    results = known = held = 0
+    results = known = held = fetches = 0
     for entry in window:
         for text in texts_of(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
             lines = bare_lines(text)
@@ -198,6 +200,8 @@ def from_tools(window: Iterable[Entry], was_known: Callable[[int], bool], in_vie
                 is_held = covered([block in in_view for block in marks], len(lines))
                 results += sum(sizes)
                 known += sum(size for size, knew in zip(sizes, is_known, strict=True) if knew)
+                gone = sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and not holds)
+                fetches += gone > 0 and gone >= LITTLE_ELSE * sum(sizes)
                 held += sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and holds)
             come_up.update(block for block in marks if block is not None)
-    return FromTools(results, known, held)
+    return FromTools(results, known, held, fetches)

@@ -79,7 +79,7 @@ def prove(view: Projection, entry: Compaction) -> Proof:
     return Proof(checked, tuple((fact, _last_seq(fact, before)) for fact in missing))
 
 
-def completed(entry: Compaction, proof: Proof) -> Compaction:
+def with_proof(entry: Compaction, proof: Proof) -> Compaction:
     """The compaction with what was checked, and with what is missing in its summary. It has one."""
     told, checked = entry.summarised, proof.checked
     if not proof.missing or told is None:

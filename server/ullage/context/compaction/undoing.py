@@ -19,8 +19,7 @@ from ullage.context.compaction_entries import BY_THE_USER, Compaction, Compactio
 from ullage.context.entries import AssistantReply, Entry, Logged
 from ullage.context.moves.cheap import between, clear
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.plan import Count, Digest, Plan, spare
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import Count, Digest, Plan, preview, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageOptions
 from ullage.context.summary.program_summary import brief

@@ -16,8 +16,7 @@ from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, stage
 from ullage.context.entries import AssistantReply, Logged
 from ullage.context.moves.cheap import Arrival, Clip, between, clear, clip, snip
 from ullage.context.moves.cuts import Tail, begins_turn, cut_before
-from ullage.context.moves.plan import Plan
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import Plan, preview
 from ullage.context.policy import ClearOptions, ClipOptions, SnipOptions
 from ullage.context.view.projection import Projection
 

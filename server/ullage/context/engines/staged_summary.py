@@ -19,8 +19,7 @@ from ullage.context.engines.staged_options import OwnText, SummaryShape
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.moves.cheap import messages_in, seq_after
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
-from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan, preview
 from ullage.context.policy import SummaryOptions
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact

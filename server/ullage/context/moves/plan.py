@@ -1,38 +1,30 @@
-"""What one compaction will do: where the summary ends, what is cleared beside it, or cheap moves alone where it would gain nothing.
+"""What one compaction will do, as a value, and what the view would be and take after it.
 
-A plan is made from the view alone and changes nothing. Whoever made it, `spare` keeps it from touching what the user pinned.
-How a summary is written, and what is read again, stands in `context/compaction/`; `session/` has the means for it.
+A plan is made by the engine of a policy, from the view alone, and changes nothing. Whoever made it, `spare` keeps it from touching what the
+user pinned. A look at the view after some moves (`preview`) costs a whole fold. The sizes of its messages are worked out without one, since
+planning tries several moves. How a summary is written, and what is read again, stands in `context/compaction/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import TypeAlias
 
-from ullage.context.blocks import Message, Text
-from ullage.context.compaction_entries import Cleared, FileTakenOut, Snipped
-from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Logged, UserPrompt
-from ullage.context.moves.cheap import clear, messages_in, snip
-from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
-from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now
-from ullage.context.policy import SummaryOptions, UllageOptions
-from ullage.context.view.log_places import place_of, said_of
+from ullage.context.blocks import Message, RedactedThinking, Thinking, ToolResult
+from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Snipped, Summarised
+from ullage.context.entries import Logged
+from ullage.context.moves.cuts import Count
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import messages_taken_out
 
 Digest: TypeAlias = Callable[[Sequence[Logged]], str]
 """A few lines on what stands in a range of the log."""
-
 SUMMARY_SHARE = 0.2
 """Of what a summary stands for, for estimates (Hermes: ratio 0.20)."""
-WEIGHED = 1_000
-"""Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
 SMALLEST_SUMMARY = 300
 """Tokens that a summary takes with hardly anything in it: its headings and what it is."""
-NEWEST = 4
-"""Times the tokens that a summary must cover to be as long as one gets: of so many of the newest a plan is tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,194 +70,6 @@ class Plan:
     """Files that the user takes out; the results that show them are cleared."""
 
 
-def plan(
-    projection: Projection,
-    options: UllageOptions,
-    threshold: int,
-    count: Count,
-    digest: Digest,
-    *,
-    goal: int | None = None,
-) -> Plan | None:
-    """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
-
-    Snip and clear alone where they suffice (by default they never do), else all before a tail is summarised. `threshold` is where the
-    context counts as full (tokens). `goal` is by default the policy's share of it. Both count system and tools. A goal of 0 means that a
-    summary is wanted in any case.
-    """
-    wanted = int(options.goal_share * threshold) if goal is None else goal
-    prelude = _prelude_tokens(projection, count)
-    usual_tail = min(options.summary.tail_tokens, int(options.summary.tail_share * threshold))
-    if wanted <= prelude and (planned := _from_the_newest(projection, options, usual_tail, count)):
-        return planned
-    view = _View(projection, count)
-    cleared = view.with_moves(clear(projection, options.clear))
-    if wanted > prelude:
-        cheap = _with_snip(view, cleared, options, digest)
-        if prelude + cheap.tokens <= wanted:
-            return _alone(cheap, view)
-    # Where the usual tail leaves nothing to summarise it must be shorter.
-    tails = (usual_tail, int(options.summary.tail_share * cleared.tokens), 0)
-    cuts = (view.cut_from(cleared.sizes.start_of_tail(tail)) for tail in tails)
-    return _with_summary(view, cleared, cuts, options.summary) or _alone(_with_snip(view, cleared, options, digest), view)
-
-
-def _from_the_newest(projection: Projection, options: UllageOptions, tail: int, count: Count) -> Plan | None:
-    """The summary that is planned of the whole view, from its newest messages alone; None where these do not tell.
-
-    In a very long view nearly all is covered by the summary. How much that would take with its results cleared makes no difference any more
-    once the summary is as long as one gets, so nothing of it need be looked at.
-    """
-    summary = options.summary
-    longest = summary.user_message_tokens + summary.output_tokens
-    newest = NEWEST * (tail + max(longest, int(summary.output_tokens / SUMMARY_SHARE)))
-    start = len(projection.messages)
-    while start and (newest > 0 or not is_legal(projection.messages, start)):
-        start -= 1
-        newest -= count((projection.messages[start],))
-    if not start or options.clear.minimum_gain:
-        return None
-    view = _View(projection, count, start)
-    cleared = view.with_moves(clear(projection, options.clear, start))
-    cut = view.cut_from(cleared.sizes.start_of_tail(tail))
-    covered = cleared.sizes.before[cut]
-    if covered <= longest or int(SUMMARY_SHARE * covered) < summary.output_tokens:
-        return None
-    return _with_summary(view, cleared, (cut,), summary)
-
-
-def reactive_plan(
-    projection: Projection,
-    options: UllageOptions,
-    threshold: int,
-    count: Count,
-    digest: Digest,
-) -> Plan | None:
-    """The moves after the API refused the prompt as too long; None where there is nothing to gain.
-
-    Everything but the last few messages is summarised; where these do not fit under `threshold` (tokens, with system and tools) or
-    are all there is, fewer stay.
-    """
-    view = _View(projection, count)
-    cleared = view.with_moves(clear(projection, options.clear))
-    usual = max(cut for cut in view.cuts if cut <= max(len(view.messages) - options.summary.reactive_keep_messages, 0))
-    later = [cut for cut in view.cuts if cut >= usual]
-    room = threshold - _prelude_tokens(projection, count)
-    fitting = [cut for cut in later if cleared.sizes.total - cleared.sizes.before[cut] <= room]
-    summarised = _with_summary(view, cleared, fitting or later[-1:], options.summary)
-    return summarised or _alone(_with_snip(view, cleared, options, digest), view)
-
-
-@dataclass(frozen=True, slots=True)
-class _Moves:
-    """Cheap moves, and what is left after them (tokens)."""
-
-    cleared: tuple[Cleared, ...]
-    snipped: Snipped | None
-    sizes: Sizes
-    """Of the messages after the clearing, those that are snipped among them."""
-    tokens: int
-    """Of all that is left."""
-
-
-class _View:
-    """The view that is planned for, or its messages from a legal cut on, with what they take."""
-
-    def __init__(self, projection: Projection, count: Count, start: int = 0) -> None:
-        self.projection = projection
-        self.count = count
-        self._start = start
-        self.messages = tuple(projection.messages[start:] if start else projection.messages)
-        self.cuts = legal_cuts(self.messages)
-        self._now = sizes_now(self.messages, count)
-        self.tokens = sum(self._now)
-
-    @property
-    def through(self) -> int:
-        """The seq of the last entry."""
-        return self.projection.entries[-1].seq if self.projection.entries else 0
-
-    def with_moves(self, cleared: tuple[Cleared, ...]) -> _Moves:
-        """The view with these results cleared."""
-        sizes = Sizes(sizes_after(self.messages, self._now, cleared, self.count))
-        return _Moves(cleared, None, sizes, sizes.total)
-
-    def last_seq_before(self, cut: int) -> int:
-        """Up to which entry a cut leaves all behind."""
-        return self.projection.last_seq_before(self._start + cut)
-
-    def cut_from(self, start: int) -> int:
-        """The first legal cut at or after a message; the last legal one where there is none."""
-        return min((cut for cut in self.cuts if cut >= start), default=self.cuts[-1])
-
-
-def _with_snip(view: _View, cleared: _Moves, options: UllageOptions, digest: Digest) -> _Moves:
-    """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
-    snipped = snip(view.projection, options.snip, digest)
-    if snipped is None:
-        return cleared
-    then = clear(preview(view.projection, snipped=snipped), options.clear)
-    tokens = view.count(preview(view.projection, then, snipped).messages)
-    return replace(cleared, cleared=then, snipped=snipped, tokens=tokens) if tokens < cleared.tokens else cleared
-
-
-def _alone(moves: _Moves, view: _View) -> Plan | None:
-    """Cheap moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
-    if moves.tokens >= view.tokens:
-        return None
-    return Plan(view.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
-
-
-def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], options: SummaryOptions) -> Plan | None:
-    """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
-
-    Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut with which the summary
-    would make the context smaller than clearing alone does.
-    """
-    tried = (_with_summary_to(view, cleared, cut, options) for cut in cuts if has_news(view.projection, view.messages[:cut]))
-    return next((each for each in tried if each is not None), None)
-
-
-def _with_summary_to(view: _View, cleared: _Moves, cut: int, options: SummaryOptions) -> Plan | None:
-    to = view.last_seq_before(cut)
-    entries = view.projection.entries
-    covered = entries[: place_of(entries, to + 1)]
-    left = cleared.sizes.total - cleared.sizes.before[cut]
-    tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], options, view.count)
-    if tokens >= cleared.tokens:
-        return None
-    kept = tuple(each for each in cleared.cleared if each.seq > to)
-    return Plan(view.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", options.output_tokens))
-
-
-def _summary_tokens(covered: Sequence[Logged], tokens: int, options: SummaryOptions, count: Count) -> int:
-    """What the summary will take, as far as can be said before it is written: the user's words and a share of the rest."""
-    newest = max(len(covered) - WEIGHED, 0)
-    words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
-    said = count([Message("user", words, (0,) * len(words))]) if words else 0
-    sizes = [estimate_text(text.text) for text in words]
-    if (longest := sum(min(size, options.message_tokens) for size in sizes)) < sum(sizes):
-        said = said * longest // sum(sizes)
-    said += sum(min(size, options.message_tokens) for stretch in said_of(covered[:newest], _words_of_the_user) for size in stretch)
-    rest = max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))
-    return min(options.user_message_tokens, said) + min(options.output_tokens, rest)
-
-
-def _words_of_the_user(entries: Sequence[Logged]) -> tuple[int, ...]:
-    """Tokens of each message (estimate)."""
-    return tuple(estimate_text(logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
-
-
-def _prelude_tokens(projection: Projection, count: Count) -> int:
-    """What system and tools take, by the same measure as the messages."""
-    prelude = projection.prelude
-    if prelude is None:
-        return 0
-    tools = (f"{tool.name}\n{tool.description}\n{tool.input_schema}" for tool in prelude.tools)
-    texts = tuple(Text(text) for text in (*(part.text for part in prelude.system), *tools) if text)
-    return count([Message("user", texts, (0,) * len(texts))]) if texts else 0
-
-
 def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
 
@@ -307,3 +111,84 @@ def _spared_alone(spared: Plan, planned: Plan, projection: Projection, count: Co
 
 def _within(pinned: frozenset[int], first: int, last: int) -> tuple[int, ...]:
     return tuple(sorted(seq for seq in pinned if first <= seq <= last))
+
+
+def preview(
+    projection: Projection,
+    cleared: tuple[Cleared, ...] = (),
+    snipped: Snipped | None = None,
+    summarised: Summarised | None = None,
+    without_files: tuple[FileTakenOut, ...] = (),
+) -> Projection:
+    """`projection` with these moves made in one compaction; it stays as it is itself. Costs one whole fold."""
+    last = projection.entries[-1] if projection.entries else None
+    through = last.seq if last else 0
+    compaction = Compaction(
+        id=f"preview after {through}",
+        trigger="manual",
+        rung="moves",
+        through=through,
+        cleared=cleared,
+        snipped=snipped,
+        summarised=summarised,
+        restored=(),
+        resume="",
+        focus="",
+        policy="",
+        tokens_before=0,
+        estimated_after=0,
+        without_files=without_files,
+    )
+    return projection.with_appended(Logged(through + 1, last.at if last else 0.0, compaction))
+
+
+class MessageSizes:
+    """Tokens of messages, by their place; `before[i]` is all before message `i`."""
+
+    def __init__(self, tokens: Sequence[int]) -> None:
+        self.before = [0, *accumulate(tokens)]
+
+    @property
+    def total(self) -> int:
+        """Of all messages."""
+        return self.before[-1]
+
+    def between(self, first: int, last: int) -> int:
+        """Of the messages from `first` up to and without `last`."""
+        return self.before[last] - self.before[first]
+
+    def start_of_tail(self, tokens: int) -> int:
+        """The first message of the longest tail that takes no more than `tokens`."""
+        start = len(self.before) - 1
+        while start > 0 and self.total - self.before[start - 1] <= tokens:
+            start -= 1
+        return start
+
+
+def sizes_now(messages: Sequence[Message], count: Count) -> list[int]:
+    """Tokens of each message as it is."""
+    return [count((message,)) for message in messages]
+
+
+def sizes_after(messages: Sequence[Message], now: Sequence[int], cleared: Iterable[Cleared], count: Count) -> list[int]:
+    """Tokens of each message after a compaction that clears these results: their placeholders, and no thinking any more."""
+    placeholders = {each.seq: each.placeholder for each in cleared}
+    after = (_after(message, placeholders) for message in messages)
+    return [size if left is message else count((left,)) for message, left, size in zip(messages, after, now, strict=True)]
+
+
+def _after(message: Message, placeholders: Mapping[int, str]) -> Message:
+    if message.role == "assistant":
+        kept = [index for index, block in enumerate(message.blocks) if not isinstance(block, Thinking | RedactedThinking)]
+        if len(kept) == len(message.blocks):
+            return message
+        return Message(message.role, tuple(message.blocks[index] for index in kept), tuple(message.sources[index] for index in kept))
+    if placeholders.keys().isdisjoint(message.sources):
+        return message
+    blocks = (
+        ToolResult(block.tool_use_id, placeholders[source], block.is_error)
+        if isinstance(block, ToolResult) and source in placeholders
+        else block
+        for block, source in zip(message.blocks, message.sources, strict=True)
+    )
+    return Message(message.role, tuple(blocks), message.sources)

@@ -300,3 +300,33 @@ def last_line(output: str) -> str:
         if any(map(str.isalnum, stripped)) and not stripped.startswith(ADDED_LINES) and not EXIT_CODE.fullmatch(stripped):
             return one_line(stripped, OUTCOME_CHARACTERS)
     return ""
+
+
+# Checks
+
+_RUNNERS = (
+    r"go|cargo|mix|npm|pnpm|yarn|bun|deno|dotnet|mvn|gradlew?|make|mise|just|swift|zig|rake|task|uv|nx|turbo|composer|sbt|bazel|flutter"
+)
+_RUNNER = rf"(?<![\w.-])(?:{_RUNNERS})"  # no ending of a file: `git add a.go a_test.go` tests nothing
+_OPTIONS = r"(?:\s+(?:run|-\S+|exec))*\s+"
+CHECKS = {
+    "tests": re.compile(rf"\b(?:pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|unittest|playwright)\b|{_RUNNER}{_OPTIONS}\S*test"),
+    "types": re.compile(r"\btype-?check\b|\btsc\b|\bmypy\b|\bpyright\b|\bdialyzer\b|\bcheck:types\b"),
+    "lint": re.compile(r"lint\b|\bruff\b|\bcredo\b|\bclippy\b|\bbiome\b|\brubocop\b|\bshellcheck\b|\bflake8\b|\bgo vet\b"),
+    "build": re.compile(rf"{_RUNNER}{_OPTIONS}(?:build|compile|assemble|package)\b|^make$|\bwebpack\b|\bvite build\b"),
+}
+"""What looks at the work and says whether it holds."""
+WRITTEN = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n.*?(?:\n\s*\1\b|\Z)", re.DOTALL)
+"""Text that is handed to a command as a file (a here-document). It may hold quotes of any kind, so it is taken out first."""
+SAID = re.compile(
+    r"(?:\s-[a-z]*m|\s--(?:message|title|body|notes|reason|description|design|acceptance)|\becho)[ =]+(?:\"(?:[^\"\\]|\\.)*\"|'[^']*')|"
+    r"\b(?:rg|[ef]?grep|pgrep|ag|ps)\s(?:\"[^\"]*\"|'[^']*'|[^|;&\n'\"])*",
+    re.DOTALL,
+)
+"""What a command only says or looks for: the text of a commit or of an issue; a pattern. No check was run there."""
+
+
+def checks_in(command: str) -> list[str]:
+    """The kinds of checks that a command runs."""
+    done = SAID.sub(" ", WRITTEN.sub(" ", command))
+    return [kind for kind, pattern in CHECKS.items() if pattern.search(done)]

@@ -15,14 +15,14 @@ from ullage.context.entries import Logged, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary import wording
-from ullage.context.summary.command_history import CommandFact, command_history, last_open
+from ullage.context.summary.command_history import CommandFact, checks_in, command_history, last_open
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Share, Staying, fitting, places, spend
 from ullage.context.summary.sentences import QUESTION, Told, newest_first
-from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
+from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 
-PROGRAM_TOKENS = 2_090
+PROGRAM_TOKENS = 2_030
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
@@ -39,6 +39,8 @@ LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS, EARLIER_CHARACTERS 
 """Of the last reply that closed something, of the two before it, of the newest others, and of those before."""
 ROOMIER = (4.0, 3.0, 2.0, 1.5)
 """By how much longer the agent's words and a plan are told where the section has room for all of them so."""
+CLOSER = (0.75, 0.5)
+"""By how much shorter the newest words are told, until the last that closed something fits in beside those after it."""
 OFTEN = 3
 """Runs of a command."""
 JUST_NOW = 8
@@ -133,7 +135,7 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sha
             focus.newest([*aside, *buried], wording.said_line),
         ),
         Share(STATE, 0.16, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
-        Share(NOW, NOW_SHARE, [], focus.favoured(_at_length(lambda by: _now(now, by), budget * NOW_SHARE))),
+        Share(NOW, NOW_SHARE, [], focus.favoured(_now_at_length(now, budget * NOW_SHARE))),
         Share(PLAN, PLAN_SHARE, [], _at_length(lambda by: [*enumerate(_documents(found.work, by))], budget * PLAN_SHARE)),
         Share(DECISIONS, DECISIONS_SHARE, [], focus.favoured(_at_length(lambda by: _decided(before, by), budget * DECISIONS_SHARE))),
         Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
@@ -150,8 +152,19 @@ def _at_length(lines: Callable[[float], list[Placed]], tokens: float) -> list[Pl
     return lines(1.0)
 
 
+def _now_at_length(told: Sequence[Told], tokens: float) -> list[Placed]:
+    """The newest words; what closed something last never falls out for its length, however dense its text is (tables, addresses)."""
+    to_closing = next((place for place, each in enumerate(reversed(told), 1) if each.closing), 0)
+    lines = _at_length(lambda by: _now(told, by), tokens)
+    for by in CLOSER:
+        if fitting([line for _, line in lines], int(tokens)) >= to_closing:
+            break
+        lines = _now(told, by)
+    return lines
+
+
 def _is_in_the_state(command: str) -> bool:
-    return any(pattern.search(command) for pattern in (*CHECKS.values(), COMMITTING, ADDING))
+    return bool(checks_in(command)) or any(pattern.search(command) for pattern in (COMMITTING, ADDING))
 
 
 def _newest(told: Sequence[Told]) -> list[Told]:

@@ -18,7 +18,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call, one_line, strings_of
 from ullage.context.entries import AssistantReply, Notice
 from ullage.context.quoting import in_a_line
-from ullage.context.summary.command_history import ended, last_line
+from ullage.context.summary.command_history import checks_in, ended, last_line
 
 MOST_COMMITS = 20
 SUBJECT_CHARACTERS = 100
@@ -30,26 +30,16 @@ MOST_RUNNING = 20
 COMMAND_CHARACTERS = 4_000
 """Of a command that are looked at: a longer one writes a file."""
 
+RESETTING = re.compile(r"\bgit\b[^|;&\n]*?\sreset\b[^|;&\n]*?\s(?:HEAD|@)(?:~(\d*)|(\^+))(?=\s|$)")
+"""The last commits are taken back."""
 _GIT = r"\bgit\b[^|;&\n]*?\s"
 COMMITTING, PUSHING, ADDING = (re.compile(_GIT + word) for word in (r"commit\b([^|;&\n]*)", r"push\b", r"add\s+([^|;&\n]*)"))
 COMMITTED = re.compile(r"^\[([^\]\n]*?)([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
 """As git tells of a commit: `[main 3bb8701] feat: read the level`."""
 MESSAGE = re.compile(r"""\s-[a-z]*m\s*(?:"\$\(cat <<-?\s*['"\\]?\w+['"]?\n\s*([^\n]+)|"([^"\n]+)|'([^'\n]+))""")
+AMENDING = re.compile(r"(?:^|\s)--amend\b")
 ALL = re.compile(r"(?:^|\s)(?:\.|-A|--all|-u|\*|-[a-z]*a[a-z]*)(?=\s|$)")
 
-_RUNNERS = (
-    r"go|cargo|mix|npm|pnpm|yarn|bun|deno|dotnet|mvn|gradlew?|make|mise|just|swift|zig|rake|task|uv|nx|turbo|composer|sbt|bazel|flutter"
-)
-_OPTIONS = r"(?:\s+(?:run|-\S+|exec))*\s+"
-CHECKS = {
-    "tests": re.compile(
-        rf"\b(?:pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|unittest|playwright)\b|\b(?:{_RUNNERS}){_OPTIONS}\S*test"
-    ),
-    "types": re.compile(r"\btype-?check\b|\btsc\b|\bmypy\b|\bpyright\b|\bdialyzer\b|\bcheck:types\b"),
-    "lint": re.compile(r"lint\b|\bruff\b|\bcredo\b|\bclippy\b|\bbiome\b|\brubocop\b|\bshellcheck\b|\bflake8\b|\bgo vet\b"),
-    "build": re.compile(rf"\b(?:{_RUNNERS}){_OPTIONS}(?:build|compile|assemble|package)\b|^make$|\bwebpack\b|\bvite build\b"),
-}
-"""What looks at the work and says whether it holds."""
 COUNTED = re.compile(
     r"\b\d[\d,]*\s+(?:\w+\s+)?(?:pass(?:ed|es|ing)?|fail(?:ed|ures?|ing)?|tests?|errors?|issues?|problems?|warnings?|examples?)\b|"
     r"\b(?:no (?:issues|errors|problems)|all checks passed|test result:|success)",
@@ -179,7 +169,7 @@ class WorkHistory:
 
     def _add_command(self, call: Call, whole: str) -> None:
         command = whole[:COMMAND_CHARACTERS]
-        kinds = [kind for kind, pattern in CHECKS.items() if pattern.search(command)]
+        kinds = checks_in(command)
         begun = BACKGROUND.search(call.returned.content[:600])
         if begun:
             self._running[begun[1]] = call.seq, one_line(command, 100)
@@ -193,6 +183,9 @@ class WorkHistory:
         if call.failed:
             return
         self._added += [each[1] for each in ADDING.finditer(command)]
+        for resetting in RESETTING.finditer(command):
+            for _ in range(min(int(resetting[1] or 1) if resetting[2] is None else len(resetting[2]), len(self._commits))):
+                self._commits.pop()
         for committing in COMMITTING.finditer(command):
             self._commit(call, command, committing[1])
         if PUSHING.search(command):
@@ -205,6 +198,8 @@ class WorkHistory:
     def _commit(self, call: Call, command: str, options: str) -> None:
         made = COMMITTED.findall(call.returned.content)
         named = MESSAGE.search(command)
+        if AMENDING.search(options) and self._commits:
+            self._commits.pop()
         if made:
             self._commits.extend(Commit(call.seq, hash, one_line(subject, SUBJECT_CHARACTERS)) for _, hash, subject in made)
         else:
@@ -223,14 +218,15 @@ class WorkHistory:
         over = [id for id in self._running if id in said and not STILL.search(call.returned.content[:400])]
         for id in over:
             _, command = self._running.pop(id)
-            kinds = [kind for kind, pattern in CHECKS.items() if pattern.search(command)]
-            self._check(kinds, call.seq, command, "failed" if call.seems_failed else "ran", call.returned.content)
+            self._check(checks_in(command), call.seq, command, "failed" if call.seems_failed else "ran", call.returned.content)
 
     def _add_document(self, call: Call) -> None:
         plan = call.input.get("plan")
         path = next((path for key in ("path", "file_path") if isinstance(path := call.input.get(key), str)), "")
         content = call.input.get("content", call.input.get("file_text"))
-        if isinstance(plan, str) and plan.strip():
+        if call.returned.tool == PROPOSING and isinstance(plan, str):
+            self._state = replace(self._state, plan=_proposed(call, plan, self._state.plan))
+        elif isinstance(plan, str) and plan.strip():
             self._state = replace(self._state, plan=Document(call.seq, "", plan[:DOCUMENT_CHARACTERS]))
         elif isinstance(content, str) and PLAN_FILE.search(path) and not call.failed:
             self._state = replace(self._state, plan=Document(call.seq, in_a_line(path), content[:DOCUMENT_CHARACTERS]))
@@ -242,6 +238,15 @@ class WorkHistory:
             self._state = replace(self._state, issue=Document(call.seq, one_line(call.source, 60), text), claimed=_words(call.input))
         elif self._state.issue is not None and _names_it(command or call.returned.tool):
             self._state = replace(self._state, claimed=_words(call.input))
+
+
+def _proposed(call: Call, plan: str, before: Document | None) -> Document | None:
+    """The plan that holds after the call, as the user accepted it and may have changed it. A refused one counts where there is no other."""
+    answer = call.returned.content
+    if not call.returned.is_error and answer.startswith(PLAN_ACCEPTED):
+        return Document(call.seq, "", (answer.partition("\n\n")[2] or plan)[:DOCUMENT_CHARACTERS])
+    is_refused = before is None or before.name == NOT_ACCEPTED
+    return Document(call.seq, NOT_ACCEPTED, plan[:DOCUMENT_CHARACTERS]) if is_refused and plan.strip() else before
 
 
 def _names_it(called: str) -> bool:
@@ -274,6 +279,8 @@ PROPOSING = "propose_plan"
 """Ullage's. Its result has the plan where the user accepted it."""
 PLAN_ACCEPTED = "The user accepted this plan."
 """How such a result begins. The plan follows after the first empty line."""
+NOT_ACCEPTED = "that is not accepted"
+"""In place of its name."""
 STEP = re.compile(r"^(?:\d{1,3}[.)]|[-*+] \[[ xX]\])\s+(\S.*)$", re.MULTILINE)
 """A numbered line or a box to tick, not indented. What is indented below it belongs to it."""
 POINT = re.compile(r"^[-*+]\s+(\S.*)$", re.MULTILINE)

@@ -11,7 +11,7 @@ from ullage.context.summary.facts import Said, Task
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.sections import Place, Places
 from ullage.context.summary.sentences import Told, ends_of
-from ullage.context.summary.state_of_work import Document, StateOfWork
+from ullage.context.summary.state_of_work import NOT_ACCEPTED, Document, StateOfWork
 from ullage.context.summary.words import basename
 
 TRIED_SHOWN = 2
@@ -23,6 +23,8 @@ INSIDE = "  > "
 """Before the lines of a text of several, which is not the user's."""
 POINTING = ("←", "→", "↳", "└", "├", "│")
 """How a line begins that only points to another issue."""
+LAST_SHARE = 0.4
+"""Of what is told of a reply that is too long: its end."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
 
@@ -41,8 +43,12 @@ def told_line(told: Told, characters: int) -> str:
 
 
 def begun_line(told: Told, characters: int) -> str:
-    """The beginning of what the agent said in one reply."""
-    return f"- {one_line(told.text, characters)} (#{told.seq})"
+    """What the agent said in one reply, in a line: where it is too long its beginning, and its end, which often says what came of it."""
+    text = one_line(told.text, len(told.text))
+    if len(text) > characters:
+        last = int(characters * LAST_SHARE)
+        text = f"{one_line(text, characters - last)} {text[-last:].partition(' ')[2] or text[-last:]}"
+    return f"- {text} (#{told.seq})"
 
 
 def state_lines(work: StateOfWork) -> list[str]:
@@ -85,7 +91,8 @@ def document_lines(document: Document, what: str, characters: int, named: str = 
     ids = [word for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word))]
     found = (place for id in ids for place, line in enumerate(lines) if id in line and not line.lstrip().startswith(POINTING))
     lines = lines[next(found, 0) :]
-    shown = [f"- {what}{f' `{document.name}`' if document.name else ''} (#{document.seq}):"]
+    name = f" {NOT_ACCEPTED}" if document.name == NOT_ACCEPTED else f" `{document.name}`" if document.name else ""
+    shown = [f"- {what}{name} (#{document.seq}):"]
     for line in lines:
         characters -= len(line[:LONGEST_LINE]) + 6
         if characters < 0:

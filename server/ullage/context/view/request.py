@@ -9,11 +9,21 @@ understands (`without_block`). Serialising a request is the business of `models/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
-from ullage.context.blocks import Block, CompactionBlock, Message, RedactedThinking, SystemPart, Text, Thinking, ToolSpec
+from ullage.context.blocks import (
+    PLAIN_THINKING,
+    Block,
+    CompactionBlock,
+    Message,
+    RedactedThinking,
+    SystemPart,
+    Text,
+    Thinking,
+    ToolSpec,
+)
 from ullage.context.view.projection import Projection
 
 LOOK_BACK = 19
@@ -133,6 +143,22 @@ def without_block(request: Request) -> Request:
     return replace(request, messages=messages, breakpoints=place(messages))
 
 
+def without_plain_thinking(request: Request) -> Request:
+    """The same request without what a model behind Chat Completions thought, which has no signature. Itself where there is none."""
+    if not any(map(_is_plain_thinking, (block for message in request.messages for block in message.blocks))):
+        return request
+    messages = tuple(_without(message, _is_plain_thinking) for message in request.messages)
+    return replace(request, messages=messages, breakpoints=place(messages))
+
+
+def _is_plain_thinking(block: Block) -> bool:
+    return isinstance(block, Thinking) and block.signature in PLAIN_THINKING
+
+
+def _is_thinking(block: Block) -> bool:
+    return isinstance(block, Thinking | RedactedThinking)
+
+
 def _in_plain_text(messages: Sequence[Message]) -> Iterator[Message]:
     first = messages[0]
     blocks = tuple(Text(f"{PREFACE}\n\n{block.content}") if isinstance(block, CompactionBlock) else block for block in first.blocks)
@@ -142,11 +168,11 @@ def _in_plain_text(messages: Sequence[Message]) -> Iterator[Message]:
         following = rest.pop(0)
         told = Message("user", (*told.blocks, *following.blocks), (*told.sources, *following.sources))
     yield told
-    yield from (_without_thinking(message) for message in rest)
+    yield from (_without(message, _is_thinking) for message in rest)
 
 
-def _without_thinking(message: Message) -> Message:
-    kept = [each for each in zip(message.blocks, message.sources, strict=True) if not isinstance(each[0], Thinking | RedactedThinking)]
+def _without(message: Message, is_left_out: Callable[[Block], bool]) -> Message:
+    kept = [each for each in zip(message.blocks, message.sources, strict=True) if not is_left_out(each[0])]
     if len(kept) == len(message.blocks):
         return message
     return Message(message.role, tuple(block for block, _ in kept), tuple(source for _, source in kept))

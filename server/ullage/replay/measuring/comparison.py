@@ -45,6 +45,8 @@ class Standing:
     """Of all requests together."""
     largest_context: int = 0
     retained: Retained = field(default_factory=Retained)
+    forgetting: float = 0.0
+    """Dollars for getting again from tools what was not in view after the compactions; not in `total`."""
     violations: tuple[str, ...] = ()
     """Each once."""
     seconds: float = 0.0
@@ -85,6 +87,11 @@ class Standing:
         """Dollars at most for getting back what was gone: a search for each fact, so one more request of the agent, at the price of its
         average one. What was shown again or cannot be found is counted as well."""
         return self.gone * self.dollars.total / self.requests if self.requests else 0.0
+
+    @property
+    def forgetting_known(self) -> bool:
+        """Whether `forgetting` says anything; of a policy that does upkeep it is the least, since what that forgets is not counted."""
+        return self.priced and self.policy != OPTIMUM and not self.stood_in.get("blank")
 
     @property
     def unjudged(self) -> str:
@@ -171,6 +178,7 @@ def standing(policy: str, runs: Sequence[Run]) -> Standing:
         context_tokens=sum(point.context_tokens for point in points),
         largest_context=max((point.context_tokens for point in points), default=0),
         retained=sum((run.retained for run in good), Retained()),
+        forgetting=sum(run.forgetting for run in good),
         violations=tuple(dict.fromkeys(words for run in good for words in run.violations)),
         seconds=sum(run.seconds for run in good),
     )

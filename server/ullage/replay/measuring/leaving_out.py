@@ -2,12 +2,18 @@
 
 Some options of the policy were set by hand while recorded sessions were looked at. So its figures on these sessions may be too good. Here
 the same options are chosen anew, each time without one project. What they then hold on that project is what others may expect.
+`variants` has the choices, each a policy to carry sessions through.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import TypeVar
+
+from ullage.context.policies.ullage import RESTORED, ULLAGE
+from ullage.context.policy import Policy
 
 FITTED = "fitted"
 """In the place of a policy's name: `ullage` with each choice of the options that were fitted."""
@@ -42,3 +48,18 @@ def left_out(elsewhere: Mapping[str, Sequence[_Figure]], share: Callable[[_Figur
     """By project what is chosen without it. `elsewhere` has of each project the figures of all others together, a choice each."""
     found = {project: chosen(figures, share) for project, figures in elsewhere.items()}
     return {project: figure for project, figure in found.items() if figure is not None}
+
+
+TESTS_SHARES = (1.0, 0.7, 0.5, 0.25)
+FILE_TOKENS = (12_000, 16_000, 19_500)
+"""All of the room is the most that one file can take."""
+
+
+def variants() -> Mapping[str, Policy]:
+    """By name; that with the options in force has its usual name."""
+    found: dict[str, Policy] = {}
+    for share, tokens in product(TESTS_SHARES, FILE_TOKENS):
+        restore = replace(RESTORED, tests_share=share, file_tokens=tokens)
+        name = ULLAGE.name if restore == RESTORED else variant_name(f"tests {share}, a file {tokens:,}")
+        found[name] = replace(ULLAGE, name=name, restore=restore)
+    return found

@@ -128,6 +128,8 @@ class Part:
     dollars: float | None
     compactions: int
     retained: Retained
+    forgetting: float | None = None
+    """Dollars; None where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,9 @@ class OfPolicy:
     beside: float | None
     """The cost as a share of that of the policy `BESIDE` over the same sessions."""
     beside_interval: Interval | None
+    beside_forgetting: float | None
+    """The same share of both with what forgetting costs; None where that is not known of one of them."""
+    beside_forgetting_interval: Interval | None
     mean_characters: float | None
     """Of a summary."""
     estimates: Mapping[str, Estimate]
@@ -201,7 +206,7 @@ def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
     elsewhere = {project.name: [each for each in project.without if each.policy in variants] for project in projects}
     chosen = {name: each.policy for name, each in left_out(elsewhere, lambda each: each.value(CHOSEN_BY)).items()}
     held = [replace(each, policy=LEFT_OUT) for each in parts if chosen.get(each.project) == each.policy]
-    beside = _by_session(each for each in parts if each.policy == BESIDE)
+    beside = [each for each in parts if each.policy == BESIDE]
     return ByProject(tuple(projects), _figures(parts), chosen, _figure(LEFT_OUT, held, beside) if held else None)
 
 
@@ -209,12 +214,14 @@ def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:
     """What a policy kept is left out where it says nothing of the policy (`Standing.unjudged`)."""
     projects = {row.session_id: project_of(row.project) for row in rows}
     judged = {each.policy for each in comparison.standings if each.keeps_known}
+    forgetting_known = {each.policy for each in comparison.standings if each.forgetting_known}
     for session in comparison.sessions:
         for run in comparison.runs[session]:
+            forgetting = run.forgetting if run.policy in forgetting_known else None
             if run.policy != OPTIMUM and not run.failure:
                 compactions = sum(not point.upkeep for point in run.compactions)
                 retained = run.retained if run.policy in judged else Retained()
-                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, retained)
+                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, retained, forgetting)
 
 
 def _recorded(rows: Sequence[Row]) -> Iterable[Part]:
@@ -232,7 +239,7 @@ def root_of(session: str) -> str:
 
 def _figures(parts: Sequence[Part]) -> tuple[OfPolicy, ...]:
     """A figure for each policy."""
-    cost_beside = _by_session(each for each in parts if each.policy == BESIDE)
+    cost_beside = [each for each in parts if each.policy == BESIDE]
     return tuple(
         _figure(policy, [each for each in parts if each.policy == policy], cost_beside)
         for policy in dict.fromkeys(each.policy for each in parts)
@@ -246,21 +253,39 @@ def _by_session(parts: Iterable[Part]) -> dict[str, float]:
     return dollars
 
 
-def _figure(policy: str, parts: Sequence[Part], cost_beside: Mapping[str, float]) -> OfPolicy:
+def _with_forgetting(parts: Iterable[Part]) -> dict[str, float]:
+    """Of sessions of which both are known."""
+    return _by_session(
+        replace(part, dollars=part.dollars + part.forgetting) for part in parts if part.dollars is not None and part.forgetting is not None
+    )
+
+
+def _pairs(of: Mapping[str, float], beside: Mapping[str, float]) -> list[tuple[float, float]]:
+    return [(of[session], beside[session]) for session in of if session in beside]
+
+
+def _ratio(pairs: Sequence[tuple[float, float]]) -> float | None:
+    below = sum(each for _, each in pairs)
+    return sum(each for each, _ in pairs) / below if below else None
+
+
+def _figure(policy: str, parts: Sequence[Part], cost_beside: Sequence[Part]) -> OfPolicy:
     kept: dict[str, Retained] = {}
     for part in parts:
         kept[part.session] = kept.get(part.session, Retained()) + part.retained
     named = reduce(add, (each.named for each in kept.values()), Retained().named)
     dollars = _by_session(parts)
-    pairs = [(dollars[session], cost_beside[session]) for session in dollars if session in cost_beside]
-    below = sum(each for _, each in pairs)
+    pairs = _pairs(dollars, _by_session(cost_beside))
+    forgetting = _pairs(_with_forgetting(parts), _with_forgetting(cost_beside))
     return OfPolicy(
         policy=policy,
         sessions=len(kept),
         compactions=sum(part.compactions for part in parts),
         dollars=None if any(part.dollars is None for part in parts) else sum(dollars.values()),
-        beside=sum(each for each, _ in pairs) / below if below else None,
+        beside=_ratio(pairs),
         beside_interval=ratio_interval(pairs) if policy != BESIDE else None,
+        beside_forgetting=_ratio(forgetting),
+        beside_forgetting_interval=ratio_interval(forgetting) if policy != BESIDE else None,
         mean_characters=named.mean_characters,
         estimates={each.key: estimate([each.of(retained) for retained in kept.values()]) for each in MEASURES},
     )

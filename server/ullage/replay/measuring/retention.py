@@ -263,6 +263,13 @@ class Acquired:
     """Of what was known before, what stood in view right after the compaction."""
     beside_summary: int = 0
     """What stood in view then without the summary: messages that were kept, files that were put back."""
+    fetches: int = 0
+    """Results that mostly held what was known and not in view."""
+
+    @property
+    def gone(self) -> int:
+        """Characters of what was known and not in view."""
+        return self.again.of - self.again.hits
 
     @property
     def mean_beside_summary(self) -> float | None:
@@ -275,6 +282,7 @@ class Acquired:
             self.results + other.results,
             self.again + other.again,
             self.beside_summary + other.beside_summary,
+            self.fetches + other.fetches,
         )
 
 
@@ -311,7 +319,7 @@ class Seen:
 
     def _after(self, window: Sequence[Logged], view: View) -> Acquired:
         found = from_tools((logged.entry for logged in window), lambda block: self._stood(block, view.after_seq), marks_of([view.text]))
-        return Acquired(1, found.results, Share(found.held, found.known), view.beside_summary)
+        return Acquired(1, found.results, Share(found.held, found.known), view.beside_summary, found.fetches)
 
     def _stood(self, block: int, after_seq: int) -> bool:
         first = self._first.get(block)

@@ -107,6 +107,8 @@ class Run:
     summaries_cold: Dollars = field(default_factory=Dollars)
     """Of the same calls, had nothing of them been in the cache."""
     retained: Retained = field(default_factory=Retained)
+    forgetting: float = 0.0
+    """Dollars for getting again from tools what was not in view after the compactions; not in `total`."""
     violations: tuple[str, ...] = ()
     """Rules of the API that requests would have broken, in words; none where all is well."""
     seconds: float = 0.0

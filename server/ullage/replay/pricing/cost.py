@@ -62,15 +62,13 @@ class SummaryCall:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptCost:
-    """The cost of one session. All sums leave out what `unpriced` and `uncounted` name."""
+    """The cost of one session. All sums leave out what `unpriced` names, and replies without a count of tokens."""
 
     dollars: Dollars
     summaries_warm: Dollars
     summaries_cold: Dollars
     unpriced: tuple[str, ...]
     """Models whose prices are not known, in order of appearance."""
-    uncounted: int
-    """Replies without a count of tokens."""
 
 
 def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCost:
@@ -88,7 +86,6 @@ def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCo
         summaries_warm=dollars_of((PricedCall(each.model, each.warm) for each in summaries), as_model),
         summaries_cold=dollars_of((PricedCall(each.model, each.cold) for each in summaries), as_model),
         unpriced=tuple(model for model in models if prices_of(model) is None),
-        uncounted=sum(reply.usage is None for reply in transcript.replies),
     )
 
 
@@ -203,16 +200,6 @@ class Prediction:
         """All calls together, as recorded."""
         return total_usage(call.recorded for call in self.calls)
 
-    @property
-    def read_error(self) -> float | None:
-        """By which share of the recorded cache reads the predicted ones are off; above zero, too many. None where none were recorded."""
-        return _error(self.predicted.cache_read_tokens, self.recorded.cache_read_tokens)
-
-    @property
-    def write_error(self) -> float | None:
-        """The same for cache writes of either time to live."""
-        return _error(_written(self.predicted), _written(self.recorded))
-
 
 def predict(transcript: Transcript) -> Prediction:
     """Every counted request of a session through the cache model, with the recorded times and totals.
@@ -245,11 +232,3 @@ def left_by_others(first: RecordedRequest) -> RequestShape:
     found = first.recorded.cache_read_tokens
     marks = tuple(mark for mark in first.shape.marks if mark.prefix.tokens == found)
     return RequestShape(first.shape.model, first.shape.at, first.shape.end, marks)
-
-
-def _written(usage: Usage) -> int:
-    return usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
-
-
-def _error(predicted: int, recorded: int) -> float | None:
-    return predicted / recorded - 1 if recorded else None

@@ -28,6 +28,7 @@ def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:
         "summaries",
         "uncached",
         "in all",
+        "for|forgetting",
         "compactions",
         "upkeep",
         "context|mean",
@@ -39,13 +40,14 @@ def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:
 
 def _cost_cells(standing: Standing) -> list[str]:
     if not standing.runs:
-        return [ABSENT] * 13
+        return [ABSENT] * 14
     dollars = standing.dollars
     classes = (dollars.input, dollars.cache_write_5m + dollars.cache_write_1h, dollars.cache_read, dollars.output)
     told = [*classes, standing.summaries.total, standing.summaries_cold.total, standing.total]
     return [
         number(standing.requests),
         *(money(each) if standing.priced else ABSENT for each in told),
+        money(standing.forgetting) if standing.forgetting_known else ABSENT,
         number(standing.compactions),
         number(standing.upkeep),
         number(standing.mean_context),
@@ -143,7 +145,7 @@ def listed(standings: Sequence[Standing], of_all: Comparison) -> Iterator[str]:
 
 # Project by project
 
-_HEAD = ["policy", "project", "sessions", "compactions", "cost", f"beside|{BESIDE}"]
+_HEAD = ["policy", "project", "sessions", "compactions", "cost", f"beside|{BESIDE}", "with|forgetting"]
 _SHOWN = tuple(each for each in MEASURES if each.key != "identifier_beside_its_file")
 _ALL, _MEAN = "all", "mean of projects"
 _FIRST = "needed_in_view"
@@ -164,7 +166,7 @@ def _of_policy(by: ByProject, figure: OfPolicy) -> Iterator[list[str]]:
     yield _cells(_ALL if several else printable(by.projects[0].name), figure, ABSENT)
     if several:
         means = [whole_percent(by.mean(figure.policy, each.key)) for each in _SHOWN]
-        yield [figure.policy, _MEAN, *[""] * 5, *means, ""]
+        yield [figure.policy, _MEAN, *[""] * 6, *means, ""]
 
 
 def _elsewhere(project: Project, policy: str) -> str:
@@ -180,6 +182,7 @@ def _cells(name: str, figure: OfPolicy, elsewhere: str) -> list[str]:
         number(figure.compactions),
         ABSENT if figure.dollars is None else money(figure.dollars),
         with_interval(figure.beside, figure.beside_interval) if figure.policy != BESIDE else ABSENT,
+        with_interval(figure.beside_forgetting, figure.beside_forgetting_interval) if figure.policy != BESIDE else ABSENT,
         elsewhere,
         *(estimated(figure.estimates[each.key]) for each in _SHOWN),
         number(figure.mean_characters),

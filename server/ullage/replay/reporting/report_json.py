@@ -138,14 +138,14 @@ def _projects_json(by: ByProject) -> dict[str, Json]:
 
 
 def _of_policy(figure: OfPolicy) -> dict[str, Json]:
-    beside = None if figure.beside is None else {"ratio": figure.beside, "interval": _interval(figure.beside_interval)}
     shares: dict[str, Json] = {key: _estimate(estimate) for key, estimate in figure.estimates.items()}
     return {
         "policy": figure.policy,
         "sessions": figure.sessions,
         "compactions": figure.compactions,
         "dollars_in_all": figure.dollars,
-        f"cost_beside_{BESIDE.replace('-', '_')}": beside,
+        f"cost_beside_{BESIDE.replace('-', '_')}": _ratio(figure.beside, figure.beside_interval),
+        f"cost_beside_{BESIDE.replace('-', '_')}_with_forgetting": _ratio(figure.beside_forgetting, figure.beside_forgetting_interval),
         "mean_characters_of_summaries": figure.mean_characters,
         **shares,
     }
@@ -160,6 +160,10 @@ def _estimate(estimate: Estimate) -> Json:
         "interval": _interval(estimate.interval),
         "sessions": estimate.sessions,
     }
+
+
+def _ratio(ratio: float | None, interval: Interval | None) -> Json:
+    return None if ratio is None else {"ratio": ratio, "interval": _interval(interval)}
 
 
 def _interval(interval: Interval | None) -> Json:
@@ -195,6 +199,7 @@ def _standing(standing: Standing, optimum: Standing | None) -> Json:
         "share_over_optimum": over,
         "share_read_from_cache": standing.share_from_cache,
         "dollars_for_getting_back": standing.getting_back if standing.priced and standing.keeps_known else None,
+        "dollars_for_forgetting": standing.forgetting if standing.forgetting_known else None,
         "caution": standing.unjudged,
         "failures": [{"session": session, "why": why} for session, why in standing.failures],
         "requests": standing.requests,
@@ -227,6 +232,7 @@ def _run(run: Run) -> Json:
         "dollars": {**asdict(run.dollars), "total": run.dollars.total},
         "dollars_for_summaries": {"as_cached": run.summaries.total, "uncached": run.summaries_cold.total},
         "dollars_in_all": run.total,
+        "dollars_for_forgetting": run.forgetting,
         "compactions": [_compaction(point) for point in run.compactions],
         "requests": [_request(point) for point in run.requests],
         "retained": _retained(run.retained),
@@ -274,6 +280,7 @@ def _acquired(acquired: Acquired) -> Json:
         "in_results": acquired.results,
         "known": acquired.again.of,
         "in_view": acquired.again.hits,
+        "fetches": acquired.fetches,
         "mean_put_back_and_kept": acquired.mean_beside_summary,
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from statistics import mean
 from time import process_time
 from typing import TypeVar
 
@@ -16,6 +17,7 @@ from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, NotForTheApi, NothingToCompact, Sizes, Wanted, with_entry
 from ullage.context.compaction.drafting import summary_by
+from ullage.context.compaction.economy import CHARACTERS_PER_TOKEN, Refetching, forgetting
 from ullage.context.compaction.forgotten import Forgotten, priced
 from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction.restore import resume_text
@@ -29,6 +31,7 @@ from ullage.context.summary.facts import Reading
 from ullage.context.summary.summary_prompt import asking
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import left_by
+from ullage.replay.measuring.retention import Acquired
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
 from ullage.replay.pricing.recorded_requests import habits_of
@@ -57,7 +60,7 @@ def at_once(work: Coroutine[None, None, Answer]) -> Answer:
     raise RuntimeError("in replay there is nothing to wait for")
 
 
-class AheadInTime:
+class SlotInTime:
     """A draft that is made in the background. It is made at once, and is there only after the time that writing it takes."""
 
     def __init__(self, now: Callable[[], float], writing_seconds: float) -> None:
@@ -139,7 +142,7 @@ class ReplayMeans:
         self.known_files = KnownFiles()
         self.made = Made()
         self.measures = Measures(session, policy, settings, self.carried)
-        self.ahead = AheadInTime(self.now, settings.writing_seconds)
+        self.slot = SlotInTime(self.now, settings.writing_seconds)
         self.give_up: Callable[[], None] = lambda: None
         """What is drafted ahead serves no more; set by whoever makes the compactions."""
         self._session = session
@@ -273,7 +276,7 @@ class ReplayMeans:
         """How to go on. No transcript has a task list."""
         return resume_text("", rules_changed=False, at_work=at_work)
 
-    async def counted(self, entry: Compaction) -> Compaction:
+    async def with_counts(self, entry: Compaction) -> Compaction:
         """As it is: nobody looks at how many messages it takes out of view."""
         return entry
 
@@ -307,6 +310,16 @@ class ReplayMeans:
             self._happened.append((self.after_seq, entry.summarised.words if entry.summarised is not None else ""))
             self.made_at.append((self.after_seq, entry.id))
         self._unchecked = True
+
+    def forgetting(self, acquired: Acquired) -> float:
+        """Dollars for what tools gave again after the compactions and was not in view: writing it to the cache, and requests for it."""
+        left = [point.tokens_after for point in self.made.compactions if not point.upkeep]
+        terms = self.measures.terms(self.shape) if self.shape is not None else None
+        if terms is None or not left or not acquired.places:
+            return 0.0
+        tokens = acquired.gone / CHARACTERS_PER_TOKEN
+        each = Refetching(tokens / acquired.places, acquired.fetches / acquired.places)
+        return acquired.places * forgetting(round(mean(left)), replace(terms, refetching=each)) * terms.token
 
     def log_by_hand(self, what: ByHand, *entries: Entry) -> None:
         """The user does that, and it becomes these entries. What is drafted ahead serves no more."""

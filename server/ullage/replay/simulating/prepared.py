@@ -23,7 +23,7 @@ from ullage.replay.simulating.carried import tells_prelude
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 WRITING_SECONDS = 30.0
-"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/summary.py`)."""
+"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/asking.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

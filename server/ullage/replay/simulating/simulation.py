@@ -38,13 +38,8 @@ from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
 from ullage.replay.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 
 
-def simulate(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Run:
-    """One session under one policy. A policy that raises gives a run with nothing but its `failure`."""
-    return outcome_of(session, policy, settings, watch).run
-
-
 def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Outcome:
-    """The same with what its compactions left."""
+    """One session under one policy, with what its compactions left. A policy that raises gives a run with nothing but its `failure`."""
     session_id = session.transcript.session_id
     try:
         return _Simulation(session, policy, settings, watch).outcome()
@@ -185,7 +180,7 @@ class _Simulation:
         if isinstance(decision, Wait):
             return
         self._prepare_if(decision)
-        done = means.ahead.done_at()
+        done = means.slot.done_at()
         if done is None or done >= until:
             return
         means.at = done
@@ -344,6 +339,7 @@ class _Simulation:
     def _result(self) -> Run:
         means = self._means
         dollars, summaries, cold = means.ledger.dollars()
+        retained = self._session.needed.retained(means.made.left_in_force)
         return Run(
             policy=self._policy.name,
             session_id=self._transcript.session_id,
@@ -353,7 +349,8 @@ class _Simulation:
             dollars=dollars,
             summaries=summaries,
             summaries_cold=cold,
-            retained=self._session.needed.retained(means.made.left_in_force),
+            retained=retained,
+            forgetting=means.forgetting(retained.acquired),
             violations=tuple(means.made.violations),
             seconds=means.seconds,
             line=means.measures.largest_threshold,

@@ -2,9 +2,18 @@
 
 The one number (`Fullness.used`) is compared with the one threshold; the gauge shows both. Called at boundaries only: before a
 model call, at the end of a turn, while idle; never between a call and its result.
+
+Two wait for a pause, when no turn runs. While the user edits near the threshold, the next prompt would have to wait (`WhileEditing`). The
+summary is prepared at the first keystroke. The compaction is made at a pause in typing: it reads again what the user edits, and a
+half-written line is not what they mean. Before the prompt cache goes cold it is made only where that saves (`Cooling`). Whoever comes back
+later has the whole context written to the cache anew. Less of it is cheaper, and the cache still serves the summary now. That is written in
+the background: a prompt which comes meanwhile does not wait for it.
 """
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
 
 from ullage.context.compaction.decide import (
     Compact,
@@ -26,12 +35,15 @@ from ullage.context.compaction.gathering import Circumstances, Gathering
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.tokens import estimate_prelude
+from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.means import SessionMeans
-from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.saving import Postponing
 from ullage.session.conversation import Conversation
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
+
+PAUSE_SECONDS = 1.5
+"""About a thought's length."""
 
 
 class ContextFull(Exception):
@@ -52,7 +64,7 @@ class CompactionController:
         self._gathering = Gathering()
         self._postponing = Postponing()
         self.making = Making(means, self._gathering)
-        self.preparation = means.ahead
+        self.slot = means.slot
 
     def fullness(self) -> Fullness:
         """How full it is now."""
@@ -157,10 +169,6 @@ class CompactionController:
             raise ContextFull(decision.why)
         return await self.making.carry_out(decision, at_work=True) is not None
 
-    async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
-        """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
-        return await self.making.attempt(wanted, at_work=at_work)
-
     def tell_not_made(self, wanted: Wanted, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
         self._means.tell_not_made(wanted, why)
@@ -171,7 +179,7 @@ class CompactionController:
 
     async def while_idle(self) -> Compaction | None:
         """Compacts while the user edits; gives None where it did not come about."""
-        return await self.making.carry_out(Compact("idle", "line"), at_work=False)
+        return await self.making.carry_out(Compact("idle", "threshold"), at_work=False)
 
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
@@ -184,4 +192,84 @@ class CompactionController:
 
     async def close(self) -> None:
         """Gives up what is prepared; what was in work has ended when this returns."""
-        await self.preparation.ended(self.making.ahead.give_up)
+        await self.slot.ended(self.making.ahead.give_up)
+
+
+def later(seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
+    """Calls back in so many seconds."""
+    return asyncio.get_running_loop().call_later(seconds, then)
+
+
+class WhileEditing:
+    """Waits for the moment to compact one session. `is_idle` says whether nothing runs, `compact` begins."""
+
+    def __init__(self, controller: CompactionController, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
+        self._controller = controller
+        self._is_idle = is_idle
+        self._compact = compact
+        self._pause: asyncio.TimerHandle | None = None
+
+    def user_edits(self) -> None:
+        """The user typed: where the next turn would cross the threshold, the compaction is prepared, and made when they pause."""
+        if not self._is_wanted():
+            return
+        self._controller.prepare()
+        self.give_up()
+        self._pause = later(PAUSE_SECONDS, self._paused)
+
+    def give_up(self) -> None:
+        """Nothing is waited for any more."""
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
+
+    def _paused(self) -> None:
+        self._pause = None
+        self._compact_when_prepared()
+
+    def _compact_when_prepared(self) -> None:
+        if self._pause is not None or not self._is_wanted():
+            return
+        if self._controller.making.ahead.ready():
+            self._compact()
+        else:
+            self._controller.prepare()
+            self._controller.slot.when_done(self._compact_when_prepared)
+
+    def _is_wanted(self) -> bool:
+        return self._is_idle() and self._controller.wants_idle_compaction()
+
+
+class Cooling:
+    """Waits for that moment in one session. `is_idle` says whether nothing runs, `compact` begins."""
+
+    def __init__(self, controller: CompactionController, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
+        self._controller = controller
+        self._is_idle = is_idle
+        self._compact = compact
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """The session has become idle. The cache has been cooling since the last request started."""
+        self.give_up()
+        self._timer = later(self._controller.cools_in(), self._cooled)
+
+    def give_up(self) -> None:
+        """Nothing is waited for any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _cooled(self) -> None:
+        self._timer = None
+        if self._is_idle() and self._controller.prepare_in_pause():
+            self._compact_when_prepared()
+
+    def _compact_when_prepared(self) -> None:
+        if not self._is_idle():
+            return  # somebody asks again: what is prepared serves when it is needed
+        if self._controller.making.ahead.ready():
+            if self._controller.saves_in_pause():  # the user may have put it off meanwhile, or the cache has gone
+                self._compact()
+        elif self._controller.slot.begun:
+            self._controller.slot.when_done(self._compact_when_prepared)

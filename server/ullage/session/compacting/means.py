@@ -35,12 +35,10 @@ from ullage.context.policy import Policy, RestoreOptions
 from ullage.context.view.fates import counts
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import request_so_far
-from ullage.session.compacting.learned import Learned
-from ullage.session.compacting.policy_in_use import PolicyInUse
-from ullage.session.compacting.preparation import Preparation
+from ullage.session.compacting.ahead import LiveSlot, ReadingAhead, source_texts
+from ullage.session.compacting.asking import AskingModel, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.sources import ReadingAhead, source_texts
-from ullage.session.compacting.summary import AskingModel
+from ullage.session.compacting.saving import Learned
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import in_ullage_itself
 from ullage.session.models_in_use import ModelInUse
@@ -49,6 +47,7 @@ from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_
 from ullage.session.timeline.shown_entries import compaction_item
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import write_transcript
+from ullage.tools.rules.reading import ReadRulesNow
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +69,7 @@ class SessionMeans:
         compacting: Callable[[], AbstractContextManager[None]],
         compacted: Callable[[], None],
         prepared: Callable[[], None],
+        read_rules: ReadRulesNow,
     ) -> None:
         """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
         self._conversation = conversation
@@ -79,11 +79,12 @@ class SessionMeans:
         self._restoring = restoring
         self._compacting = compacting
         self._compacted = compacted
+        self._read_rules = read_rules
         self._measuring = Measuring()
         self._fetched: FetchedAgain | None = None
         self._priced: FetchedAgain | None = None
         """The same in tokens and dollars of the model that was in use when it was found."""
-        self.ahead = Preparation(prepared)
+        self.slot = LiveSlot(prepared)
         self.reading = ReadingAhead(conversation)
         self.learned = Learned(surroundings.store, conversation.session_id)
         self.show_fetched_again(told=False)
@@ -163,7 +164,7 @@ class SessionMeans:
 
     async def sources(self) -> Mapping[str, str]:
         """The texts of the workspace by path."""
-        return await source_texts(self._surroundings.folders)
+        return await source_texts(self._surroundings.folders, self._read_rules())
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed and that `after` does not hold, as they are now."""
@@ -187,7 +188,7 @@ class SessionMeans:
         """What the model is told of how to go on."""
         return self._restoring.resume(at_work=at_work)
 
-    async def counted(self, entry: Compaction) -> Compaction:
+    async def with_counts(self, entry: Compaction) -> Compaction:
         """With how many messages it takes out of view; in another thread, since all that is in view is looked at. Where no summary takes
         the place of most of it, what it leaves is folded and counted there, too, and what follows finds that done."""
         view = self.view.copy()

@@ -26,6 +26,7 @@ from ullage.context.view.quotations import files_out
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
+from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.git_status import uncommitted
@@ -43,11 +44,14 @@ _BY: dict[EditedBy, SignKind] = {"agent": "edited", "user": "edited", "disk": "d
 class Restoring:
     """Restores for one session; keeps its `reads` true to what is in view."""
 
-    def __init__(self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: RulesInForce) -> None:
+    def __init__(
+        self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: RulesInForce, read_rules: ReadRulesNow
+    ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
         self._reads = reads
         self._rules = rules
+        self._read_rules = read_rules
 
     async def files(self, after: Projection, options: RestoreOptions, missed: Collection[str] = ()) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already.
@@ -67,7 +71,7 @@ class Restoring:
         choosing = await asyncio.to_thread(Choosing, texts_in(projection.copy()), after, likely, edited, options)
         while (path := choosing.wants()) is not None:
             known = await self._text_of(path)
-            await asyncio.to_thread(choosing.give, None if known is None else FileNow(*known, lines.get(path) or 0))
+            await asyncio.to_thread(choosing.give, None if known is None else FileNow(*known, near_line=lines.get(path) or 0))
         return choosing.files
 
     async def renewed(self, path: str) -> RestoredFile | None:
@@ -93,9 +97,12 @@ class Restoring:
         return seen + [edit for edit in logged if edit.path not in known]
 
     async def _text_of(self, path: str) -> tuple[str | None, str] | None:
-        """Text and hash; a text of None where the file is gone; None where it is no text that could be shown."""
+        """Text and hash; a text of None where the file is gone; None where it is no text that could be shown, or may not be read."""
         try:
-            current = await self._surroundings.files.read(self._surroundings.folders.resolve(path))
+            resolved = self._surroundings.folders.resolve(path)
+            if self._read_rules().refusing(resolved, path) is not None:
+                return None
+            current = await self._surroundings.files.read(resolved)
         except FileNotFoundError:
             return None, ""
         except (OSError, OutsideWorkspace, NotText, TooLarge):

@@ -25,7 +25,8 @@ from ullage.context.compaction.api_summary import (
 )
 from ullage.context.compaction_entries import Cleared, Summarised
 from ullage.context.entries import EntryPinned, Logged
-from ullage.context.moves.plan import Plan, plan
+from ullage.context.moves.plan import Plan
+from ullage.context.policies.ullage import usual_plan
 from ullage.context.policy import SummaryOptions, UllageOptions
 from ullage.context.summary.summary_prompt import Rejected
 from ullage.context.summary.whole_summary import PREFACE, whole_summary
@@ -99,7 +100,7 @@ def test_messages_that_are_not_as_they_were() -> None:
 def test_the_turns_that_are_kept_follow_the_block(entries: list[Logged]) -> None:
     entries = [*entries, Logged(len(entries) + 1, 0.0, prompt("Go on."))]
     view = Projection(entries)
-    planned = plan(view, UllageOptions(), 1_000, characters, lambda _: "", goal=0)
+    planned = usual_plan(view, UllageOptions(), 1_000, characters, lambda _: "", goal=0)
     assume(planned is not None and planned.summarise_to is not None)
     assert planned is not None
     found = for_the_api(planned, view, characters)

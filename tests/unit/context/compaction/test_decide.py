@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from ullage.context.compaction.decide import (
     decide_after_refusal,
     decide_after_turn,
     decide_in_pause,
+    may_save,
     next_compaction,
 )
 from ullage.context.compaction.economy import When
@@ -30,6 +33,8 @@ from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 
 WINDOW, LINE, FIXED = 200_000, 160_000, 10_000
+HELD = 196_000
+"""From so many tokens on, no call is made."""
 
 
 def full(used: int, fixed: int = FIXED) -> Fullness:
@@ -39,7 +44,7 @@ def full(used: int, fixed: int = FIXED) -> Fullness:
 states = st.builds(
     State,
     st.sampled_from([ULLAGE, NONE]),
-    st.builds(full, st.integers(FIXED, WINDOW)),
+    st.builds(full, st.integers(FIXED, WINDOW) | st.sampled_from([LINE - 500, LINE, LINE + 5_000, HELD - 500, HELD, WINDOW])),
     auto=st.booleans(),
     replied=st.booleans(),
     left_by_newest=st.sampled_from([0, 50_000, LINE]),
@@ -70,6 +75,37 @@ def test_no_call_is_made_that_the_window_cannot_hold(state: State, more: int, tr
         assert not (tried and isinstance(decision, Compact)), "it is tried once at a boundary"
     elif tried:
         assert isinstance(decision, Wait | Prepare)
+
+
+def test_where_the_window_is_as_good_as_full_one_has_to_come_about():
+    assert decide(State(ULLAGE, full(LINE))) == Compact("threshold", "threshold")
+    assert decide(State(ULLAGE, full(HELD))) == Compact("threshold", "threshold", must=True)
+
+
+def test_over_the_threshold_it_says_that_more_has_to_come_only_where_the_newest_one_left_much():
+    over = State(ULLAGE, full(LINE + 10_000))
+    assert (next_compaction(over).why, next_compaction(over).at) == ("threshold", LINE)
+    left = replace(over, left_by_newest=LINE + 5_000)
+    assert (next_compaction(left).why, next_compaction(left).at) == ("grown", LINE + 13_000)
+
+
+@pytest.mark.parametrize(("used", "more"), [(HELD, 0), (HELD - 40_000, 40_000)])
+def test_where_one_was_tried_in_vain_a_full_window_holds_the_call_and_a_token_less_lets_it_go(used: int, more: int):
+    held = decide(State(ULLAGE, full(used)), more, tried=True)
+    assert isinstance(held, Hold)
+    assert f"{HELD:,} of {WINDOW:,}" in held.why
+    assert not isinstance(decide(State(ULLAGE, full(used - 1)), more, tried=True), Hold)
+
+
+def test_what_the_user_undid_is_not_made_again_before_much_more_has_come():
+    """Neither at the threshold nor to save."""
+    undone = State(ULLAGE, full(LINE), grown_since_undo=0)
+    assert not isinstance(decide(undone), Compact)
+    assert not isinstance(decide(undone, 500), Compact)
+    assert decide(replace(undone, grown_since_undo=LINE // 4)) == Compact("threshold", "threshold")
+    assert decide(replace(undone, full=full(HELD))) == Compact("threshold", "undone", must=True)
+    low = State(ULLAGE, full(100_000))
+    assert (may_save(low), may_save(replace(low, grown_since_undo=0))) == (True, False)
 
 
 def test_one_that_saves_is_made_with_a_prompt_only_and_by_program_where_none_is_prepared():

@@ -12,9 +12,10 @@ from tests.unit.context.logs import calls, characters, compaction, drawn, log, p
 from tests.unit.context.strategies import histories, paths, planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, ToolUse
-from ullage.context.compaction.exclusion import EXCLUDED_MESSAGE, EXCLUDED_RESULT, exclude, exclude_file
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, RestoredFile, Summarised
+from ullage.context.compaction.exclusion import EXCLUDED_MESSAGE, EXCLUDED_RESULT, as_planned, exclude, exclude_file, rewordings
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, RestoredFile, Snipped, Summarised
 from ullage.context.entries import Attachment, Entry, FilePinned, FileTouch, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out, without_excluded
@@ -231,3 +232,18 @@ def words(messages: Iterable[Message]) -> str:
 
 def flat_words(messages: Iterable[Message]) -> list[str]:
     return [str(block) for message in messages for block in message.blocks]
+
+
+def test_where_the_marker_of_a_snip_quotes_a_message_that_is_taken_out_it_reads_without():
+    plan = "The harbour master wants the gauge hidden behind panel seven."
+    marker = f"[2 earlier messages were taken out here to make room. In short:]\nThe user said:\n- {plan}\n- The stick is in millimetres."
+    told = (prompt(plan), says("I see."), prompt("The stick is in millimetres."), says("Good."))
+    made = replace(compaction("c", snipped=Snipped(3, 6, marker)), through=6)
+    entries = session(prompt("Measure the tank."), *told, made, prompt("Go on"))
+    planned = exclude(Projection(entries), 3, characters)
+    assert planned is not None
+    after = Projection(entries).with_appended(Logged(entries[-1].seq + 1, 0.0, as_planned("x", planned, 0)))
+    [reworded] = rewordings(after, ULLAGE.engine, 10_000)
+    assert (reworded.compaction_id, reworded.without) == ("c", (3,))
+    assert "panel seven" not in reworded.marker
+    assert "The stick is in millimetres." in reworded.marker

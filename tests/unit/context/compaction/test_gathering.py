@@ -82,7 +82,7 @@ def test_what_gave_nothing_is_tried_again_after_some_entries_that_matter():
 
 def test_what_fails_three_times_rests_and_what_another_policy_does_not_find_is_no_failure():
     gathering, view = Gathering(), carried(1)
-    threshold = Compact("threshold", "line")
+    threshold = Compact("threshold", "threshold")
     for _ in range(3):
         gathering.tried(threshold, BUILT_IN["codex"], FULL, 3, 1_100.0, made=False)
     found = gathered(gathering, view)

@@ -13,7 +13,7 @@ from ullage.context.blocks import ToolUse
 from ullage.context.compaction import proof
 from ullage.context.compaction.draft import with_entry
 from ullage.context.compaction.needed import Fact, KeptText, facts_in
-from ullage.context.compaction.proof import completed, prove
+from ullage.context.compaction.proof import prove, with_proof
 from ullage.context.compaction.seen import texts_in
 from ullage.context.compaction_entries import Compaction, Held, RestoredFile, Summarised
 from ullage.context.entries import Entry
@@ -41,7 +41,7 @@ def test_what_was_used_since_the_draft_was_planned_and_is_missing_is_added() -> 
     assert (found.checked.ahead, found.checked.messages) == (True, 1)
     assert (found.checked.paths, found.checked.names, found.checked.hashes) == (Held(1, 2), Held(0, 1), Held(0, 1))
     assert found.missing == ((Fact("path", "src/valve.py"), 3), (Fact("identifier", "read_level"), 3), (Fact("hash", "3f2a9c1d"), 3))
-    proved = completed(made, found)
+    proved = with_proof(made, found)
     assert proved.summarised is not None
     assert proved.summarised.text == (
         f"So far: tank.py is read.\n\n{HEADING}\n"
@@ -105,7 +105,7 @@ def drafts(draw: st.DrawFn) -> tuple[Projection, Compaction]:
 @given(drafts())
 def test_no_proof_passes_a_draft_that_lacks_a_path_the_newest_messages_used(given: tuple[Projection, Compaction]) -> None:
     view, made = given
-    proved = completed(made, prove(view, made))
+    proved = with_proof(made, prove(view, made))
     assert proved.checked is not None and made.summarised is not None
     since = made.through if proved.checked.ahead else made.summarised.last_seq
     texts = [*texts_in(view)]

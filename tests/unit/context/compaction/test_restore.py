@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, prompt, says, session
-from ullage.context.compaction.evidence import FileEdit, choose
+from ullage.context.compaction.evidence import FileEdit, last_edited
 from ullage.context.compaction.restore import (
     INSTRUCTIONS_TOKENS,
     SEEN_RUN,
@@ -43,7 +43,7 @@ LONG = "\n".join(f"def function_{number}(level: int) -> int:\n    return level +
     ],
 )
 def test_choose(edits: list[FileEdit], expected: tuple[str, ...]):
-    assert choose(edits, OPTIONS) == expected
+    assert last_edited(edits, OPTIONS) == expected
 
 
 def lines_of(text: str, near: int = 0, seen: str = "", in_view: str = "") -> LookedAt:

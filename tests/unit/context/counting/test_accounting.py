@@ -15,7 +15,7 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced, ran, read, work
 from ullage.context.blocks import Message, SystemPart, ToolSpec
 from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, RestoredFile, Reworded, Snipped, Summarised
-from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.accounting import Account, Counted, prompt_tokens
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, ImageLimits, media_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
 from ullage.context.entries import Attachment, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
@@ -54,6 +54,15 @@ def test_what_came_since_a_priced_reply_is_estimated_and_calibrated():
     assert result.used == 5_070 + round(1.5 * added)
     assert result.guess == round(1.5 * added)
     assert result.estimated
+
+
+@pytest.mark.parametrize("attached", [(), (Attachment("tank.png", "An image", IMAGE), Attachment("tank.pdf", "A document", DOCUMENT))])
+@pytest.mark.parametrize("ratio", [1.0, 1.5])
+def test_what_is_foreseen_of_a_prompt_is_what_the_gauge_then_shows_more(attached: tuple[Attachment, ...], ratio: float):
+    calibration, before = Calibration(ratio), session(prompt("Hello"), priced("Yes?", 5_000, 70))
+    asked = UserPrompt("p", "What is on these? " * 20, attached)
+    after = [*before, Logged(before[-1].seq + 1, 0.0, asked)]
+    assert prompt_tokens(asked, calibration) == counted(after, calibration).used - counted(before, calibration).used
 
 
 def test_a_few_words_since_a_priced_reply_make_no_estimate_of_the_number():

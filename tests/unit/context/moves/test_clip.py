@@ -75,7 +75,11 @@ def test_what_a_clip_would_not_shorten_stays_whole():
 sizes = st.integers(0, 400)
 
 
-@given(st.lists(st.text(st.sampled_from("ab \n\r"), max_size=400), max_size=5), st.builds(ClipOptions, sizes, sizes, sizes))
+pieces = st.text(st.sampled_from("ab \n\r"), min_size=1, max_size=40)
+contents = st.sampled_from([0, 1, 10, 100]).flatmap(lambda times: pieces.map(lambda piece: piece * times))
+
+
+@given(st.lists(contents, max_size=5), st.builds(ClipOptions, sizes, sizes, sizes))
 def test_no_clip_is_longer_than_what_it_stands_for(contents: list[str], options: ClipOptions):
     arrivals = [Arrival(f"t{index}", content) for index, content in enumerate(contents)]
     for arrival, clipped in zip(arrivals, clip(arrivals, options, path_of), strict=True):

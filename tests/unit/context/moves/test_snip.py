@@ -11,7 +11,7 @@ from ullage.context.compaction_entries import Compaction, Snipped, Summarised
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.context.moves.cheap import snip
 from ullage.context.moves.cuts import carried
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import preview
 from ullage.context.policy import SnipOptions
 from ullage.context.view.projection import Projection, project
 

@@ -86,7 +86,17 @@ def test_of_a_very_long_text_the_beginning_is_known_too():
     assert found is not None
     assert found.text.startswith("All 35 issues were checked.")
     assert found.text.endswith("Shall I go on?")
-    assert begun_line(found, 40) == "- All 35 issues were checked. More. More.… (#7)"
+
+
+def test_of_what_is_too_long_the_beginning_and_the_end_are_told():
+    """The end often says what came of it."""
+    told = Told(
+        7, "The test fails on this machine. " + "It looks at the folder. " * 40 + "The fix is to resolve the link first.", closing=False
+    )
+    assert begun_line(told, 100).startswith("- The test fails on this machine. It looks at")
+    assert begun_line(told, 100).endswith("The fix is to resolve the link first. (#7)")
+    assert len(begun_line(told, 100)) <= 110
+    assert begun_line(Told(7, "水" * 300, closing=False), 100).count("水") > 90
 
 
 def test_no_line_of_it_begins_like_the_users():

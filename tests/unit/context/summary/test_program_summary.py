@@ -212,6 +212,14 @@ def test_the_last_words_of_a_turn_stand_nearly_whole_though_they_stay_in_view():
     assert all(line in text for line in told.splitlines())
 
 
+def test_the_last_words_of_a_turn_do_not_fall_out_where_they_are_dense():
+    table = "\n".join(f"| #{number} | `{number * 7919:x}` | https://x.test/{number} |" for number in range(80))
+    ended = says(f"All three reports are written.\n\n{table}\n\nShall I send them?")
+    text = program_summary(work(asked("Report"), ended, *[working(f"It says {number} litres.") for number in range(6)]), "")
+    assert "All three reports are written." in text
+    assert "Shall I send them?" in text
+
+
 def test_steps_that_are_only_announced_are_left_out():
     steps = [working(f"Now let me read part {number}.") for number in range(30)]
     text = program_summary(work(asked("Go"), working("The filter lags because it counts twice."), *steps), "")

@@ -38,6 +38,37 @@ def test_a_commit_that_failed_is_none():
     assert state(ran("git commit -m x", "nothing to commit", failed=True)).commits == ()
 
 
+@pytest.mark.parametrize("reset", ["git reset --soft HEAD~1", "git reset HEAD^ && git status", "git -C app reset --hard @~"])
+def test_a_commit_that_was_taken_back_is_none(reset: str):
+    commits = state(ran("git commit -m a", COMMIT), ran("git commit -m b", "[main 4cc8712] feat: b"), ran(reset, "")).commits
+    assert [commit.hash for commit in commits] == ["3bb8701"]
+    assert state(ran("git commit -m a", COMMIT), ran("git reset --hard HEAD~7", "")).commits == ()
+    assert len(state(ran("git commit -m a", COMMIT), ran("git reset HEAD a.py", "")).commits) == 1
+
+
+def test_an_amended_commit_stands_for_the_one_before():
+    commits = state(ran("git commit -m a", COMMIT), ran("git commit --amend --no-edit", "[main 4cc8712] feat: read the level")).commits
+    assert [commit.hash for commit in commits] == ["4cc8712"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh pr create --title 'fix: lint' --body \"$(cat <<'EOF'\n- `[{\"a\": 1}]` is read\n- all tests run by pytest\nEOF\n)\"",
+        "git commit -m 'run pytest and ruff'",
+        "git add explain.go explain_test.go",
+        "ps -ef | rg 'bun test apps|tsc|vite build'",
+        "grep -rn 'npm run build' docs",
+        'echo "pytest is next"',
+        "cat > run.sh <<EOF\npytest -q\nEOF",
+    ],
+)
+def test_a_check_that_is_only_named_was_not_run(command: str):
+    """What is told as the newest check must be one: else the real one before it is no longer told."""
+    assert [check.seq for check in state(ran("pytest -q", "3 passed"), ran(command, "done")).checks] == [2]
+    assert state(ran(f"{command}\npytest -q", "4 passed")).checks[-1].kind == "tests"
+
+
 @pytest.mark.parametrize(
     ("adding", "left"),
     [
@@ -125,6 +156,27 @@ def test_the_plan_is_what_was_written_as_one_last():
     found = history.state().plan
     assert found is not None
     assert (found.name, found.text) == ("docs/plans/tank.md", "# Plan\n1. Paint the gauge")
+
+
+ACCEPTED = "The user accepted this plan. They changed it first. Carry it out as it stands here:\n\n1. Read the dip\n2. Paint it red"
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ([("1. Read the dip\n2. Paint it", ACCEPTED, False)], ("", "1. Read the dip\n2. Paint it red")),
+        ([("1. Read it", "The user does not accept this plan yet. They said: twice", True)], ("that is not accepted", "1. Read it")),
+        ([("1. Read it", ACCEPTED, False), ("2. Write it", "The user does not accept it", True)], ("", "1. Read the dip\n2. Paint it red")),
+    ],
+    ids=["as the user left it", "refused", "the accepted one outlives one that is refused"],
+)
+def test_an_accepted_plan_is_told_as_the_user_left_it(calls: list[tuple[str, str, bool]], expected: tuple[str, str]):
+    history = WorkHistory()
+    for plan, answer, is_error in calls:
+        history.add(Call(1, {"plan": plan}, ToolReturned("t", "propose_plan", answer, is_error=is_error, characters=len(answer))))
+    found = history.state().plan
+    assert found is not None
+    assert (found.name, found.text) == expected
 
 
 def test_of_an_issue_the_part_is_shown_that_was_named_last():

@@ -52,7 +52,10 @@ def test_the_end_of_a_path(path: str, tail: str, name: str):
     assert (tail_of(path), basename(path)) == (tail, name)
 
 
-@given(st.text(max_size=300))
+NAMES_AND_PATHS = st.sampled_from([" ", "\n", "src/tank.py", "handle_case", "handleCase", "./a/b.ts:12", "`Tank`", "(", "é", "…"])
+
+
+@given(st.text(max_size=300) | st.lists(NAMES_AND_PATHS, min_size=5, max_size=30).map("".join))
 def test_all_of_it_stands_in_the_text(text: str):
     words = words_in(text)
     assert all(word in text for word in (*words.names, *words.paths))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
-from tests.unit.context.strategies import histories
+from tests.unit.context.strategies import histories, planned_histories
 from ullage.context.compaction_entries import Cleared, Compaction, CompactionUndone, Snipped, Summarised
 from ullage.context.entries import Clipped, Entry, Logged
 from ullage.context.view.fates import fates
@@ -48,7 +48,7 @@ def test_each_entry_has_one_fate(then: tuple[Entry, ...], expected: str):
     assert " ".join(fate.kind + (f"/{fate.compaction_id}" if fate.compaction_id else "") for fate in found.values()) == expected
 
 
-@given(histories())
+@given(histories() | planned_histories())
 def test_what_is_gone_is_not_shown_and_names_a_compaction_in_force(history: list[Logged]):
     projection = Projection(history)
     by_entries = {logged.seq for logged in history if not isinstance(logged.entry, Compaction)}

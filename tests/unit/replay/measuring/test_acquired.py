@@ -59,8 +59,16 @@ def test_what_came_only_after_the_compaction_is_new():
     assert acquired([returned(SIX)], []) == Acquired()
 
 
+def test_what_is_mostly_known_and_not_in_view_was_fetched_for_that():
+    much, little = returned(SIX), returned(f"{SIX}\n{OTHER}\n{OTHER.upper()}")
+    assert acquired([returned(SIX)], [says("I look."), much]).fetches == 1
+    assert acquired([returned(SIX)], [says("I look."), little]).fetches == 0
+    assert acquired([returned(SIX)], [says("I look."), much], SIX).fetches == 0
+    assert acquired([returned(SIX)], [says("I look."), much], SIX).gone == 0
+
+
 def test_a_window_ends_where_the_next_compaction_is():
     entries = log(returned(SIX), says("a"), returned(SIX), says("b"), returned(SIX))
     found = Seen(entries).acquired([View(1, "", 10), View(4, SIX, 30)])
-    assert found == Acquired(2, 2 * OF_SIX, Share(OF_SIX, 2 * OF_SIX), 40)
+    assert found == Acquired(2, 2 * OF_SIX, Share(OF_SIX, 2 * OF_SIX), 40, 1)
     assert found.mean_beside_summary == 20.0

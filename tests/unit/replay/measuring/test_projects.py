@@ -12,7 +12,7 @@ from tests.unit.replay.made_up_runs import many
 from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.measuring.comparison import compared
 from ullage.replay.measuring.figures import Report, Row
-from ullage.replay.measuring.leaving_out import variant_name, variants_in
+from ullage.replay.measuring.leaving_out import variant_name, variants, variants_in
 from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, Interval, by_project, project_of
 from ullage.replay.measuring.retention import Acquired, Share
 from ullage.replay.measuring.runs import Run
@@ -21,7 +21,6 @@ from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
 from ullage.replay.reporting.wording import LEFT_OUT, with_interval
-from ullage.replay.simulating.fitted import variants
 
 POLICIES = ("ullage", "claude-code")
 FOLDERS = ("/work/app", "/work/lib", "/home/me/app/.worktrees/7")
@@ -75,6 +74,16 @@ def test_projects_add_up_to_the_whole():
     assert beside.policy == BESIDE
     assert ullage.beside == pytest.approx((ullage.dollars or 0) / (beside.dollars or 1))
     assert beside.beside == 1
+
+
+def test_what_forgetting_costs_is_added_on_both_sides():
+    rows, runs = told()
+    costly = [replace(run, forgetting=2.0 if run.policy == "ullage" else 1.0) for run in runs]
+    ullage, beside = by_project(rows, compared(costly)).together
+    of = {each.policy: sum(run.total + run.forgetting for run in costly if run.policy == each.policy) for each in (ullage, beside)}
+    assert ullage.beside_forgetting == pytest.approx(of["ullage"] / of[BESIDE])
+    assert ullage.beside_forgetting != pytest.approx(ullage.beside)
+    assert beside.beside_forgetting == 1
 
 
 def test_a_sub_agent_belongs_to_its_session():

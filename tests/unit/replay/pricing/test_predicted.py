@@ -191,28 +191,23 @@ def test_codex_pays_no_writes_and_forgets_its_reasoning_at_the_next_prompt():
         source="codex",
     )
     check(made, [(3_000, 0), (20_000, 0), (20_000, 0), (21_500, 0)])
-    assert predict(made).read_error == 0
-    assert predict(made).write_error is None
+    assert predict(made).predicted.cache_read_tokens == predict(made).recorded.cache_read_tokens
 
 
 def test_codex_keeps_a_turn_without_reasoning():
     check(session(prompt(), reply(20_000), prompt(), reply(500, read=20_000), source="codex"), [(0, 0), (20_000, 0)])
 
 
-def test_errors_are_shares_of_what_was_recorded():
+def test_what_was_predicted_stands_beside_what_was_recorded():
     one = predict(session(prompt(), reply(written=20_000), prompt(), reply(read=10_000, written=10_000)))
     two = predict(session(prompt(), reply(written=20_000), prompt(), reply(read=30_000)))
-    assert (one.read_error, one.write_error) == (1.0, pytest.approx(-1 / 3))
-    assert two.read_error == pytest.approx(-1 / 3)
-    assert Prediction((*one.calls, *two.calls)).read_error == 0.0
+    assert [each.predicted.cache_read_tokens for each in (one, two)] == [20_000, 20_000]
     assert Prediction((*one.calls, *two.calls)).recorded == Usage(0, 200, 40_000, 50_000)
 
 
 @pytest.mark.parametrize("transcript", [session(), session(prompt()), session(prompt(), uncounted())])
 def test_a_session_without_counts_predicts_nothing(transcript: Transcript):
-    prediction = predict(transcript)
-    assert prediction.calls == ()
-    assert (prediction.read_error, prediction.write_error) == (None, None)
+    assert predict(transcript).calls == ()
 
 
 BLOCKS: list[tuple[AssistantBlock, ...]] = [(), (Text("Yes."),), (thought(), call())]

@@ -47,9 +47,9 @@ from ullage.replay.readers.own_log import read
 from ullage.replay.simulating import means, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.session.compacting import pauses
+from ullage.session.compacting import controller as controlling
 from ullage.session.compacting.controller import CompactionController
-from ullage.session.compacting.learned import Learned
+from ullage.session.compacting.saving import Learned
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
@@ -195,7 +195,7 @@ class Live:
     async def live(self, policy: Policy, happenings: Sequence[Doing], economy: Economy) -> Sequence[Logged]:
         """Does all of it, one prompt after the other; gives the log."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pauses, "later", self._clock.later)
+            patch.setattr(controlling, "later", self._clock.later)
             patch.setattr(Turn, "ask", self._with_clicks(_once_drafts_are_written(Turn.ask)))
             async with exact_api({MODEL: self._window}) as fake:
                 fake.add_rules(*summaries())
@@ -292,7 +292,7 @@ class Live:
         await session.prompt(
             f"Go on, round {turn}. Never change the files. " + "It matters to me. " * (number * 100 if what == "long prompt" else 10)
         )
-        await here.watcher.until(lambda: bool(_asked(session)) or (session.state == "idle" and not session.busy))
+        await here.watcher.until(lambda: (session.state == "idle" and not session.busy) or bool(_asked(session)))
         for asked in _asked(session):
             self._clock.now += number % 3 * 200.0  # the user thinks about it
             session.answer_permission(asked.id, "allow_once", permission_id=asked.permission_id)
@@ -315,7 +315,7 @@ async def _settled(here: Stage, session: Session) -> None:
 
 
 async def _drafted(controller: CompactionController) -> None:
-    work = controller.preparation._task  # pyright: ignore[reportPrivateUsage]
+    work = controller.slot._task  # pyright: ignore[reportPrivateUsage]
     if work is not None and not work.done():
         await asyncio.wait({work})
         await asyncio.sleep(0)  # whoever waits for it is called in the next round

@@ -17,7 +17,7 @@ from ullage.replay.pricing.prompt_cache import Ttl
 from ullage.replay.simulating.optimum import Choice, Step, best_schedule, cheapest_of, steps_of
 from ullage.replay.simulating.outcome import Leaves
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.replay.simulating.simulation import outcome_of, simulate
+from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.transcript import Source, Transcript
 
 MODELS = ("claude-opus-4-5", "claude-haiku-5-5", "claude-sonnet-4-5")
@@ -148,7 +148,7 @@ def test_a_call_costs_what_the_price_list_says():
 def test_without_compactions_it_costs_what_the_simulation_says(seconds: float, source: Source):
     session = Prepared(working_session(seconds=seconds, source=source))
     choice = Choice(tuple(steps_of(session, Settings())), Leaves("p", 30_000), writes_cost=source != "codex")
-    assert choice.cost_of(()).dollars == pytest.approx(simulate(session, NONE).total)
+    assert choice.cost_of(()).dollars == pytest.approx(outcome_of(session, NONE).run.total)
 
 
 def test_no_policy_is_cheaper_than_the_optimum():

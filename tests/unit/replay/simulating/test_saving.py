@@ -14,7 +14,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.replay.simulating.simulation import simulate
+from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.transcript import Transcript
 
 LONG = working_session(turns=30, reads=4, characters=6_000, seconds=5.0)
@@ -37,7 +37,7 @@ def waiting(transcript: Transcript, seconds: float, *, before: int, hour: bool =
 
 def saved(transcript: Transcript, economy: Economy, policy: Policy = ULLAGE, writing: float = 30.0) -> list[CompactionPoint]:
     """The compactions that were made to save."""
-    run = simulate(Prepared(transcript), policy, Settings(economy=economy, writing_seconds=writing))
+    run = outcome_of(Prepared(transcript), policy, Settings(economy=economy, writing_seconds=writing)).run
     assert run.failure == ""
     assert run.violations == ()
     return [point for point in run.compactions if point.trigger == "economy"]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import MODEL, PRELUDE, working_session
+from ullage.context.compaction.economy import CHARACTERS_PER_TOKEN, FETCHING_OUTPUT_TOKENS
 from ullage.context.compaction_entries import Cleared
 from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging
 from ullage.context.entries import ToolReturned
@@ -22,7 +23,7 @@ from ullage.replay.pricing.cost import as_if, cost_of, predict
 from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
 from ullage.replay.simulating.outcome import USUAL_SUMMARY_TOKENS
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.replay.simulating.simulation import simulate
+from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.transcript import Transcript
 
 
@@ -68,7 +69,7 @@ def policy(engine: Unchanging, line: int = 60_000, restore: RestoreOptions | Non
 
 
 def simulated(transcript: Transcript, of: Policy, settings: Settings | None = None) -> Run:
-    run = simulate(Prepared(transcript), of, settings or Settings())
+    run = outcome_of(Prepared(transcript), of, settings or Settings()).run
     assert run.failure == ""
     return run
 
@@ -195,6 +196,37 @@ def test_restored_files_are_there_and_count_apart():
     assert restoring.violations == ()
 
 
+def read_twice(between: int = 8) -> Transcript:
+    """A file is read, the session is compacted, and the same file is read again."""
+    text = "\n".join(f"the valve number {number} of the tank is open" for number in range(400))
+    work = [
+        entry
+        for number in range(between)
+        for entry in (reply(200, 20_000, 500, blocks=(call(f"more{number}"),)), returned(f"part {number}", f"more{number}"))
+    ]
+    first = [prompt(), reply(9_000, 0, 9_000, blocks=(call("first"),)), returned(text, "first")]
+    again = [reply(200, 20_000, 500, blocks=(call("again"),)), returned(text, "again"), reply(5_000, 20_000, 500)]
+    return session(*first, *work, *again, compactions=(compacted(len(first) + len(work), "Nothing is left to do."),))
+
+
+def test_what_was_taken_out_of_view_and_came_again_has_its_price():
+    """The text, written to the cache once more, and one request that reads what the compaction left."""
+    run = simulated(read_twice(), policy(Summarising()), Settings("recorded", "recorded"))
+    acquired, prices = run.retained.acquired, prices_of(MODEL)
+    assert prices is not None
+    terms = prices.terms(for_an_hour=False)
+    assert terms is not None
+    tokens, left = acquired.again.of / CHARACTERS_PER_TOKEN, run.compactions[0].tokens_after
+    once = terms.write * tokens + terms.read * left + terms.output * FETCHING_OUTPUT_TOKENS
+    assert acquired.fetches == 1
+    assert run.forgetting == pytest.approx(once * terms.token)
+    assert 0 < run.forgetting < run.total
+
+
+def test_forgetting_costs_nothing_where_nothing_is_compacted():
+    assert simulated(read_twice(), NONE).forgetting == 0
+
+
 def test_a_request_that_does_not_fit_is_compacted_once_and_else_told():
     settings = Settings(window=50_000)
     far = 10_000_000
@@ -207,7 +239,7 @@ def test_a_request_that_does_not_fit_is_compacted_once_and_else_told():
 
 
 def test_a_policy_that_raises_says_so():
-    run = simulate(Prepared(working_session()), policy(Raising()))
+    run = outcome_of(Prepared(working_session()), policy(Raising())).run
     assert run.failure == "KeyError: 'oh'"
     assert run.requests == ()
 

@@ -67,6 +67,14 @@ COSTS: tuple[Column, ...] = (
         "less",
     ),
     Column(
+        "For forgetting",
+        "What tools gave again within 60 messages after a compaction, and was not in view then: written to the cache once more, with the "
+        "requests for it. The recorded results are in the cost of every policy already, so it stands beside the cost.",
+        lambda standing: standing.forgetting if standing.forgetting_known else None,
+        money,
+        "less",
+    ),
+    Column(
         "of it summaries",
         "What the calls that write summaries cost, as the policy makes them, with the prompt cache as it was then.",
         _priced(lambda s: s.summaries.total),
@@ -287,6 +295,14 @@ def projects(by: ByProject) -> Markup | None:
     ]
     tables = [_projects_table(caption, by, cell, key) for caption, key, cell in shown]
     if any(figure.policy == BESIDE for figure in by.together) and len(by.together) > 1:
+        tables.append(
+            _projects_table(
+                f"Cost beside {BESIDE}, with what forgetting costs",
+                by,
+                lambda figure: with_interval(figure.beside_forgetting, figure.beside_forgetting_interval),
+                "",
+            )
+        )
         tables.append(_projects_table(f"Cost beside {BESIDE}", by, lambda figure: with_interval(figure.beside, figure.beside_interval), ""))
     return joined(tag("p", PROJECTS), *tables)
 

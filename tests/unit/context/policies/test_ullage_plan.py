@@ -26,8 +26,8 @@ from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, SystemPart
 from ullage.context.compaction_entries import Compaction, Summarised
 from ullage.context.entries import Entry, Logged, Prelude, UserPrompt
-from ullage.context.moves.plan import Plan, plan, reactive_plan
-from ullage.context.moves.preview import preview
+from ullage.context.moves.plan import Plan, preview
+from ullage.context.policies.ullage import reactive_plan, usual_plan
 from ullage.context.policy import ClearOptions, SnipOptions, SummaryOptions, UllageOptions
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
@@ -46,7 +46,7 @@ def no_digest(entries: Sequence[Logged]) -> str:
 
 
 def make(entries: Sequence[Logged], line: int, policy: UllageOptions = POLICY, goal: int | None = None) -> Plan | None:
-    return plan(project(entries), policy, line, characters, no_digest, goal=goal)
+    return usual_plan(project(entries), policy, line, characters, no_digest, goal=goal)
 
 
 def talk(count: int, size: int) -> list[Entry]:
@@ -213,8 +213,8 @@ def test_after_a_refusal_a_long_first_answer_is_summarised_where_the_short_quest
 
 def plans_of(projection: Projection, line: int) -> list[Plan]:
     made = [
-        plan(projection, POLICY, line, characters, no_digest),
-        plan(projection, POLICY, line, characters, no_digest, goal=0),
+        usual_plan(projection, POLICY, line, characters, no_digest),
+        usual_plan(projection, POLICY, line, characters, no_digest, goal=0),
         reactive_plan(projection, POLICY, line, characters, no_digest),
     ]
     return [each for each in made if each is not None]
@@ -288,9 +288,9 @@ def test_of_a_long_view_the_newest_messages_tell_the_same_as_all(
     more = log(*entries, *(entry for stretch in then for entry in stretch))
     policy = replace(POLICY, goal_share=0.0, summary=replace(POLICY.summary, tail_tokens=tail, user_message_tokens=300, output_tokens=200))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ullage.context.moves.plan.NEWEST", newest)
+        patched.setattr("ullage.context.policies.ullage.NEWEST", newest)
         of_the_newest = make(more, line, policy)
-        patched.setattr("ullage.context.moves.plan._from_the_newest", nothing)
+        patched.setattr("ullage.context.policies.ullage._from_the_newest", nothing)
         assert make(more, line, policy) == of_the_newest
 
 
@@ -303,7 +303,7 @@ def test_in_a_very_long_view_what_the_summary_covers_is_not_looked_at():
         counted.append(len(messages))
         return characters(messages)
 
-    made = plan(project(entries), policy, 10_000, watched, no_digest)
+    made = usual_plan(project(entries), policy, 10_000, watched, no_digest)
     assert made is not None
     assert made.summarise_to is not None
     assert len(counted) < 200 < len(project(entries).messages)

@@ -1,29 +1,40 @@
-"""The model's summaries, as a live session gets them: the requests, how long they may take, and the check of the replies.
+"""Who is asked by a live session that compacts: the engine of the policy in force, and the model for a summary.
 
-When one is asked for, and what is done where none comes, stands in `context/compaction/writing.py`.
+An engine may come from any package. One that fails is not asked for a while (`PolicyInUse`). The model writes on the conversation as it
+was (`AskingModel`): here are the requests, how long they may take, and the check of the replies. When either is asked, and what is done
+where nothing comes, stands in `context/compaction/drafting.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.api_summary import for_the_api, instructions, judged
-from ullage.context.compaction.draft import Draft, NotForTheApi, SummaryFailed, both, counting
+from ullage.context.compaction.draft import Draft, NotForTheApi, PolicyFailed, SummaryFailed, both, counting
+from ullage.context.compaction.gathering import Breaker
 from ullage.context.compaction.means import ApiSummary, WrittenSummary
 from ullage.context.counting.tokens import Calibration
+from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Logged
+from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.moves.plan import Asked, Plan
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
 from ullage.context.summary.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, place
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
+from ullage.session.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 SECONDS = 180.0
 """Longest that a summary may take. A minute proved too short for large contexts (Amazon Q); peers need 25 to 37 s."""
@@ -33,6 +44,76 @@ ATTEMPTS = 3
 
 THINKING_TOKENS = 4_096
 """What the model may think before it writes, beyond what it may write: the API's limit covers both."""
+
+
+class PolicyInUse:
+    """The policy that the user chose, as one session uses it."""
+
+    def __init__(self, surroundings: Surroundings, taken_over: Callable[[], None]) -> None:
+        self._surroundings = surroundings
+        self._taken_over = taken_over
+        self._policy = self._at_boundary = surroundings.policy
+        self._breaker = Breaker()
+
+    @property
+    def policy(self) -> Policy:
+        """The one that the settings name now."""
+        if self._surroundings.policy is not self._policy:
+            self._policy, self._breaker = self._surroundings.policy, Breaker()
+        return self._policy
+
+    def take_over(self) -> None:
+        """At a boundary: says so where the policy is another one than at the boundary before, since the tools may be others too."""
+        if self.policy is not self._at_boundary:
+            self._at_boundary = self.policy
+            self._taken_over()
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the engine is to be asked before every call."""
+        return self._surroundings.settings.auto_compact and self.policy.engine.keeps_up and not self.rests
+
+    @property
+    def rests(self) -> bool:
+        """Whether the engine failed too often and is not asked at the moment."""
+        return self.policy.has_stand_in and self._breaker.is_open(self._surroundings.clock())
+
+    async def ask(self, policy: Policy, question: Callable[[], Answer], *, counts: bool = True) -> Answer:
+        """An answer of the policy's engine, from another thread. Raises `PolicyFailed`; of Ullage's own engine what it raises itself.
+
+        `counts`: a failure is one of those after which the engine rests.
+        """
+        if not policy.has_stand_in:
+            return await asyncio.to_thread(question)
+        if self.rests:
+            raise PolicyFailed(f"The policy {policy.name} failed several times in a row; it is not asked at the moment")
+        try:
+            return await asyncio.to_thread(question)
+        except Exception as error:
+            raise self._failed(error, counts=counts) from error
+
+    def _failed(self, error: Exception, *, counts: bool = True) -> PolicyFailed:
+        logger.error("the engine of the policy %s failed", self.policy.name, exc_info=error)
+        if counts:
+            self._breaker.failed(self._surroundings.clock())
+        return PolicyFailed(f"The policy {self.policy.name} failed: {type(error).__name__}: {error}")
+
+    def succeeded(self) -> None:
+        """The engine gave an answer that can be used."""
+        self._breaker.succeeded()
+
+    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """What the model gets of each result of one message. Raises `PolicyFailed`."""
+        if self.rests:
+            return ULLAGE.engine.arrive(arrivals, path_of)
+        try:
+            clips = tuple(self.policy.engine.arrive(arrivals, path_of))
+            for clip, _ in zip(clips, arrivals, strict=True):
+                if not isinstance(clip.content, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+                    raise TypeError(f"a result became {type(clip.content).__name__}")
+        except Exception as error:
+            raise self._failed(error) from error
+        return clips
 
 
 @dataclass(frozen=True, slots=True)
