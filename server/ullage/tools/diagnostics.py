@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.files import Diagnostic, Editor
 from ullage.workspace.folders import Folders
@@ -23,8 +24,9 @@ class Diagnostics:
 
     kind: ToolKind = "read"
 
-    def __init__(self, folders: Folders, editor: Editor) -> None:
+    def __init__(self, folders: Folders, editor: Editor, rules: ReadRulesNow | None = None) -> None:
         self._folders = folders
+        self._rules = rules or none_refused(folders)
         self._editor = editor
         self.spec = ToolSpec(
             "diagnostics",
@@ -52,9 +54,14 @@ class Diagnostics:
             path = self._folders.resolve(name) if name else None
         except FILE_ERRORS as error:
             return file_failure(error, name, self._folders)
+        rules = self._rules()
+        refusing = None if path is None else rules.refusing(path, name)
+        if refusing is not None:
+            return await rules.refused(refusing)
         problems = await self._editor.diagnostics(path)
         if problems is None:
             return ToolOutcome("The editor cannot tell. Run the project's own checks with bash instead.", is_error=True)
+        problems = [problem for problem in problems if rules.refusing(problem.path) is None]  # messages quote the text
         if not problems:
             return ToolOutcome(f"The editor reports no problems{f' in `{name}`' if name else ''}.")
         worst_first = sorted(problems, key=lambda problem: (SEVERITIES.index(problem.severity), problem.path, problem.line))

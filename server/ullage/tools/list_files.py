@@ -9,6 +9,7 @@ from pathlib import Path
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.quoting import in_a_line
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.folders import Folders, NotRegular
 from ullage.workspace.ignore import Found, IgnoreRules, children
@@ -23,8 +24,9 @@ class ListFiles:
 
     kind: ToolKind = "read"
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: Folders, rules: ReadRulesNow | None = None) -> None:
         self._folders = folders
+        self._rules = rules or none_refused(folders)
         self.spec = ToolSpec(
             "list_files",
             description("list_files"),
@@ -43,7 +45,7 @@ class ListFiles:
         return f"List {text(input, 'path') or '.'}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free."""
+        """Listing is free, where no rule refuses it."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
@@ -52,6 +54,10 @@ class ListFiles:
         name = text(call.input, "path") or "."
         try:
             start = self._folders.resolve(name)
+            rules = self._rules()
+            refusing = rules.refusing(start, name)
+            if refusing is not None:
+                return await rules.refused(refusing)
             if not start.exists():
                 raise FileNotFoundError(start)
             if not start.is_dir():
@@ -60,14 +66,17 @@ class ListFiles:
                 return ToolOutcome(f"`{name}` is a file. Use read_file to read it.", is_error=True)
         except FILE_ERRORS as error:
             return file_failure(error, name, self._folders)
-        return ToolOutcome(await asyncio.to_thread(self._listing, start, integer(call.input, "depth", DEPTH)))
+        return ToolOutcome(await asyncio.to_thread(self._listing, start, integer(call.input, "depth", DEPTH), rules))
 
-    def _listing(self, start: Path, depth: int) -> str:
+    def _listing(self, start: Path, depth: int, read_rules: ReadRules) -> str:
         rules = IgnoreRules(self._folders.roots).below(start)
         found: list[Found] = []
+        refused = 0
         level = [start]
         for _ in range(depth):
-            here = [child for folder in level for child in children(folder, rules) if not self._folders.hides(child.path)]
+            met = [child for folder in level for child in children(folder, rules) if not self._folders.hides(child.path)]
+            here = [child for child in met if read_rules.refusing(child.path) is None]
+            refused += len(met) - len(here)
             found += here
             level = [child.path for child in here if child.kind == "folder"]
             if not level or len(found) > LISTED:
@@ -79,6 +88,10 @@ class ListFiles:
             lines.append(f"(Only the first {LISTED}. List a folder of these, or use search.)")
         elif level:
             lines.append(f"(Folders below level {depth} are not listed.)")
+        if refused:
+            lines.append(
+                f"({refused} more {'is' if refused == 1 else 'are'} not listed: rules of the user's refuse reading {read_rules.in_words}.)"
+            )
         return "\n".join(lines) or "(Nothing but what is ignored.)"
 
     def _line(self, found: Found) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from ullage.context.blocks import Json
 from ullage.tools.command_lines.judge import Named, Site, Unknown, is_known, judge, parts_of
+from ullage.tools.rules.naming import files_named
 from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS
 from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
 from ullage.tools.steering import steers
@@ -56,6 +57,8 @@ def shown_rule(action: str, pattern: str, files: str = "") -> str:
         return f"{shown}, while the files that it names stay the same" if files else shown
     if action == "host":
         return f"connections to `{pattern}`"
+    if action == "read":
+        return f"reading of `{pattern}`"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
 
 
@@ -146,6 +149,7 @@ def command_need(command: str, site: Site | None) -> PermissionNeed:
         harmless,
         files=files,
         line=command,
+        names=files_named(command, () if isinstance(each, Unknown) else each, site),
         judged=() if isinstance(each, Unknown) else each,
         unfollowed=each.reason if isinstance(each, Unknown) else "",
         folder="" if site is None else str(site.folder),

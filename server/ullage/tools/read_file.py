@@ -9,6 +9,7 @@ from ullage.context.blocks import Json, ToolSpec
 from ullage.context.entries import FileTouch
 from ullage.tools.file_tools import FILE_ERRORS, excerpt, file_failure, split_lines
 from ullage.tools.media import Shelf, Shown, show
+from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.touched import FileReads
@@ -22,8 +23,9 @@ class ReadFile:
 
     kind: ToolKind = "read"
 
-    def __init__(self, files: WorkspaceFiles, reads: FileReads, shelf: Shelf | None = None) -> None:
+    def __init__(self, files: WorkspaceFiles, reads: FileReads, shelf: Shelf | None = None, rules: ReadRulesNow | None = None) -> None:
         self._files = files
+        self._rules = rules or none_refused(files.folders)
         self._reads = reads
         self._shelf = shelf
         self.spec = ToolSpec(
@@ -45,7 +47,7 @@ class ReadFile:
         return f"Read {text(input, 'path')}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free."""
+        """Reading is free, where no rule refuses it."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
@@ -54,6 +56,10 @@ class ReadFile:
         name = text(call.input, "path")
         try:
             path = self._files.folders.resolve(name)
+            rules = self._rules()
+            refusing = rules.refusing(path, name)
+            if refusing is not None:
+                return await rules.refused(refusing)
             shown = None if self._shelf is None else await show(path, self._shelf)
             if shown is not None:
                 return self._show_media(name, path, shown)

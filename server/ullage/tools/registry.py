@@ -17,6 +17,7 @@ from ullage.tools.memory import MemoryTool
 from ullage.tools.propose_plan import Plans, ProposePlan
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import Recall, RecallTool
+from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.todo import Todo
@@ -48,6 +49,8 @@ class ToolDependencies:
     """The session's log so far."""
     shelf: Shelf | None = None
     """Where images go that the model is shown; None where it is shown none."""
+    read_rules: ReadRulesNow | None = None
+    """Which files the user's rules refuse to have read; None where none do."""
 
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
@@ -68,11 +71,12 @@ def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozen
 
 
 def _reading(dependencies: ToolDependencies) -> list[Tool]:
+    rules = dependencies.read_rules
     return [
-        ReadFile(dependencies.files, dependencies.reads, dependencies.shelf),
-        ListFiles(dependencies.folders),
-        SearchFiles(dependencies.folders, dependencies.editor),
-        Diagnostics(dependencies.folders, dependencies.editor),
+        ReadFile(dependencies.files, dependencies.reads, dependencies.shelf, rules),
+        ListFiles(dependencies.folders, rules),
+        SearchFiles(dependencies.folders, dependencies.editor, rules),
+        Diagnostics(dependencies.folders, dependencies.editor, rules),
         Todo(),
         ProposePlan(dependencies.plans, dependencies.editor),
         RecallTool(dependencies.recall, dependencies.shelf),

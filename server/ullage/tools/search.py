@@ -24,6 +24,7 @@ from ullage.context.quoting import in_a_line
 from ullage.processes.programs import find_program
 from ullage.processes.start import Asker, Running, start
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.search_matching import MATCHES, SECONDS, BadPattern, Found, Match, Search, match_lines, shown_line
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.files import Editor
@@ -46,8 +47,9 @@ class SearchFiles:
 
     kind: ToolKind = "search"
 
-    def __init__(self, folders: Folders, editor: Editor) -> None:
+    def __init__(self, folders: Folders, editor: Editor, rules: ReadRulesNow | None = None) -> None:
         self._folders = folders
+        self._rules = rules or none_refused(folders)
         self._editor = editor
         self.spec = ToolSpec(
             "search",
@@ -70,7 +72,7 @@ class SearchFiles:
         return f'Search "{text(input, "pattern")}"{f" in {place}" if place else ""}'
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free."""
+        """Searching is free, where no rule refuses it."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
@@ -81,6 +83,10 @@ class SearchFiles:
             places = self._places(name)
         except FILE_ERRORS as error:
             return file_failure(error, name, self._folders)
+        read_rules = self._rules()
+        refusing = next((rule for place in places if (rule := read_rules.refusing(place, name)) is not None), None)
+        if refusing is not None:
+            return await read_rules.refused(refusing)
         glob = text(call.input, "glob")
         try:
             wanted = _file_filter(glob, self._folders)
@@ -90,7 +96,7 @@ class SearchFiles:
             pattern=text(call.input, "pattern"),
             case_sensitive=boolean(call.input, "case_sensitive"),
             places=places,
-            wanted=lambda path: wanted(path) and not self._folders.hides(path),
+            wanted=lambda path: wanted(path) and not self._folders.hides(path) and read_rules.refusing(path) is None,
             skipped=frozenset(path for path in self._editor.open_paths() if self._editor.open_text(path) is not None),
         )
         rules = IgnoreRules(self._folders.roots)
@@ -99,7 +105,7 @@ class SearchFiles:
         except BadPattern as error:
             return ToolOutcome(f"`{search.pattern}` is not a valid regular expression: {error}", is_error=True)
         left_out = () if found.cut_short else await asyncio.to_thread(too_large, search, rules)
-        return ToolOutcome("\n".join((self._shown(found), *self._too_large(left_out))))
+        return ToolOutcome("\n".join((self._shown(found), *self._too_large(left_out), *_left_out_by(read_rules))))
 
     def _places(self, name: str) -> tuple[Path, ...]:
         if not name:
@@ -158,6 +164,12 @@ class SearchFiles:
             named = ", ".join(f"`{in_a_line(self._folders.show(path))}`" for path in paths[:NAMED_FILES])
             more = f" and {len(paths) - NAMED_FILES} more" if len(paths) > NAMED_FILES else ""
             yield f"(Not searched, for they are over {MAXIMUM_BYTES:,} bytes: {named}{more}. Use bash to look into them.)"
+
+
+def _left_out_by(rules: ReadRules) -> Iterator[str]:
+    """Said whether or not there are such files: what is in them must not show."""
+    if rules.rules:
+        yield f"(No file was searched that rules of the user's refuse to have read: {rules.in_words}.)"
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:

@@ -24,8 +24,11 @@ from ullage.tools.command_lines.judge import Part
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
-NeedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan"]
+AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan"]
 """What kind of thing has to be allowed."""
+
+NeedAction: TypeAlias = AskedAction | Literal["read"]
+"""The same, and what is free but may be refused."""
 
 LARGEST_INTEGER = 2**53 - 1
 """As JSON numbers go, and far within what a database holds."""
@@ -69,6 +72,8 @@ class PermissionNeed:
     """What it is about, as rules are compared with it: the path of an edit, as it is shown."""
     line: str = ""
     """The line of a command."""
+    names: tuple[str, ...] = field(default=(), compare=False)
+    """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
     judged: tuple[Part, ...] = ()
     """The plain commands of the line; empty where it is not followed."""
     unfollowed: str = ""

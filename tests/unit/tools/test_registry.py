@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.unit.tools.workplace import TAKE_A_PATH, Workplace, needed
@@ -28,6 +30,15 @@ def test_each_tool_describes_itself_and_titles_anything(name: str) -> None:
     assert len(tool.spec.description) > 80
     for wrong in ({}, {"path": 3, "command": None}, {"path": "x" * 9}):
         assert tool.title(wrong)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_takes_a_path_says_so_by_its_name(name: str) -> None:
+    """By the name `path` the tests of bad paths, pipes and missing folders find their tools."""
+    properties = EVERY[name].spec.input_schema.get("properties", {})
+    assert isinstance(properties, dict)
+    others = [each for each in properties if re.search(r"path|^(file|folder|directory|dir)(name)?$", each) and each != "path"]
+    assert others == []
 
 
 @pytest.mark.parametrize("name", EVERY)

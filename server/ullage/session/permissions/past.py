@@ -16,7 +16,8 @@ from ullage.store.origins import is_foreign
 from ullage.tools.rules.covering import Judging, Rule, check_rule, explanation_of, warning_about
 from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, path_pattern
 from ullage.tools.rules.refusing import is_refused
-from ullage.tools.tool import BadToolInput, PermissionNeed, Tool
+from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, text
+from ullage.workspace.folders import OutsideWorkspace
 
 MOST_REPLIES = 2_000
 """With calls, the newest of all sessions of the workspace."""
@@ -101,7 +102,7 @@ class PastCalls:
         judging = self._permits.judging((rule,))
         kind = [call for call in self._newest() if _is_of(rule.action, call.need)]
         found = [call for call in kind if is_about(rule, call.need)]
-        shown = tuple(_match(judging, call) for call in found[:MOST_SHOWN])
+        shown = tuple(_match(judging, call) for call in _by_text(found)[:MOST_SHOWN])
         return CheckedRule("", explanation_of(rule), warning_about(rule), shown, len(found), len(kind))
 
     def _newest(self) -> Sequence[PastCall]:
@@ -124,9 +125,26 @@ class PastCalls:
                 seen.add(place)
                 if key in found:
                     found[key] = replace(found[key], times=found[key].times + 1)
-                elif len(found) < MOST_CALLS and (need := _need(tools.get(call.name), call.input)) is not None:
+                elif len(found) < MOST_CALLS and (need := self._need(tools.get(call.name), call.input)) is not None:
                     found[key] = PastCall(need, 1, logged.at)
         return tuple(found.values())
+
+    def _need(self, tool: Tool | None, input: Mapping[str, Json]) -> PermissionNeed | None:
+        try:
+            if tool is not None and tool.spec.name == "read_file":  # which is free, so that it needs nothing
+                return PermissionNeed("read", "", tool.title(input), subject=self._permits.shown(text(input, "path")))
+            return None if tool is None else tool.permission(input)
+        except (BadToolInput, OSError, OutsideWorkspace):
+            return None
+
+
+def _by_text(calls: Sequence[PastCall]) -> Sequence[PastCall]:
+    """A file that was read and edited stands there once."""
+    found: dict[str, PastCall] = {}
+    for call in calls:
+        known = found.get(call.text)
+        found[call.text] = call if known is None else replace(known, times=known.times + call.times)
+    return tuple(found.values())
 
 
 def is_about(rule: Rule, need: PermissionNeed) -> bool:
@@ -141,9 +159,14 @@ def is_about(rule: Rule, need: PermissionNeed) -> bool:
             return path_pattern(rule.pattern).fullmatch(need.subject) is not None
         case "host":
             return any(host_matches(rule.pattern, host) for host in need.hosts)
+        case "read":
+            return False
 
 
 def _is_of(action: RuleAction, need: PermissionNeed) -> bool:
+    """A rule for reading is about edits and commands, too."""
+    if action == "read":
+        return need.action in ("read", "edit", "command")
     return bool(need.hosts) if action == "host" else need.action == action
 
 
@@ -152,17 +175,11 @@ def _match(judging: Judging, call: PastCall) -> Match:
     return Match(call, decision.free, decision.refused is not None)
 
 
-_NAMES = {"bash": ("command", "network", "steering_files"), "write_file": ("path",), "edit_file": ("path",)}
+_KINDS = {"write_file": "edit", "edit_file": "edit"}
+_NAMES = {"bash": ("command", "network", "steering_files"), "write_file": ("path",), "edit_file": ("path",), "read_file": ("path",)}
 """What of a call's input says what it does, by tool."""
 
 
 def _key(tool: str, input: Mapping[str, Json]) -> str | None:
     names = _NAMES.get(tool)
-    return None if names is None else json.dumps(["edit" if tool != "bash" else tool, *(input.get(name) for name in names)])
-
-
-def _need(tool: Tool | None, input: Mapping[str, Json]) -> PermissionNeed | None:
-    try:
-        return None if tool is None else tool.permission(input)
-    except (BadToolInput, OSError):
-        return None
+    return None if names is None else json.dumps([_KINDS.get(tool, tool), *(input.get(name) for name in names)])

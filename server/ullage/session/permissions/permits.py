@@ -10,6 +10,7 @@ from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.surroundings import Surroundings
 from ullage.tools.permission import digest_for_rule
 from ullage.tools.rules.covering import AskFor, Decision, Judging, Rule, RuleScope, check_rule
+from ullage.tools.rules.reading import ReadRules
 from ullage.tools.tool import PermissionNeed
 
 
@@ -89,6 +90,15 @@ class SessionPermits:
         """Everything is asked again. Raises `StoreFailed`."""
         self.own.forget_all()
         self._around.remembered.forget_all()
+
+    def reading(self) -> ReadRules:
+        """Which files may not be read."""
+        refusing = tuple(rule for rule in self.rules() if rule.action == "read" and rule.refuses)
+        return ReadRules(self._around.folders, refusing, lambda rule: self.used((rule,)))
+
+    def shown(self, name: str) -> str:
+        """A file by its path as rules are compared with it. Raises `OutsideWorkspace`."""
+        return self._around.folders.show(self._around.folders.resolve(name))
 
     def digest(self, pattern: str) -> str:
         """Of the files that the pattern of a rule names, as they are now."""

@@ -76,7 +76,7 @@ class AskedPart:
 class Proposal:
     """A pattern that would cover a part of the call, for the user to change."""
 
-    action: RuleAction
+    action: Literal["command", "edit", "host"]
     pattern: str
 
 
@@ -125,6 +125,8 @@ class Judging:
                 return self._edit(need)
             case "host":
                 return self._hosts(need)
+            case "read":
+                return Decision(True, (AskedPart(need.subject, "harmless", "it only reads"),))
             case _:
                 return Decision(False, (AskedPart(need.description, "asked", "it is asked each time"),))
 

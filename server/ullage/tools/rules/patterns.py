@@ -22,7 +22,8 @@ from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
 from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
-RuleAction: TypeAlias = Literal["command", "edit", "host"]
+RuleAction: TypeAlias = Literal["command", "edit", "host", "read"]
+"""What a rule is about. Reading is free, so a rule for it can only refuse."""
 
 EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
 
@@ -240,6 +241,8 @@ def check_pattern(action: RuleAction, text: str) -> None:
             path_pattern(text)
         case "host":
             host_pattern(text)
+        case "read":
+            raise BadPattern("Files of the workspace are read without a question. A rule for reading can only refuse")
 
 
 def explained(action: RuleAction, text: str) -> str:

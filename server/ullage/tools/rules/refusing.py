@@ -2,7 +2,11 @@
 
 A rule that allows has to be sure of what a command does. One that refuses is the other way round: it is about a command as soon as that
 could be the one that is meant. `*` stands for any words, wherever they lead. A program is known by its name, wherever it lies. Behind a
-program that starts others (`sudo`, `xargs`, `sh -c`), and in a line that is not followed, its words are looked for anywhere.
+program that starts others (`sudo`, `xargs`, `sh -c`), and in a line that is not followed, its words are looked for anywhere. Options before
+a subcommand do not hide it (`git -C x push`, `leading_options.py`).
+
+A rule that refuses reading a file is about edits of it, too, and about commands whose words name it (`naming.py`). What tools leave out for
+it is said in `reading.py`.
 
 It is no wall all the same: what a script, a build or a program does in turn is not seen.
 """
@@ -12,8 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import PurePosixPath
 
 from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.rules.leading_options import behind_options
 from ullage.tools.rules.patterns import (
     ANY_WORDS,
     ANY_WORDS_AT_ALL,
@@ -32,8 +39,11 @@ from ullage.tools.rules.patterns import (
 )
 from ullage.tools.tool import PermissionNeed
 
-_BETWEEN = re.compile(r"[\s;&|<>()`'\"$={},]+")
+BETWEEN = re.compile(r"[\s;&|<>()`'\"$={},]+")
 """What parts words, where a line is not followed."""
+
+_BETWEEN_WORDS = re.compile(r"[\s;&|<>()`'\"]+")
+"""The same without what may stand within a word: an option keeps its value (`-c x=y`)."""
 
 _LOOKED_AT = 1_000
 """Words of a line that is not followed."""
@@ -41,6 +51,9 @@ _LOOKED_AT = 1_000
 
 def check_refusing(action: RuleAction, pattern: str) -> None:
     """Whether it can be a rule that refuses. Raises `BadPattern`."""
+    if action == "read":
+        path_pattern(pattern)
+        return
     if action == "command" and pattern.startswith((HARMLESS, RUNS)):
         raise BadPattern("Write the words of the command, such as `git push *`")
     check_pattern(action, pattern)
@@ -57,13 +70,36 @@ def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
             case "host":
                 hosts = need.hosts or (need.parts if need.action == "host" else ())
                 return any(host_matches(pattern, host) for host in hosts)
+            case "read":
+                names = need.names if need.action == "command" else (need.subject,) if need.action in ("edit", "read") else ()
+                return any(refuses_reading(pattern, name) for name in names)
     except BadPattern:
         return False
 
 
 def _refuses_edit(pattern: str, path: str) -> bool:
+    return _in_any_case(pattern).fullmatch(path) is not None
+
+
+@lru_cache(maxsize=200)
+def _in_any_case(pattern: str) -> re.Pattern[str]:
     """Names of files are compared without case: on many disks they are the same."""
-    return re.compile(path_pattern(pattern).pattern, re.DOTALL | re.IGNORECASE).fullmatch(path) is not None
+    return re.compile(path_pattern(pattern).pattern, re.DOTALL | re.IGNORECASE)
+
+
+def refuses_reading(pattern: str, name: str) -> bool:
+    """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in.
+
+    With a `/` at the end it is a folder: is each of its files refused? Raises `BadPattern`.
+    """
+    fits, path = _in_any_case(pattern), f"{name}{_ANY_NAME}" if name.endswith("/") else name
+    above = (up.as_posix() for up in PurePosixPath(path).parents)
+    outside = path.lstrip("/") if pattern.startswith("**/") else path  # of another workspace folder: `**/` is for each folder
+    return any(fits.fullmatch(each) for each in (path, outside, *above))
+
+
+_ANY_NAME = "\0"
+"""Which no pattern spells out."""
 
 
 def _refuses_line(pattern: str, need: PermissionNeed) -> bool:
@@ -84,17 +120,22 @@ def _refuses(read: CommandPattern, part: Part) -> bool:
 
 def _is_somewhere(read: CommandPattern, text: str) -> bool:
     """Whether words that the pattern spells out stand one after the other, with any words behind them."""
-    words = [word for word in _BETWEEN.split(text.replace("\\", "")) if word][:_LOOKED_AT]
-    return any(_reached(read, words[start:]) for start in range(len(words)))
+    return any(_is_among(read, [word for word in between.split(text.replace("\\", "")) if word]) for between in (BETWEEN, _BETWEEN_WORDS))
+
+
+def _is_among(read: CommandPattern, words: Sequence[str]) -> bool:
+    return any(_reached(read, words[start:_LOOKED_AT]) for start in range(min(len(words), _LOOKED_AT)))
 
 
 def _reached(read: CommandPattern, words: Sequence[str]) -> set[int]:
-    """How many of the words the whole pattern can stand for."""
-    reached = {0}
+    """How many of the words the whole pattern can stand for. Options before a word that it spells out are passed over."""
+    reached, program = {0}, _name_of(words[0]) if words else ""
     for at, wanted in enumerate(read.words):
         if wanted in (ANY_WORDS, ANY_WORDS_AT_ALL) and not read.literal[at]:
             reached = set(range(min(reached), len(words) + 1))
         else:
+            if at > 0 and not (wanted if isinstance(wanted, str) else wanted.pattern).startswith(("-", "+", "\\-", "\\+")):
+                reached = {later for place in reached for later in behind_options(program, words, place)}
             found = (place for place in reached if place < len(words))
             reached = {place + 1 for place in found if _is_it(wanted, _name_of(words[place]) if at == 0 else words[place])}
         if not reached:
@@ -120,6 +161,8 @@ def explained_refusal(action: RuleAction, text: str) -> str:
         return f"Refuses connections to every host below `{name}`." if text.startswith("*.") else f"Refuses connections to `{name}`."
     if action == "edit":
         return f"Refuses edits of {files_in_words(text)}. Commands can still change them."
+    if action == "read":
+        return f"Refuses reading and editing {files_in_words(text)}, and commands that name them. What else commands read is not seen."
     read = command_pattern(text)
     if text.startswith(EXACTLY):
         return "Refuses just this line, as it stands."

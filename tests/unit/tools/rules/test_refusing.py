@@ -57,6 +57,43 @@ def refused(rule: Rule, need: PermissionNeed) -> bool:
         ("git push", "git push --force", False),
         ("git * --force *", "git push origin --force", True),
         ("git * --force *", "git push origin", False),
+        ("git push *", "git -C x push", True),
+        ("git push *", "git -C x push origin main", True),
+        ("git push *", "git -Cx push", True),
+        ("git push *", "git --git-dir=x/.git push", True),
+        ("git push *", "git --git-dir x/.git --work-tree x push", True),
+        ("git push *", "git -c push.default=current push", True),
+        ("git push *", "git --no-pager -c a=b -C x push -f", True),
+        ("git push *", "sudo git -c a=b push", True),
+        ("git push *", "bash -c 'git -C x push'", True),
+        ("git push *", "git -C push status", False),
+        ("git push *", "git -C x commit -m push", False),
+        ("git push *", "git --no-pager log push", False),
+        ("git push *", "git -c alias.x=push status", False),
+        ("git push", "git -C x push", True),
+        ("git push", "git -C x push --force", False),
+        ("git pu*", "git -C x push", True),
+        ("git -C x *", "git -C x push", True),
+        ("git -C x *", "git -C y push", False),
+        ("npm publish *", "npm --prefix x publish", True),
+        ("npm publish *", "npm --silent publish --tag next", True),
+        ("npm publish *", "npm --new-option x publish", True),
+        ("npm publish *", "npm --prefix publish test", False),
+        ("pnpm publish *", "pnpm -C x --filter y publish", True),
+        ("yarn npm publish *", "yarn --cwd x npm publish", True),
+        ("docker push *", "docker --context live push image", True),
+        ("docker push *", "docker -H tcp://x:2375 push image", True),
+        ("docker compose up *", "docker --context live compose -f x.yml up -d", True),
+        ("docker push *", "docker --context push ps", False),
+        ("cargo publish *", "cargo +nightly publish", True),
+        ("cargo publish *", "cargo -C x -q publish", True),
+        ("kubectl delete *", "kubectl -n live delete pod x", True),
+        ("kubectl delete *", "kubectl --context=live delete pod x", True),
+        ("kubectl delete *", "kubectl -n delete get pods", False),
+        ("terraform apply *", "terraform -chdir=live apply", True),
+        ("make deploy *", "make -C live deploy", True),
+        ("deployer run *", "deployer --stage live run", True),
+        ("deployer run *", "deployer --fast run", True),
         ("rm *", "rm -r src", True),
         ("rm *", "/bin/rm x", True),
         ("rm *", "find . -exec rm {} +", True),
@@ -71,6 +108,23 @@ def test_commands(site: Site, pattern: str, command: str, expected: bool) -> Non
     rule = never("command", pattern)
     assert check_rule(rule) == ""
     assert refused(rule, command_need(command, site)) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "expected"),
+    [
+        ("git push *", "git push origin", True),
+        ("git push *", "git -C src push", False),
+        ("git push *", "git --git-dir=x/.git push", False),
+        ("git push *", "git -c push.default=current push", False),
+        ("npm publish *", "npm --prefix src publish", False),
+        ("kubectl delete *", "kubectl -n live delete pod x", False),
+        ("cargo publish *", "cargo +nightly publish", False),
+        ("make deploy *", "make -C src deploy", False),
+    ],
+)
+def test_what_allows_is_not_widened_by_options_before_a_subcommand(site: Site, pattern: str, command: str, expected: bool) -> None:
+    assert covers([Rule("command", pattern, "workspace")], command_need(command, site), site) is expected
 
 
 def test_without_a_shell_of_unix_the_words_are_looked_for_anywhere() -> None:
@@ -90,6 +144,33 @@ def test_without_a_shell_of_unix_the_words_are_looked_for_anywhere() -> None:
 )
 def test_edits(pattern: str, path: str, expected: bool) -> None:
     assert refused(never("edit", pattern), edit_need(path)) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "expected"),
+    [
+        ("**/.env", ".env", True),
+        ("**/.env", "app/.ENV", True),
+        ("**/.env", "/other/root/.env", True),
+        ("**/.env", "app/.env.example", False),
+        ("**/.env", "app/", False),
+        ("secrets/**", "secrets/", True),
+        ("secrets/**", "secrets/a/b.txt", True),
+        ("secrets", "secrets/a.txt", True),
+        ("secrets/*.pem", "secrets/", False),
+        ("src/a.py", "a.py", False),
+    ],
+)
+def test_reading(pattern: str, name: str, expected: bool) -> None:
+    rule = never("read", pattern)
+    assert check_rule(rule) == ""
+    assert refused(rule, PermissionNeed("read", "", "", subject=name)) is expected
+    if not name.endswith("/"):
+        assert refused(rule, edit_need(name)) is expected
+
+
+def test_a_rule_for_reading_cannot_allow() -> None:
+    assert check_rule(Rule("read", "src/**", "workspace"))
 
 
 def test_connections(site: Site) -> None:
@@ -128,6 +209,7 @@ def test_what_cannot_be_one_is_said(pattern: str) -> None:
         ("command", "git * --force *", "Refuses commands that fit `git * --force *` word by word."),
         ("command", "exactly: x > y", "Refuses just this line, as it stands."),
         ("edit", "src/**", "Refuses edits of all files below `src`. Commands can still change them."),
+        ("read", "**/.env", "Refuses reading and editing files whose path fits `**/.env`, and commands that name them."),
         ("host", "*.example.org", "Refuses connections to every host below `example.org`."),
         ("host", "example.org", "Refuses connections to `example.org`."),
     ],
