@@ -18,6 +18,7 @@ from tests.server.acp_client import KEY, AcpEditor, acp_editor, acp_lines
 from tests.server.client import environment
 from tests.unit.context.pictures import png
 from ullage.store.folder import VARIABLE
+from ullage.store.user_state import KeptRule, UserState
 
 
 async def begun(editor: AcpEditor, folder: Path, **capabilities: Any) -> str:
@@ -57,7 +58,7 @@ async def test_an_edit_is_asked_about_shown_as_a_diff_and_written(folder: Path, 
         assert await editor.prompt(session, "write it") == "end_turn"
         asked, options = editor.asked[0]
         assert (asked.tool_call_id, options[0], options[-1]) == ("toolu_w", "allow_once", "reject_once")
-        assert isinstance((asked.content or [])[-1], schema.FileEditToolCallContent)
+        assert isinstance((asked.content or [])[0], schema.FileEditToolCallContent)
         call = editor.call("toolu_w")
         assert (call["kind"], call["status"]) == ("edit", "completed")
         assert call["raw_input"] == {"path": "new.txt", "content": "hello\n"}
@@ -229,6 +230,40 @@ async def test_a_prompt_brings_images_links_and_texts(folder: Path, state: Path)
         assert error.code == -32602
 
 
+async def test_what_a_rule_refuses_to_have_read_comes_by_no_block(folder: Path, state: Path) -> None:
+    env = folder / ".env"
+    env.write_text("KEY=hunter2\n")
+    UserState(state).add_rule(None, KeptRule("never read", "**/.env", 1.0))
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        blob = schema.BlobResourceContents(blob=base64.b64encode(png(8, 8)).decode(), mime_type="image/png", uri=env.as_uri())
+        for block in (
+            resource_link_block(".env", env.as_uri()),
+            resource_block(embedded_text_resource(env.as_uri(), "KEY=hunter2")),
+            resource_block(embedded_text_resource(f"{env.as_uri()}#L1:1", "KEY=hunter2")),
+            resource_block(embedded_text_resource("vscode-remote://wsl/home/me/.env", "KEY=hunter2")),
+            resource_block(blob),
+            schema.ImageContentBlock(type="image", data=blob.blob, mime_type="image/png", uri=env.as_uri()),
+        ):
+            error = await refused(editor.prompt(session, "look ", block))
+            assert (error.code, (error.data or {})["reason"]) == (-32602, "invalid")
+            assert "your rule `**/.env` refuses to have it read" in str(error)
+        assert not fake.requests
+
+
+async def test_mcp_servers_of_the_client_are_passed_over_and_it_is_told(folder: Path, state: Path) -> None:
+    servers = [schema.McpServerStdio(name="tides", command="/bin/false", args=[], env=[])]
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        told = await editor.initialize()
+        assert told.agent_capabilities is not None
+        assert told.agent_capabilities.mcp_capabilities == schema.McpCapabilities(http=False, sse=False)
+        session = (await editor.agent.new_session(cwd=str(folder), mcp_servers=servers)).session_id
+        for number in range(2):
+            fake.enqueue(Say("Good morning."))
+            await editor.prompt(session, f"hello {number}")
+        assert editor.said().count("Ullage does not use MCP servers yet. These of your editor are passed over: tides.") == 1
+
+
 async def test_without_a_key_the_client_is_told_what_to_do(folder: Path, state: Path) -> None:
     async with acp_editor(state) as editor:
         told = await editor.initialize()
@@ -345,6 +380,19 @@ async def test_settings_that_cannot_be_read_end_it_and_others_are_named(state: P
         assert words in told
 
 
+async def test_nothing_is_told_of_a_session_that_the_client_does_not_know_yet(folder: Path, state: Path) -> None:
+    async with acp_lines(state, settings={"model": {"provider": "practice"}}) as say:
+        await say(_request(1, "initialize", protocolVersion=1))
+        first = (await say(_request(2, "session/new", cwd=str(folder), mcpServers=[])))["result"]["sessionId"]
+        assert say.told == []
+        await say(_request(3, "session/prompt", sessionId=first, prompt=[{"type": "text", "text": "hello"}]))
+        assert say.told[0]["params"]["update"]["sessionUpdate"] == "available_commands_update"
+        forked = (await say(_request(4, "session/fork", sessionId=first, cwd=str(folder), mcpServers=[])))["result"]["sessionId"]
+        assert {each["params"]["sessionId"] for each in say.told} == {first}
+        await say(_request(5, "session/prompt", sessionId=forked, prompt=[{"type": "text", "text": "hello"}]))
+        assert {each["params"]["sessionId"] for each in say.told} == {first, forked}
+
+
 def _request(number: int, method: str, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
@@ -371,6 +419,12 @@ async def test_files_are_read_and_written_through_the_client(folder: Path, state
         fake.enqueue(Call("write_file", {"path": "new.txt", "content": "new\n"}), Say("Made."))
         await editor.prompt(session, "make one")
         assert (folder / "new.txt").read_text() == "new\n"
+        # nor is one of which the client says that it is empty
+        editor.files[str(folder / "more.txt")] = ""
+        fake.enqueue(Call("write_file", {"path": "more.txt", "content": "more\n"}, "toolu_m"), Say("Made."))
+        await editor.prompt(session, "make another")
+        assert (folder / "more.txt").read_text() == "more\n"
+        assert "Created" in str(fake.requests[-1].body["messages"][-1])
         # nothing outside of the folder is asked for
         assert all(Path(each).is_relative_to(folder) for each in editor.read)
 

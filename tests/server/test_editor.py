@@ -240,7 +240,7 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
         client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
         changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.next.why != "off")
         assert isinstance(changed.update, protocol.GaugeUpdate)
-        assert changed.update.gauge.line <= 30_000
+        assert changed.update.gauge.threshold <= 30_000
         assert len(client.messages) == 2
 
 
@@ -361,3 +361,19 @@ async def test_an_editor_that_does_not_save_reloads_and_goes_on(folder: Path, st
         await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
         assert not editor.changed_on_disk
         assert "Changed since you last saw it" not in json.dumps(fake.requests[-1].body["messages"])
+
+
+async def test_what_a_rule_refuses_to_have_read_is_not_attached_by_any_name(folder: Path, state: Path) -> None:
+    (folder / "key.txt").write_text("hunter2\n")
+    (folder / "linked.txt").symlink_to(folder / "key.txt")
+    async with editor_window(folder, state) as client:
+        opened = await client.open()
+        for pattern in ("linked.txt", "**/.env"):
+            never = permissions.NewRule("read", pattern, "workspace", refuses=True)
+            await client.ask(protocol.ALLOW, permissions.AllowParams(opened.session_id, never))
+        for attachment in (
+            protocol.FileAttachment((folder / "linked.txt").as_uri()),
+            protocol.TextAttachment(".env", "KEY=hunter2"),
+        ):
+            with pytest.raises(JsonRpcException, match="refuses to have it read"):
+                await client.prompt(opened.session_id, "look", attachments=[attachment])

@@ -61,10 +61,10 @@ async def test_a_policy_of_a_package_is_used_live(folder: Path, state: Path, tmp
             await client.prompt(opened.session_id, f"Read it, {turn}")
             await client.until_idle(after)
         changed = await chosen(client, "example-ten-sentences")
-        assert changed.gauge.line == 100_000
+        assert changed.gauge.threshold == 100_000
         await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id))
         card = await until_compacted(client)
-        assert (card.status, card.rung) == ("completed", "model")
+        assert (card.status, card.way) == ("completed", "model")
         assert card.summary == "So far, in short:\n\nThe user had a file read, three times over."
         assert client.messages == []
 

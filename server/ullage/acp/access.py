@@ -1,19 +1,23 @@
 """Who pays for the model: a key in the environment, a server of the user's own, or nobody, with the practice model.
 
-A key cannot be typed into a client of this protocol. So a client without one is told where to put it.
+A key cannot be typed into a client of this protocol. So a client without one is told where to put it. This and all else that a session
+refuses is said in the words of the protocol (`refusing`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from acp import RequestError, schema
 
 from ullage.models.choose import BASE_URL, shown_address, unconfirmed_address
+from ullage.session.errors import SessionError, refusal_of
 from ullage.session.settings import Settings
+from ullage.starting import Keys
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import UserState
 
@@ -32,9 +36,9 @@ WHAT_TO_DO = (
 class Access:
     """Of one client. `settings` are those in force."""
 
-    def __init__(self, settings: Settings, api_key: str | None, user_state: UserState, environment: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, settings: Settings, keys: Keys | None, user_state: UserState, environment: Mapping[str, str] = os.environ) -> None:
         self.settings = settings
-        self.api_key = api_key
+        self.keys = keys or Keys()
         self._user_state = user_state
         self._environment = environment
 
@@ -87,5 +91,28 @@ class Access:
 
     @property
     def _lacks_key(self) -> bool:
-        has_server = bool(self.settings.base_url.strip() or self._environment.get(BASE_URL, "").strip())
-        return self.settings.provider != "practice" and not has_server and not (self.api_key or "").strip()
+        inherited = "" if self.settings.provider == "openai" else self._environment.get(BASE_URL, "").strip()
+        has_server = bool(self.settings.base_url.strip() or inherited)
+        return self.settings.provider != "practice" and not has_server and not self.keys.of(self.settings.provider, self.settings.base_url)
+
+
+CODES = {"invalid": -32602, "unknown_session": -32002}
+"""JSON-RPC's, and the protocol's own for what is not there; all others are internal errors (-32603)."""
+
+
+@contextmanager
+def refusing() -> Generator[None]:
+    """In the words of the protocol."""
+    try:
+        yield
+    except StoreFailed as error:
+        refused = refusal_of(error)
+        raise _refused(refused) from error
+    except SessionError as error:
+        raise _refused(error) from error
+
+
+def _refused(error: SessionError) -> RequestError:
+    if error.reason == "key_refused":
+        return RequestError(RequestError.auth_required().code, str(error), {"reason": error.reason})
+    return RequestError(CODES.get(error.reason, -32603), str(error), {"reason": error.reason})

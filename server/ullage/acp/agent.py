@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -13,18 +13,17 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 
 from ullage import __version__
 from ullage.acp import choices
-from ullage.acp.access import Access
+from ullage.acp.access import CODES, Access, refusing
 from ullage.acp.editor import ClientFiles
-from ullage.acp.errors import CODES, refusing
 from ullage.acp.extensions import METHODS, pin_command
-from ullage.acp.live import Live
+from ullage.acp.live import MOST_ITEMS, Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
 from ullage.acp.shown import Shown, known_updates, plan_update, words_chunk
 from ullage.acp.workspaces import Place, Workspaces
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
-from ullage.session.timeline.items import Item, ModelChanged, Snapshot, Update
+from ullage.session.timeline.updates import ModelChanged, Update
 from ullage.workspace.files import Editor
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ logger = logging.getLogger(__name__)
 MOST_SESSIONS = 1_000
 """Of the list."""
 
-MOST_ITEMS = 1_000
-"""Of a conversation, read at one go."""
-
 MODELS_SECONDS = 3.0
 """How long a new session waits for the list of models; a client is told later of one that comes later."""
 
@@ -47,6 +43,8 @@ class Wire(Protocol):
 
     announced: dict[str, Any]
     """`clientCapabilities` as they came."""
+    on_answer: Callable[[Any], object]
+    """Called with the result of each answer, once it is on its way."""
 
     async def send(self, message: dict[str, Any]) -> None:
         """Sends a message as it is."""
@@ -70,7 +68,8 @@ class UllageAgent:
         self._offers = choices.Offers()
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = Outbox(self._send)
-        self._workspaces = Workspaces(lambda: access.settings, access.api_key, state_folder, self._make_editor, self._updated)
+        wire.on_answer = self._answered
+        self._workspaces = Workspaces(lambda: access.settings, access.keys, state_folder, self._make_editor, self._updated)
 
     # Its life
 
@@ -87,6 +86,10 @@ class UllageAgent:
         await self._wire.until_answered()
         for task in tuple(self._tasks):
             task.cancel()
+
+    def _answered(self, result: Any) -> None:
+        if isinstance(result, dict):
+            self._outbox.let_go(str(cast("dict[str, Any]", result).get("sessionId")))
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -153,6 +156,7 @@ class UllageAgent:
             agent_info=schema.Implementation(name="ullage", title="Ullage", version=__version__),
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
+                mcp_capabilities=schema.McpCapabilities(http=False, sse=False),
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
@@ -176,10 +180,11 @@ class UllageAgent:
         self, cwd: str, additional_directories: list[str] | None = None, mcp_servers: list[Any] | None = None, **_: Any
     ) -> schema.NewSessionResponse:
         """A new session in that folder."""
-        place = await self._place(cwd, additional_directories, mcp_servers)
+        place = await self._place(cwd, additional_directories)
         with refusing():
             session = await place.sessions.create()
-        live = await self._follow(place, session)
+        self._outbox.hold(session.id)
+        live = await self._follow(place, session, mcp_servers)
         shown = session.snapshot(0)
         return schema.NewSessionResponse(
             session_id=session.id, modes=choices.modes(shown.mode), config_options=await self._first_options(place, live)
@@ -196,7 +201,7 @@ class UllageAgent:
         """Opens a session and tells what was said in it, before it answers."""
         place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
         shown = live.session.snapshot(MOST_ITEMS)
-        for update in live.shown.replay(_all_items(live.session, shown)):
+        for update in live.shown.replay(live.items_up_to(shown)):
             live.tell(update)
         if shown.plan:
             live.tell(plan_update(shown.plan))
@@ -225,10 +230,11 @@ class UllageAgent:
         **_: Any,
     ) -> schema.ForkSessionResponse:
         """A new session with what was said in that one."""
-        place = await self._place(cwd, additional_directories, mcp_servers)
+        place = await self._place(cwd, additional_directories)
         with refusing():
             session = (await place.sessions.fork(session_id)).session
-        live = await self._follow(place, session)
+        self._outbox.hold(session.id)
+        live = await self._follow(place, session, mcp_servers)
         mode = session.snapshot(0).mode
         options = await self._first_options(place, live)
         return schema.ForkSessionResponse(session_id=session.id, modes=choices.modes(mode), config_options=options)
@@ -344,19 +350,17 @@ class UllageAgent:
         if not self._initialized:
             raise RequestError(RequestError.invalid_request().code, "The first request is `initialize`")
 
-    async def _place(self, cwd: str, more: list[str] | None, mcp_servers: list[Any] | None) -> Place:
+    async def _place(self, cwd: str, more: list[str] | None) -> Place:
         self._check_initialized()
         self._access.check()
-        if mcp_servers:
-            logger.warning("Ullage uses no MCP servers; those of the client are passed over")
         with refusing():
             return await self._workspaces.at(cwd, more or ())
 
     async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[Place, Live]:
-        place = await self._place(cwd, more, mcp_servers)
+        place = await self._place(cwd, more)
         with refusing():
             session = await place.sessions.open(session_id)
-        return place, await self._follow(place, session)
+        return place, await self._follow(place, session, mcp_servers)
 
     def _known(self, session_id: str) -> tuple[Place, Live]:
         self._check_initialized()
@@ -365,7 +369,7 @@ class UllageAgent:
             raise RequestError(CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
         return known
 
-    async def _follow(self, place: Place, session: Session) -> Live:
+    async def _follow(self, place: Place, session: Session, mcp_servers: list[Any] | None) -> Live:
         """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
         shown = Shown(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
@@ -377,6 +381,7 @@ class UllageAgent:
             live.tell(choices.commands())
             for update in live.shown.usage(session.snapshot(0).gauge):
                 live.tell(update)
+            live.pass_over([each.name for each in mcp_servers or ()])
 
         self._keep(tell())
         return live
@@ -389,11 +394,3 @@ class UllageAgent:
             if not learning.done():
                 learning.add_done_callback(lambda _: self._tell_options(place, live))
         return self._offers.options(place, live.session.snapshot(0))
-
-
-def _all_items(session: Session, shown: Snapshot) -> list[Item]:
-    items, earlier = list(shown.items), shown.earlier
-    while earlier and items:
-        found, earlier = session.items_before(items[0].id, MOST_ITEMS)
-        items = [*found, *items]
-    return items

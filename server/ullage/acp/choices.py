@@ -17,7 +17,7 @@ from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.slash_commands import COMMANDS
-from ullage.session.timeline.items import ModeId, ModelInfo, Snapshot
+from ullage.session.timeline.updates import ModeId, ModelInfo, Snapshot
 from ullage.session.turns.modes import MODES
 
 logger = logging.getLogger(__name__)

@@ -62,8 +62,8 @@ class ClientFiles:
         if not self._can_read or not path.is_relative_to(self._root) or (mark is not None and mark[1] > LARGEST_BYTES):
             return
         text = await self._text(path)
-        if text is None:
-            return
+        if text is None or (mark is None and not text):
+            return  # some clients say of a file that is not there that it is empty
         on_disk = await asyncio.to_thread(_text_on_disk, path)
         unsaved = on_disk is None or normalise_newlines(text)[0] != on_disk
         if unsaved and mark is not None and on_disk is None:

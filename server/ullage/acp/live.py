@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp import RequestError, schema
@@ -13,7 +14,8 @@ from ullage.acp.outbox import Outbox
 from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.session.timeline.items import EndedTurn, GaugeChanged, ItemUpdated, NoticeItem, StateChanged, ToolCallItem, Update
+from ullage.session.timeline.items import Item, NoticeItem, ToolCallItem, new_id
+from ullage.session.timeline.updates import EndedTurn, GaugeChanged, ItemUpdated, Snapshot, StateChanged, Update
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Stop: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+
+MOST_ITEMS = 1_000
+"""Of a conversation, read at one go."""
 
 NO_ANSWER = "reject_once"
 """What counts as the answer where the client gives none that was offered."""
@@ -47,10 +52,31 @@ class Live:
         """After a turn that was cancelled nothing is told until the next prompt: the protocol wants its answer to be the last word."""
         self._error: NoticeItem | None = None
         """What went wrong in the turn that runs."""
+        self._unsaid: NoticeItem | None = None
+        """Something to know that goes with the next turn."""
 
     def tell(self, update: Any) -> None:
         """Something to the client, in order."""
         self._outbox.put(self.session.id, update)
+
+    def items_up_to(self, shown: Snapshot) -> list[Item]:
+        """Those of a snapshot, and all before them."""
+        items, earlier = list(shown.items), shown.earlier
+        while earlier and items:
+            found, earlier = self.session.items_before(items[0].id, MOST_ITEMS)
+            items = [*found, *items]
+        return items
+
+    def pass_over(self, mcp_servers: Sequence[str]) -> None:
+        """Says that MCP servers that the client names are not used: at once where it knows notices, else as the first words of a turn."""
+        if not mcp_servers:
+            return
+        told = f"Ullage does not use MCP servers yet. These of your editor are passed over: {', '.join(mcp_servers)}."
+        notice = NoticeItem(new_id("n"), time(), "warning", told)
+        if self.shown.knows_notices:
+            self.tell(self.shown.notice(notice))
+        else:
+            self._unsaid = notice
 
     def take(self, update: Update) -> None:
         """What the session told."""
@@ -84,6 +110,9 @@ class Live:
     async def turn(self, prompt_id: str) -> Stop:
         """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` where it ended with an error."""
         self._is_quiet = False
+        if self._unsaid is not None:
+            self.tell(self.shown.notice(self._unsaid))
+            self._unsaid = None
         ended: asyncio.Future[EndedTurn] = self._loop.create_future()
         self._prompts[prompt_id] = ended
         try:

@@ -33,9 +33,23 @@ class Outbox:
         self._send = send
         self._waiting: deque[_Waiting] = deque()
         self._came = asyncio.Event()
+        self._held: dict[str, list[Any]] = {}
+        """What waits for the client to know the session."""
+
+    def hold(self, session_id: str) -> None:
+        """Nothing of that session is sent until it is let go: many a client drops what is about a session that it does not know."""
+        self._held.setdefault(session_id, [])
+
+    def let_go(self, session_id: str) -> None:
+        """The client knows the session now."""
+        for update in self._held.pop(session_id, ()):
+            self.put(session_id, update)
 
     def put(self, session_id: str, update: Any) -> None:
         """Sends it soon."""
+        if session_id in self._held:
+            self._held[session_id].append(update)
+            return
         last = self._waiting[-1] if self._waiting else None
         joined = None if last is None or last.session_id != session_id else _joined(last.update, update)
         if last is not None and joined is not None:

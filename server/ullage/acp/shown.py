@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, cast
 from acp import schema
 
 from ullage.context.summary.state_of_work import PROPOSING
-from ullage.session.timeline import items
+from ullage.session.timeline import items, updates
 from ullage.tools.tool import PlanEntry
 
 LIVE_OUTPUT = 10_000
@@ -71,20 +71,25 @@ class Shown:
         """Calls and compactions that the client knows."""
         self._usage: tuple[int, int, float | None] | None = None
 
-    def take(self, update: items.Update, now: float) -> Iterator[Update]:
+    @property
+    def knows_notices(self) -> bool:
+        """Whether the client shows a notice beside the conversation."""
+        return "notices" in self._known
+
+    def take(self, update: updates.Update, now: float) -> Iterator[Update]:
         """What the client is to be told of it; `now` in seconds of any clock."""
         match update:
-            case items.ItemUpdated(item):
+            case updates.ItemUpdated(item):
                 yield from self._item(item, now)
-            case items.TextAppended():
+            case updates.TextAppended():
                 yield from self._appended(update, now)
-            case items.GaugeChanged(gauge):
+            case updates.GaugeChanged(gauge):
                 yield from self.usage(gauge)
-            case items.PlanChanged(entries):
+            case updates.PlanChanged(entries):
                 yield plan_update(entries)
-            case items.TitleChanged(title):
+            case updates.TitleChanged(title):
                 yield schema.SessionInfoUpdate(session_update="session_info_update", title=title)
-            case items.ModeChanged(mode):
+            case updates.ModeChanged(mode):
                 yield schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode)
             case _:
                 return
@@ -109,7 +114,7 @@ class Shown:
         told = {"sessionUpdate": "notice", "severity": item.level, "title": title or item.level}
         return {**told, "description": more.strip()} if more.strip() else told
 
-    def usage(self, gauge: items.Gauge) -> Iterator[Update]:
+    def usage(self, gauge: updates.Gauge) -> Iterator[Update]:
         """How full the context is, where that is something else than it was."""
         now = gauge.used, gauge.size, gauge.cost
         if now == self._usage:
@@ -137,7 +142,7 @@ class Shown:
             case _:
                 return  # the client shows its own prompts; notices are told by who knows whether a prompt waits
 
-    def _appended(self, update: items.TextAppended, now: float) -> Iterator[Update]:
+    def _appended(self, update: updates.TextAppended, now: float) -> Iterator[Update]:
         call = self._calls.get(update.item_id)
         if call is None:
             item = self._texts.get(update.item_id)
@@ -182,12 +187,8 @@ def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]
 
 
 def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
-    """What is asked, the change, and else the output."""
+    """The change, what is asked, and else the output. Some clients look for a change in the first place alone."""
     content: list[Any] = []
-    if item.permission_reason:
-        content.append(_content(item.permission_reason))
-    if item.name == PROPOSING and item.permission:
-        content.append(_content(_plan_in(item.input)))
     if item.diff is not None:
         before = item.diff.old_text or None
         content.append(
@@ -195,6 +196,10 @@ def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
                 type="diff", path=_path_of(item, item.diff.path, folder), old_text=before, new_text=item.diff.new_text
             )
         )
+    if item.permission_reason:
+        content.append(_content(item.permission_reason))
+    if item.name == PROPOSING and item.permission:
+        content.append(_content(_plan_in(item.input)))
     if item.output and (item.diff is None or item.status == "failed"):
         content.append(_content(fenced(item.output)))
     return content

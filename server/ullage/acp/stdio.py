@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
@@ -44,6 +45,8 @@ class Stdio:
         sys.stdout = sys.stderr
         self.announced: dict[str, Any] = {}
         """`clientCapabilities` as the client sent them: the package's types drop what they do not know yet."""
+        self.on_answer: Callable[[Any], object] = lambda result: None
+        """Called with the result of each answer, once it is on its way."""
         self._loop = asyncio.get_running_loop()
         self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
         self._leaving: SimpleQueue[bytes | None] = SimpleQueue()
@@ -88,6 +91,8 @@ class Stdio:
         data = json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n"
         self._waiting += len(data)
         self._leaving.put(data)
+        if "result" in message:
+            self.on_answer(message["result"])
         while self._waiting > LONGEST and not self._closed:
             self._room.clear()
             await self._room.wait()

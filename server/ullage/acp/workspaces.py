@@ -11,7 +11,8 @@ from pathlib import Path
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import Update
+from ullage.session.timeline.updates import Update
+from ullage.starting import Keys
 from ullage.store.workspace_store import open_workspace_store
 from ullage.workspace.files import Editor
 from ullage.workspace.folders import Folders
@@ -34,13 +35,13 @@ class Workspaces:
     def __init__(
         self,
         settings: Callable[[], Settings],
-        api_key: str | None,
+        keys: Keys | None,
         state_folder: Path | None,
         make_editor: Callable[[Path], Editor],
         on_update: Callable[[str, int, Update], None],
     ) -> None:
         self._settings = settings
-        self._api_key = api_key
+        self._keys = keys
         self._state_folder = state_folder
         self._make_editor = make_editor
         self._on_update = on_update
@@ -75,7 +76,7 @@ class Workspaces:
             folders.roots,
             self._make_editor(first),
             settings,
-            self._api_key,
+            self._keys,
             self._state_folder,
             self._on_update,
             lambda: None,

@@ -8,7 +8,7 @@ import pytest
 from acp import embedded_text_resource, resource_block, resource_link_block, schema, text_block
 
 from ullage.acp.prompts import path_of, prompt_of
-from ullage.session.attachments import FileRef, TextRef
+from ullage.session.attachments import FileRef, PastedRef, TextRef
 from ullage.session.errors import SessionError
 from ullage.workspace.folders import Folders
 
@@ -36,7 +36,11 @@ def test_mentions_stand_apart_from_the_words_around_them(folders: Folders) -> No
         ("(", ").", "( @pump.py)."),
     ):
         assert prompt_of([text_block(before), link, text_block(after)], folders)[0] == text
-    assert prompt_of([text_block("pres"), text_block("sure")], folders)[0] == "pressure"
+
+
+def test_texts_in_a_row_stand_on_lines_of_their_own(folders: Folders) -> None:
+    for first, second, text in (("Use tabs.", "Mend it", "Use tabs.\nMend it"), ("Use tabs.\n\n", "Mend it", "Use tabs.\n\nMend it")):
+        assert prompt_of([text_block(first), text_block(second)], folders)[0] == text
 
 
 def test_what_lies_elsewhere_is_only_named(folders: Folders) -> None:
@@ -48,6 +52,29 @@ def test_an_embedded_text_is_taken_as_the_client_has_it(folders: Folders) -> Non
     assert folders.first is not None
     uri = (folders.first / "pump.py").as_uri()
     assert prompt_of([resource_block(embedded_text_resource(uri, "unsaved"))], folders) == ("@pump.py", [TextRef("pump.py", "unsaved")])
+
+
+def test_what_is_embedded_stays_known_as_a_files(folders: Folders, tmp_path: Path) -> None:
+    assert folders.first is not None
+    (folders.first / "linked.py").symlink_to(folders.first / "pump.py")
+    blob = schema.BlobResourceContents(blob="AAAA", mime_type="image/png", uri=(folders.first / "pump.png").as_uri())
+    for block, path, given in (
+        (embedded_text_resource((folders.first / "linked.py").as_uri(), "x"), folders.first / "pump.py", folders.first / "linked.py"),
+        (embedded_text_resource("linked.py#L3", "x"), folders.first / "pump.py", folders.first / "linked.py"),
+        (embedded_text_resource((tmp_path / "a%20b").as_uri(), "x"), tmp_path / "a%20b", tmp_path / "a%20b"),
+        (blob, folders.first / "pump.png", folders.first / "pump.png"),
+    ):
+        _, (ref,) = prompt_of([resource_block(block)], folders)
+        assert isinstance(ref, TextRef | PastedRef)
+        assert ref.file is not None
+        assert (ref.file.path, ref.file.given) == (path, str(given))
+    image = schema.ImageContentBlock(type="image", data="AAAA", mime_type="image/png", uri=(folders.first / "pump.png").as_uri())
+    _, (ref,) = prompt_of([image], folders)
+    assert isinstance(ref, PastedRef)
+    assert ref.file == FileRef(folders.first / "pump.png")
+    _, (ref,) = prompt_of([resource_block(embedded_text_resource("zed:///terminal", "x"))], folders)
+    assert isinstance(ref, TextRef)
+    assert ref.file is None
 
 
 def test_what_cannot_be_taken_is_refused(folders: Folders) -> None:

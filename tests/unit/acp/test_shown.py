@@ -8,17 +8,8 @@ from typing import Any
 from acp import schema
 
 from ullage.acp.shown import LIVE_OUTPUT, LIVE_SECONDS, Shown, fenced, known_updates
-from ullage.session.timeline.items import (
-    AssistantItem,
-    CompactionItem,
-    ItemRemoved,
-    ItemUpdated,
-    NoticeItem,
-    TextAppended,
-    ToolCallItem,
-    Update,
-    UserItem,
-)
+from ullage.session.timeline.items import AssistantItem, CompactionItem, NoticeItem, ToolCallItem, UserItem
+from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, TextAppended, Update
 
 FOLDER = Path("/work/pumps")
 
