@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ullage.starting import take_secret
+from ullage.starting import Keys, take_keys, take_secret
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.transport import Connection
@@ -119,14 +119,14 @@ def _serve(options: argparse.Namespace) -> int:
     from ullage.processes.programs import drop_relative_entries
 
     drop_relative_entries(os.environ)
-    api_key, auth_token = take_secret("ANTHROPIC_API_KEY"), take_secret("ANTHROPIC_AUTH_TOKEN")
+    keys, auth_token = take_keys(), take_secret("ANTHROPIC_AUTH_TOKEN")
     from ullage.lsp.log import log_to_stderr
 
     log_to_stderr(options.log_level)
-    if auth_token and not api_key:
+    if auth_token and keys == Keys():
         logger.warning("ANTHROPIC_AUTH_TOKEN is not used; set ANTHROPIC_API_KEY")
     try:
-        return asyncio.run(_serve_client(options.tcp, options.socket, api_key))
+        return asyncio.run(_serve_client(options.tcp, options.socket, keys))
     except CannotListen as error:
         return _failed(str(error))
     except KeyboardInterrupt:
@@ -137,7 +137,7 @@ def _acp(options: argparse.Namespace) -> int:
     from ullage.processes.programs import drop_relative_entries
 
     drop_relative_entries(os.environ)
-    api_key = take_secret("ANTHROPIC_API_KEY")
+    keys = take_keys()
     take_secret("ANTHROPIC_AUTH_TOKEN")
     from ullage.lsp.log import log_to_stderr
     from ullage.session.reading_settings import read_settings
@@ -151,7 +151,7 @@ def _acp(options: argparse.Namespace) -> int:
     for complaint in complaints:
         logger.warning("%s", complaint)
     try:
-        return asyncio.run(_serve_acp(settings, api_key, options.state_folder))
+        return asyncio.run(_serve_acp(settings, keys, options.state_folder))
     except KeyboardInterrupt:
         return 130
 
@@ -164,13 +164,13 @@ def _settings_of(given: str) -> object:
     return json.loads(text if text.startswith("{") else Path(text).expanduser().read_text(encoding="utf-8"))
 
 
-async def _serve_acp(settings: Settings, api_key: str | None, state_folder: Path | None) -> int:
+async def _serve_acp(settings: Settings, keys: Keys, state_folder: Path | None) -> int:
     from ullage.starting import quick_imports
 
     with quick_imports():
         from ullage.acp.serve import serve
 
-    return await serve(settings, api_key, state_folder)
+    return await serve(settings, keys, state_folder)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -232,7 +232,7 @@ class CannotListen(Exception):
     """`str()` says which port or socket cannot be listened on, and why."""
 
 
-async def _serve_client(port: int | None, path: Path | None, api_key: str | None) -> int:
+async def _serve_client(port: int | None, path: Path | None, keys: Keys) -> int:
     from ullage.starting import quick_imports
 
     with quick_imports():
@@ -245,7 +245,7 @@ async def _serve_client(port: int | None, path: Path | None, api_key: str | None
         connection = await _client_on_socket(path)
     else:
         connection = open_stdio()
-    server = UllageServer(api_key)
+    server = UllageServer(keys)
     register_features(server)
     return await server.serve(connection)
 

@@ -33,6 +33,21 @@ GROUP = "ullage.policies"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
 _ANSWERS = ("arrive", "upkeep", "plan", "summarise")
 
+_QUOTED = re.compile(r"'(\w+)'")
+RENAMED = {
+    "Handoff": "SummaryText",
+    "handoff": "summarise",
+    "line": "threshold",
+    "LineNumbers": "ThresholdOptions",
+    "ClipNumbers": "ClipOptions",
+    "ClearNumbers": "ClearOptions",
+    "SnipNumbers": "SnipOptions",
+    "SummaryNumbers": "SummaryOptions",
+    "RestoreNumbers": "RestoreOptions",
+    "UllageNumbers": "UllageOptions",
+}
+"""What a package for an earlier version may ask for, and what it is called now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Installed:
@@ -90,7 +105,11 @@ def _loaded(point: EntryPoint) -> tuple[object, ...]:
 def _why(error: BaseException) -> str:
     """What is known of the reason: a package may ask for a part of Ullage that has another name in this version."""
     is_ours = isinstance(error, ImportError) and (error.name or "").split(".")[0] == "ullage"
-    return ", since it was written for another version of Ullage" if is_ours else ""
+    if not is_ours and not (isinstance(error, TypeError) and str(error).startswith("Policy.__init__()")):
+        return ""
+    renamed = next((name for name in _QUOTED.findall(str(error)) if name in RENAMED), None)
+    now = "" if renamed is None else f" ({renamed} is called {RENAMED[renamed]} now)"
+    return f", since it was written for another version of Ullage{now}"
 
 
 def _package(point: EntryPoint) -> str:
@@ -107,6 +126,8 @@ def fault_in(value: object) -> str:
     missing = [name for name in _ANSWERS if not callable(getattr(value.engine, name, None))]
     if missing:
         return f"the engine of {who} has no {', '.join(missing)}"
+    if hasattr(value.engine, "handoff"):  # of `Unchanging` it would have a `summarise` that it does not mean
+        return f"the engine of {who} was written for another version of Ullage: handoff is called {RENAMED['handoff']} now"
     fault = _fault_in_attributes(value.engine)
     if fault:
         return f"the engine of {who} {fault}"

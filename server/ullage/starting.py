@@ -6,6 +6,50 @@ import gc
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+_OPENAI = "api.openai.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys that the process was started with. None of them is shown by `repr`.
+
+    `own` is what the user gave to Ullage for the address that is set, or for Anthropic's where none is. The others stand in the environment
+    for other programs too, so each goes to its vendor's wire alone, and that of OpenAI to no other address.
+    """
+
+    own: str | None = field(default=None, repr=False)
+    """`ULLAGE_API_KEY`."""
+    anthropic: str | None = field(default=None, repr=False)
+    """`ANTHROPIC_API_KEY`."""
+    openai: str | None = field(default=None, repr=False)
+    """`OPENAI_API_KEY`."""
+
+    def of(self, provider: str, base_url: str) -> str | None:
+        """The key for an endpoint; empty `base_url` is the provider's own address. Line ends around it are taken away.
+
+        A trusted workspace may choose the provider, and must not lead a key to another vendor by that.
+        """
+        own, inherited = self.own, self.anthropic
+        if provider == "openai":
+            own = self.own if base_url.strip() else None
+            inherited = self.openai if not base_url.strip() or _is_of_openai(base_url) else None
+        return (own or "").strip() or (inherited or "").strip() or None
+
+
+def _is_of_openai(base_url: str) -> bool:
+    try:
+        parts = urlsplit(base_url.strip())
+        return parts.scheme == "https" and parts.hostname == _OPENAI and parts.port in (None, 443) and "@" not in parts.netloc
+    except ValueError:
+        return False
+
+
+def take_keys() -> Keys:
+    """The keys of the environment, which are then gone from it."""
+    return Keys(take_secret("ULLAGE_API_KEY"), take_secret("ANTHROPIC_API_KEY"), take_secret("OPENAI_API_KEY"))
 
 
 def take_secret(name: str) -> str | None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.example_policy import install, install_metadata
+from ullage.context import policy
+from ullage.context.engines import engine
 from ullage.context.engines.engine import Unchanging
 from ullage.context.policies.none import NONE
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import BelowWindow, FixedTokens, ShareOfWindow, ThresholdOptions
-from ullage.installed_policies import Installed, fault_in, installed, policies
+from ullage.installed_policies import RENAMED, Installed, fault_in, installed, policies
 
 
 @pytest.fixture
@@ -53,6 +55,12 @@ def test_the_policies_of_a_package_stand_after_those_of_ullage(tmp_path: Path, f
     assert policies() is here.policies
 
 
+def test_every_name_that_is_told_for_an_earlier_one_is_there() -> None:
+    now = vars(policy) | vars(engine) | vars(engine.Engine) | dict.fromkeys(field.name for field in fields(policy.Policy))
+    assert set(RENAMED.values()) <= set(now)
+    assert set(RENAMED).isdisjoint(now)
+
+
 def test_one_policy_alone_may_be_given_too(tmp_path: Path, found: Callable[[Path], Installed]) -> None:
     made_up(tmp_path, 1, IMPORTS + "ONE = replace(NONE, name='one')", "ONE")
     assert "one" in found(tmp_path).policies
@@ -66,6 +74,12 @@ def test_one_policy_alone_may_be_given_too(tmp_path: Path, found: Callable[[Path
         ("import a_module_that_nobody_has", "cannot be loaded: ModuleNotFoundError"),
         ("from ullage.context.gone import Engine", "written for another version of Ullage: ModuleNotFoundError"),
         ("from ullage.context.policy import Gone", "written for another version of Ullage: ImportError"),
+        ("from ullage.context.engines.engine import Handoff", "(Handoff is called SummaryText now): ImportError"),
+        ("from ullage.context.policy import ClearNumbers", "(ClearNumbers is called ClearOptions now): ImportError"),
+        (
+            f"{IMPORTS}from ullage.context.policy import Policy\nPOLICIES = [Policy('old', 'Old', (), NONE.engine, line=None)]",
+            "(line is called threshold now): TypeError",
+        ),
         ("OTHER = 1", "AttributeError"),
         ("POLICIES = 7", "7 is no ullage.context.policy.Policy"),
         ("POLICIES = 'ullage'", "'ullage' is no ullage.context.policy.Policy"),
@@ -128,6 +142,7 @@ def changed(**fields: Any) -> object:
         (changed(engine=wanting(keeps_up="no")), "has for keeps_up 'no'"),
         (changed(engine=wanting(wants_files=1)), "has for wants_files 1"),
         (changed(engine=OfAnOlderVersion()), "has no tools: begin it with"),
+        (changed(engine=wanting(handoff=print)), "handoff is called summarise now"),
         (changed(engine=Raising()), "cannot be asked what it needs: RuntimeError: not now"),
         (changed(title=None), "needs a title"),
         (changed(sources="me"), "sources (a tuple of texts)"),

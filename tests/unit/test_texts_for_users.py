@@ -27,6 +27,8 @@ from tests.user_texts.code import Class, Code
 from tests.user_texts.tracing import Trace, Words, form_of
 
 ROOT = Path(__file__).parents[2]
+PATHS_AND_ROWS = ("store/", "tools/command_lines/lookup.py", "context/compaction/proof.py")
+"""What stands behind `*several` there is the name of a file, or a number."""
 KNOWN = ROOT / "client-extension" / "src" / "server" / "sentences"
 
 ELSEWHERE = frozenset({f"ullage.{name}" for name in ("acp", "replay", "cli", "importing", "inspection", "policies_command")})
@@ -69,6 +71,7 @@ NOT_SAID = frozenset(
             "Problem.source",
         ),
         *("SearchHit.excerpt", "SearchHit.session_title", "SessionSummary.title", "Snapshot.title", "TextAttachment.name"),
+        "PastedAttachment.name",
         *("TextAttachment.text", "ThinkingItem.text", "TitleUpdate.title", "ToolCallItem.input", "ToolCallItem.output"),
         *("TurnChanges.title", "UserItem.text", "VersionTextResult.text"),
         # names that the extension words itself, or does not draw
@@ -112,7 +115,10 @@ NAMES = frozenset(
 NO_SENTENCES = frozenset(
     {
         # names of models and of a setting's words
+        "Handoff",
         "Models API",
+        "Messages API",
+        "Chat Completions API",
         "text/plain",
         # tables of programs and files
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
@@ -140,6 +146,28 @@ def test_every_sentence_that_users_can_meet_is_known() -> None:
         words: way for words, way in said_to_users(code()).items() if is_sentence(words.form) and _without_names(words.form) not in forms
     }
     assert [f"{words.module}:{words.line} {words.form!r}, used in {way[0]}" for words, way in missing.items()] == []
+
+
+def test_the_trace_knows_which_field_each_argument_is_for() -> None:
+    """Behind `*several` it would take one for another."""
+    package = Path(ullage.__file__).parent
+    found = [
+        f"{path.relative_to(package)}:{call.lineno}"
+        for path in package.rglob("*.py")
+        if not path.is_relative_to(package / "replay")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call) and _is_class(call.func) and any(_is_several(each) for each in call.args[:-1])
+    ]
+    assert [each for each in found if not each.startswith(PATHS_AND_ROWS)] == []
+
+
+def _is_several(argument: ast.expr) -> bool:
+    return isinstance(argument, ast.Starred) and not isinstance(argument.value, ast.Tuple)
+
+
+def _is_class(function: ast.expr) -> bool:
+    name = function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return name[:1].isupper()
 
 
 def test_every_text_on_the_wire_is_said_or_not() -> None:
@@ -193,7 +221,7 @@ def said_to_users(server: Code) -> dict[Words, tuple[str, ...]]:
         ("MessageActionItem", 0, "title"),
     ):
         trace.argument(shown, position, name, of_requests)
-    trace.argument("WorkDoneProgressBegin", 0, "title", frozenset({"ullage.lsp.progress"}))
+    trace.argument("WorkDoneProgressBegin", 0, "title", frozenset({"ullage.lsp.bridge"}))
     return trace.words
 
 

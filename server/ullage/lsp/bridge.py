@@ -1,4 +1,4 @@
-"""Between the sessions and the wire: opening the sessions, and sending their updates.
+"""Between the sessions and the wire: opening the sessions, sending their updates, and showing what takes long.
 
 This is imported after `initialize` was answered, off the event loop, because the sessions bring the models and tools with them.
 
@@ -13,20 +13,26 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import figures_to_wire, update_to_wire
 from ullage.lsp.methods import Answers
-from ullage.lsp.progress import WindowProgress
 from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, FiguresParams, Nothing, UpdateParams
+from ullage.session.changes.progress import Shown, nowhere
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import CompactionItem, ItemRemoved, ItemUpdated, Update
+from ullage.session.timeline.items import CompactionItem, new_id
+from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, Update
+from ullage.starting import Keys
 from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.workspace.files import Editor
 from ullage.workspace.folders import Folders
@@ -54,7 +60,7 @@ class Surroundings:
     folders: Sequence[Path]
     editor: Editor
     settings: Settings
-    api_key: str | None
+    keys: Keys | None
     state_folder: Path | None
     remembered_session: str | None = None
 
@@ -87,7 +93,7 @@ class Bridge:
             around.folders,
             around.editor,
             around.settings,
-            around.api_key,
+            around.keys,
             around.state_folder,
             self._updated,
             lambda: protocol.notify(LIST_CHANGED, Nothing()),
@@ -158,3 +164,80 @@ class Outbox(Generic[T]):
         for session_id, seq, update in self._updates:
             self._newest[session_id] = seq, update
         self._updates.clear()
+
+
+class WindowProgress:
+    """What takes long, as the editor shows it: with a progress of its own, and a way to stop it (LSP 3.17, Work Done Progress).
+
+    `own` runs work in the background.
+    """
+
+    def __init__(self, protocol: AgentProtocol, own: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+        self._protocol = protocol
+        self._own = own
+        self._compactions: dict[str, Shown] = {}
+
+    def show(self, title: str, stop: Callable[[], None]) -> Shown:
+        """Begins one. `stop` is called where the user cancels it there."""
+        return self._begin(new_id("progress"), title, stop)
+
+    def _begin(self, token: str, title: str, stop: Callable[[], None]) -> Shown:
+        window = self._protocol.client_capabilities.window
+        if window is None or not window.work_done_progress:
+            return nowhere(title, stop)
+        shown = _InWindow(self._protocol, token, title)
+        self._own(shown.run(stop))
+        return shown
+
+    def see_compaction(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
+        """Begins or ends a progress, as the state of the compaction wants it."""
+        if item.status != "in_progress":
+            self.end_compaction(item.id)
+        elif item.id not in self._compactions:
+            self._compactions[item.id] = self._begin(f"compaction {item.id}", "Compacting the conversation", cancel)
+
+    def end_compaction(self, item_id: str) -> None:
+        """Ends the progress of that item, where it has one: it is done, or gone from the timeline."""
+        shown = self._compactions.pop(item_id, None)
+        if shown is not None:
+            shown.end()
+
+
+class _InWindow:
+    """One of them."""
+
+    def __init__(self, protocol: AgentProtocol, token: str, title: str) -> None:
+        self._protocol = protocol
+        self._title = title
+        self._token = token
+        self._ended = asyncio.Event()
+        self._percent: int | None = None
+        self._is_begun = False
+
+    def report(self, percent: int) -> None:
+        """How much is done."""
+        self._percent = percent
+        if self._is_begun:
+            self._protocol.progress.report(self._token, types.WorkDoneProgressReport(percentage=percent))
+
+    def end(self) -> None:
+        """It is done, or stopped."""
+        self._is_begun = False
+        self._ended.set()
+
+    async def run(self, stop: Callable[[], None]) -> None:
+        """Shows it until it ends."""
+        try:
+            await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(self._token))
+        except JsonRpcException as error:
+            logger.info("the editor shows no progress: %s", error)
+            return
+        progress = self._protocol.progress
+        progress.begin(self._token, types.WorkDoneProgressBegin(title=self._title, cancellable=True, percentage=self._percent))
+        # pygls cancels the future of a token when the user cancels that progress
+        tokens = cast("dict[int | str, Future[object]]", progress.tokens)  # pyright: ignore[reportUnknownMemberType]
+        tokens[self._token].add_done_callback(lambda future: stop() if future.cancelled() else None)
+        self._is_begun = not self._ended.is_set()
+        await self._ended.wait()
+        progress.end(self._token, types.WorkDoneProgressEnd())
+        del tokens[self._token]

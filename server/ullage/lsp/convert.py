@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ullage.context.entries import FileDiff
@@ -11,12 +11,13 @@ from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
 from ullage.lsp.changes_methods import open_changes_to_wire
 from ullage.session.timeline import items as session
+from ullage.session.timeline import updates
 from ullage.store.origins import is_foreign
 from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
-    from ullage.context.compaction_entries import Checked, FetchedAgain, Held
+    from ullage.context.compaction_entries import Checked, FetchedAgain, Held, Rung
     from ullage.session.attachments import Ref
     from ullage.session.sessions.bringing_back import Standing
     from ullage.session.sessions.figures import Figures, SessionSummary
@@ -25,7 +26,16 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.workspace.worktrees import Worktree
 
 
-def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
+_WAYS: Mapping[Rung, wire.Way] = {"moves": "moves", "api": "api", "model": "model", "digest": "program", "tail": "note"}
+"""The log has two older words."""
+
+
+def way_of(rung: Rung) -> wire.Way:
+    """The way of summarising that the log calls a rung."""
+    return _WAYS[rung]
+
+
+def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
     """All that a panel needs."""
     return protocol.Snapshot(
         session_id=snapshot.session_id,
@@ -88,34 +98,34 @@ def figures_to_wire(figures: Figures) -> protocol.SessionFigures:
     return protocol.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed)
 
 
-def update_to_wire(update: session.Update) -> protocol.Update:
+def update_to_wire(update: updates.Update) -> protocol.Update:
     """One change of a session."""
     match update:
-        case session.ItemUpdated():
+        case updates.ItemUpdated():
             return protocol.ItemUpdate(item_to_wire(update.item))
-        case session.TextAppended():
+        case updates.TextAppended():
             return protocol.AppendUpdate(update.item_id, update.field, update.text)
-        case session.ItemRemoved():
+        case updates.ItemRemoved():
             return protocol.RemoveUpdate(update.item_id)
-        case session.StateChanged():
+        case updates.StateChanged():
             return protocol.StateUpdate(update.state, _retry(update.retry), _ended(update.ended))
-        case session.GaugeChanged():
+        case updates.GaugeChanged():
             return protocol.GaugeUpdate(_gauge(update.gauge))
-        case session.PlanChanged():
+        case updates.PlanChanged():
             return protocol.PlanUpdate([_plan_entry(entry) for entry in update.entries])
-        case session.TitleChanged():
+        case updates.TitleChanged():
             return protocol.TitleUpdate(update.title)
-        case session.ModelChanged():
+        case updates.ModelChanged():
             return protocol.ModelUpdate(_model(update.model))
-        case session.ModeChanged():
+        case updates.ModeChanged():
             return protocol.ModeUpdate(update.mode)
-        case session.PinsChanged():
+        case updates.PinsChanged():
             return protocol.PinsUpdate(_pins(update.pins))
-        case session.ChangesChanged():
+        case updates.ChangesChanged():
             return protocol.ChangesUpdate(open_changes_to_wire(update.changes))
 
 
-def _modes(current: session.ModeId) -> protocol.SessionModes:
+def _modes(current: updates.ModeId) -> protocol.SessionModes:
     from ullage.session.turns.modes import MODES
 
     return protocol.SessionModes(current, [protocol.SessionMode(mode.id, mode.name, mode.description) for mode in MODES])
@@ -125,7 +135,7 @@ def _attachment(ref: Ref) -> protocol.AttachmentRef:
     from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, TextRef
 
     if isinstance(ref, PastedRef):
-        return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"))
+        return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"), ref.name)
     if isinstance(ref, NewDocumentRef):
         return protocol.FileAttachment(ref.uri)
     if isinstance(ref, TextRef):
@@ -137,11 +147,11 @@ def _attachment(ref: Ref) -> protocol.AttachmentRef:
     return protocol.ProblemsAttachment()
 
 
-def _fork_origin(origin: session.ForkOrigin | None) -> protocol.ForkOrigin | None:
+def _fork_origin(origin: updates.ForkOrigin | None) -> protocol.ForkOrigin | None:
     return None if origin is None else protocol.ForkOrigin(origin.session_id, origin.title)
 
 
-def _pins(pins: session.PinnedItems) -> history.Pins:
+def _pins(pins: updates.PinnedItems) -> history.Pins:
     return history.Pins(list(pins.item_ids), list(pins.paths))
 
 
@@ -246,7 +256,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         focus=item.focus,
         skipped=list(item.skipped),
         error=item.error,
-        rung=item.rung,
+        way=None if item.rung is None else way_of(item.rung),
         tokens_after=item.tokens_after,
         cost=item.cost,
         policy=item.policy or None,
@@ -280,10 +290,10 @@ def _held(held: Held) -> wire.Held:
     return wire.Held(held.in_view, held.used)
 
 
-def _gauge(gauge: session.Gauge) -> wire.Gauge:
+def _gauge(gauge: updates.Gauge) -> wire.Gauge:
     return wire.Gauge(
         used=gauge.used,
-        line=gauge.threshold,
+        threshold=gauge.threshold,
         size=gauge.size,
         estimated=gauge.estimated,
         level=gauge.level,
@@ -312,15 +322,15 @@ def _diff(diff: FileDiff | None) -> wire.Diff | None:
     return None if diff is None else wire.Diff(diff.path, diff.old_text, diff.new_text)
 
 
-def _model(model: session.ModelInfo) -> wire.ModelInfo:
+def _model(model: updates.ModelInfo) -> wire.ModelInfo:
     return wire.ModelInfo(model.name, model.display_name, model.practice, model.limits_source, list(model.efforts) or None, model.effort)
 
 
-def _retry(retry: session.RetryInfo | None) -> wire.Retry | None:
+def _retry(retry: updates.RetryInfo | None) -> wire.Retry | None:
     return None if retry is None else wire.Retry(retry.attempt, retry.at, retry.reason)
 
 
-def _ended(turn: session.EndedTurn | None) -> protocol.EndedTurn | None:
+def _ended(turn: updates.EndedTurn | None) -> protocol.EndedTurn | None:
     return None if turn is None else protocol.EndedTurn(turn.prompt_id, turn.stop_reason)
 
 

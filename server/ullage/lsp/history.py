@@ -6,9 +6,8 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import FetchedAgain, Id, RestoredFile
+from ullage.lsp.items import FetchedAgain, Id, RestoredFile, Way
 
-Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
 Fate: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
 
@@ -42,10 +41,10 @@ class Preview:
     """Result of `previewCompaction`. Sizes are tokens; `nothing` says why nothing would change, the rest is empty then."""
 
     policy: str
-    rung: Rung
+    way: Way
     tokens_before: int
     tokens_after: int
-    line: int
+    threshold: int
     summary: str
     cleared: int
     snipped: int
@@ -102,7 +101,7 @@ class Epoch:
     compaction_id: str | None = None
     status: Literal["active", "undone"] | None = None
     trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"] | None = None
-    rung: Rung | None = None
+    way: Way | None = None
     policy: str | None = None
     tokens_before: int | None = None
     tokens_after: int | None = None

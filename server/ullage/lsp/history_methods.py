@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
-from ullage.lsp.convert import fetched_again, restored_file
+from ullage.lsp.convert import fetched_again, restored_file, way_of
 from ullage.lsp.documents import named_file
 from ullage.session.errors import SessionError
 
@@ -101,10 +101,10 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 def _preview_to_wire(preview: Preview) -> shapes.Preview:
     return shapes.Preview(
         policy=preview.policy,
-        rung=preview.rung,
+        way=way_of(preview.rung),
         tokens_before=preview.tokens_before,
         tokens_after=preview.tokens_after,
-        line=preview.threshold,
+        threshold=preview.threshold,
         summary=preview.summary,
         cleared=preview.counts.cleared,
         snipped=preview.counts.snipped,
@@ -123,7 +123,7 @@ def _cost_to_wire(cost: PreviewCost | None) -> shapes.PreviewCost | None:
     if cost is None:
         return None
     prices = (cost.summary, cost.next_before, cost.next_after, cost.later_before, cost.later_after)
-    return shapes.PreviewCost(*prices, cost.estimate or None)
+    return shapes.PreviewCost(*prices, estimate=cost.estimate or None)
 
 
 def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
@@ -138,7 +138,7 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         compaction_id=made.id,
         status="undone" if epoch.undone else "active",
         trigger=made.trigger,
-        rung=made.rung,
+        way=way_of(made.rung),
         policy=made.policy,
         tokens_before=made.tokens_before,
         tokens_after=made.estimated_after,

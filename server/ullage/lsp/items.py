@@ -11,6 +11,10 @@ class NotOfItsType(ValueError):
     """A value that is none of its type. The message says what is wanted, and nothing of the value: that may be anybody's words."""
 
 
+Way: TypeAlias = Literal["moves", "api", "model", "program", "note"]
+"""How a summary is made: by none, by the API, the model or the program, or as a short note."""
+
+
 @attrs.frozen
 class AtMost:
     """How many characters a text may have."""
@@ -233,7 +237,7 @@ class CompactionItem:
     focus: str
     skipped: list[str]
     error: str
-    rung: Literal["moves", "api", "model", "digest", "tail"] | None = None
+    way: Way | None = None
     tokens_after: int | None = None
     cost: float | None = None
     policy: str | None = None
@@ -303,7 +307,7 @@ class EarlySaving:
 class NextCompaction:
     """When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says; never without `at`."""
 
-    why: Literal["line", "window", "undone", "grown", "unanswered", "failed", "off"]
+    why: Literal["threshold", "window", "undone", "grown", "unanswered", "failed", "off"]
     at: int | None = None
     while_editing: bool | None = None
     saving: EarlySaving | None = None
@@ -314,7 +318,7 @@ class Gauge:
     """How full the context is (tokens; costs in dollars; `cache_hit_rate` from 0 to 1)."""
 
     used: int
-    line: int
+    threshold: int
     size: int
     estimated: bool
     level: Literal["normal", "warning", "error"]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.uris import to_fs_path
 
 from ullage.context.changes.checkpoints import FORWARD
 from ullage.lsp import changes
@@ -189,11 +190,11 @@ def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
 
 
 async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsResult:
-    return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address)])
+    return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address, params.provider)])
 
 
 async def _try_model(sessions: Sessions, params: wire.TryModelParams) -> wire.Nothing:
-    await sessions.try_model(params.model, params.address)
+    await sessions.try_model(params.model, params.address, params.provider)
     return wire.Nothing()
 
 
@@ -233,7 +234,7 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
         return ProblemsRef()
     if isinstance(attachment, wire.PastedAttachment):
         try:
-            return PastedRef(base64.b64decode(attachment.data, validate=True))
+            return PastedRef(base64.b64decode(attachment.data, validate=True), attachment.name)
         except ValueError:
             raise SessionError("invalid", "What was pasted is no base64") from None
     if isinstance(attachment, wire.TextAttachment):
@@ -245,7 +246,8 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
     path = path_of(attachment.uri)
     if path is None:
         raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")
-    return FileRef(path, None if attachment.lines is None else (attachment.lines.first, attachment.lines.last))
+    lines = None if attachment.lines is None else (attachment.lines.first, attachment.lines.last)
+    return FileRef(path, lines, to_fs_path(attachment.uri) or "")
 
 
 AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {

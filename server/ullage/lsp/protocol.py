@@ -166,9 +166,10 @@ class ProblemsAttachment:
 
 @attrs.frozen
 class PastedAttachment:
-    """An image that was pasted; `data` is base64."""
+    """An image that was pasted or dropped; `data` is base64, `name` that of the file that was dropped."""
 
     data: str
+    name: str | None = None
 
 
 @attrs.frozen
@@ -403,7 +404,7 @@ class SessionFigures:
 
     status: Literal["idle", "working", "waiting", "done", "failed", "interrupted"]
     used: int | None = None
-    line: int | None = None
+    threshold: int | None = None
     cost: float | None = None
     files: int | None = None
     added: int | None = None
@@ -604,17 +605,19 @@ class DiagnosticsResult:
 
 @attrs.frozen
 class ModelsParams:
-    """Params of `ullage/model/list`; with an address that one is asked, without the key."""
+    """Params of `ullage/model/list`; with an address that one is asked, without the key, as that provider is (Anthropic by default)."""
 
     address: str | None = None
+    provider: Literal["anthropic", "openai"] | None = None
 
 
 @attrs.frozen
 class TryModelParams:
-    """Params of `ullage/model/try`; with an address that one is asked, without the key."""
+    """Params of `ullage/model/try`; with an address that one is asked, as with `ullage/model/list`."""
 
     model: str
     address: str | None = None
+    provider: Literal["anthropic", "openai"] | None = None
 
 
 @attrs.frozen

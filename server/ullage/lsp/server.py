@@ -31,7 +31,7 @@ from ullage.lsp.protocol import DIRTY, DirtyParams
 from ullage.lsp.transport import Connection
 from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
-from ullage.starting import quick_imports
+from ullage.starting import Keys, quick_imports
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.bridge import Bridge
@@ -53,7 +53,7 @@ class UllageServer(LanguageServer):
 
     protocol: AgentProtocol  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    def __init__(self, api_key: str | None) -> None:
+    def __init__(self, keys: Keys | None) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "ullage", __version__, protocol_cls=AgentProtocol, converter_factory=make_converter
         )
@@ -63,7 +63,7 @@ class UllageServer(LanguageServer):
         self.documents = OpenDocuments(lambda: self.workspace)
         self.bridge: Bridge | None = None
         """Set once the sessions are open."""
-        self._api_key = api_key
+        self._keys = keys
         self._is_connected = False
         self._ended = threading.Event()
         self._exit_code = 0
@@ -165,7 +165,7 @@ class UllageServer(LanguageServer):
                 folders=folders,
                 editor=ConnectedEditor(self.protocol, self.documents),
                 settings=settings,
-                api_key=self._api_key,
+                keys=self._keys,
                 state_folder=self.options.state_folder,
                 remembered_session=self.options.remembered_session,
             )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from ullage.context.blocks import Media, Message
+from ullage.context.commit_prompt import diff_without
 from ullage.context.counting.media import Weight, shown_in, weight_of
 from ullage.context.entries import NO_FILE, Attachment
 from ullage.context.quoting import visible_line
@@ -22,6 +23,8 @@ from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import MediaFiles, shown_path
 from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
+from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.files import NEW_DOCUMENT, Diagnostic, Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.ignore import IgnoreRules, walk_files
@@ -47,18 +50,23 @@ PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file of the workspace, or a folder. `lines` are the first and the last line (from 1) where only these are meant."""
+    """A file of the workspace, or a folder, its links resolved.
+
+    `lines` are the first and the last line (from 1) where only these are meant. `given` is how it was named: a rule may be about a link.
+    """
 
     path: Path
     lines: tuple[int, int] | None = None
+    given: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TextRef:
-    """A text that is in no file. `name` says where it is from, such as `terminal`."""
+    """A text that is in no file, or that of a `file` as the editor has it, wherever it lies. `name` says where it is from (`terminal`)."""
 
     name: str
     text: str
+    file: FileRef | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +83,14 @@ class ProblemsRef:
 
 @dataclass(frozen=True, slots=True)
 class PastedRef:
-    """An image that was pasted, which is in no file."""
+    """An image that was pasted or dropped and is in no file of the workspace. `name` is that of the file that was dropped.
+
+    Or that of a `file` as the editor has it, wherever it lies.
+    """
 
     data: bytes
+    name: str | None = None
+    file: FileRef | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +107,32 @@ FetchPage: TypeAlias = Callable[[str], Awaitable[Page]]
 
 
 async def attach(
-    ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf, fetch: FetchPage = fetch_page
+    ref: Ref, read_rules: ReadRules, files: WorkspaceFiles, editor: Editor, shelf: Shelf, fetch: FetchPage = fetch_page
 ) -> Attachment:
     """What the model reads. Raises `SessionError` for what cannot be attached."""
+    folders = files.folders
     if isinstance(ref, PageRef):
         return await _page(ref.url, fetch)
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
+        problems = None if problems is None else [each for each in problems if read_rules.refusing(each.path) is None]
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
     if isinstance(ref, PastedRef):
-        return await _pasted(ref.data, shelf)
+        await _check_file(ref.file, read_rules)
+        await _check(read_rules.refusing_text(ref.name or ""), ref.name or "", read_rules)
+        return await _pasted(ref, shelf)
     if isinstance(ref, NewDocumentRef):
         return _new_document(ref.uri, editor)
     if isinstance(ref, TextRef):
-        return Attachment(f"{NO_FILE}{ref.name}", _cut(ref.text, "text"))
+        await _check_file(ref.file, read_rules)
+        await _check(read_rules.refusing_text(ref.name), ref.name, read_rules)
+        return Attachment(f"{NO_FILE}{ref.name}", _cut(diff_without(ref.text, read_rules.refuses_in_diff), "text"))
     name = folders.show(ref.path)
     try:
         path = folders.resolve(str(ref.path))
+        await _check_file(FileRef(path, given=ref.given or str(ref.path)), read_rules)
         if await asyncio.to_thread(path.is_dir):
-            return Attachment(f"{name.rstrip('/')}/", await asyncio.to_thread(_listing, path, folders))
+            return Attachment(f"{name.rstrip('/')}/", await asyncio.to_thread(_listing, path, folders, read_rules))
         shown = await show(path, shelf)
         if shown is not None:
             return Attachment(name, shown.words, shown.media)
@@ -122,6 +142,18 @@ async def attach(
     except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
         raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
     return Attachment(name, _cut(text)) if ref.lines is None else _some_lines(name, text, ref.lines)
+
+
+async def _check_file(file: FileRef | None, read_rules: ReadRules) -> None:
+    """Raises `SessionError` where a rule refuses reading it: whoever has its text, it is not to get to the model."""
+    if file is not None:
+        await _check(read_rules.refusing(file.path, file.given), read_rules.folders.show(file.path), read_rules)
+
+
+async def _check(rule: Rule | None, name: str, read_rules: ReadRules) -> None:
+    if rule is not None:
+        await asyncio.to_thread(read_rules.used, rule)
+        raise SessionError("invalid", f"{name} cannot be attached: your rule `{rule.pattern}` refuses to have it read")
 
 
 def _some_lines(name: str, text: str, lines: tuple[int, int]) -> Attachment:
@@ -134,9 +166,10 @@ def _some_lines(name: str, text: str, lines: tuple[int, int]) -> Attachment:
     return Attachment(name, _cut(shown), lines=(first, last))
 
 
-def _listing(folder: Path, folders: Folders) -> str:
-    """The files in a folder that are not ignored, by path."""
-    found = list(islice(walk_files(folder, IgnoreRules(folders.roots)), LISTED_FILES + 1))
+def _listing(folder: Path, folders: Folders, read_rules: ReadRules) -> str:
+    """The files in a folder that are not ignored and may be read, by path."""
+    met = (path for path in walk_files(folder, IgnoreRules(folders.roots)) if read_rules.refusing(path) is None)
+    found = list(islice(met, LISTED_FILES + 1))
     names = [folders.show(path) for path in found[:LISTED_FILES]]
     more = ["... and more; list_files shows the rest"] if len(found) > LISTED_FILES else []
     return "\n".join([*names, *more]) or "(no files)"
@@ -169,14 +202,15 @@ def _cut(text: str, what: str = "file") -> str:
     return f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the {what} has {len(text):,} characters]"
 
 
-async def _pasted(data: bytes, shelf: Shelf) -> Attachment:
+async def _pasted(ref: PastedRef, shelf: Shelf) -> Attachment:
+    name = ref.name or PASTED_NAME
     try:
-        shown = await show_bytes(data, shelf)
+        shown = await show_bytes(ref.data, shelf)
     except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
-        raise SessionError("invalid", f"What was pasted cannot be attached: {error}") from error
+        raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
     if shown is None:
-        raise SessionError("invalid", "What was pasted cannot be attached: it is no PNG, JPEG, GIF or WebP")
-    return Attachment(PASTED_NAME, shown.words, shown.media)
+        raise SessionError("invalid", f"{name} cannot be attached: it is no PNG, JPEG, GIF or WebP")
+    return Attachment(f"{NO_FILE}{ref.name}" if ref.name else PASTED_NAME, shown.words, shown.media)
 
 
 def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
@@ -185,9 +219,10 @@ def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
         return ProblemsRef()
     if attachment.name.startswith(NEW_DOCUMENT):
         return NewDocumentRef(attachment.name)
-    if attachment.name.startswith(NO_FILE):
+    is_no_file = attachment.name.startswith(NO_FILE)
+    if is_no_file and attachment.media is None:
         return TextRef(attachment.name.removeprefix(NO_FILE), attachment.text)
-    pasted = attachment.media if attachment.name == PASTED_NAME else None
+    pasted = attachment.media if is_no_file or attachment.name == PASTED_NAME else None
     try:
         if pasted is None:
             return FileRef(folders.resolve(attachment.name), attachment.lines)

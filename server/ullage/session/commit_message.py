@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.blocks import Message, SystemPart, Text
-from ullage.context.commit_prompt import SYSTEM, NewFile, message_in, question
+from ullage.context.commit_prompt import SYSTEM, NewFile, diff_without, message_in, question
 from ullage.context.view.request import Request
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
 from ullage.session.errors import SessionError
+from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.files import WorkspaceFiles
-from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge
 
 SECONDS = 90.0
@@ -44,12 +45,15 @@ class Written:
     cost: float | None
 
 
-async def write_commit_message(changed: Changed, model: Model, card: ModelCard, folders: Folders, files: WorkspaceFiles) -> Written:
-    """Asks the model. Raises `SessionError`, in words for the user. Cancelling ends the call at once."""
-    new_files = [file for path in changed.new_files[:MOST_NEW_FILES] if (file := await _new_file(path, folders, files)) is not None]
+async def write_commit_message(changed: Changed, model: Model, card: ModelCard, rules: ReadRules, files: WorkspaceFiles) -> Written:
+    """Asks the model. What rules refuse to have read is not in the question.
+
+    Raises `SessionError`, in words for the user. Cancelling ends the call at once.
+    """
+    new_files = [file for path in changed.new_files[:MOST_NEW_FILES] if (file := await _new_file(path, rules, files)) is not None]
     if not changed.diff.strip() and not new_files:
         raise SessionError("invalid", "There is nothing to commit: no file is changed")
-    told = question(changed.diff, new_files, changed.recent)
+    told = question(diff_without(changed.diff, rules.refuses_in_diff), new_files, changed.recent)
     request = Request((SystemPart("system", SYSTEM),), (), (Message("user", (Text(told),), (0,)),), ())
     reply = await _asked(model, request, min(OUTPUT_TOKENS, card.max_output))
     message = message_in("".join(block.text for block in reply.blocks if isinstance(block, Text)))
@@ -66,10 +70,13 @@ class NoMessage(SessionError):
         self.cost = cost
 
 
-async def _new_file(path: Path, folders: Folders, files: WorkspaceFiles) -> NewFile | None:
+async def _new_file(path: Path, rules: ReadRules, files: WorkspaceFiles) -> NewFile | None:
     """None where it lies elsewhere or is gone."""
+    folders = rules.folders
     try:
         inside = folders.resolve(str(path))
+        if rules.refusing(inside, str(path)) is not None:
+            return NewFile(folders.show(path), "")
         return NewFile(folders.show(inside), (await files.read(inside)).text)
     except (OutsideWorkspace, FileNotFoundError):
         return None

@@ -22,10 +22,10 @@ from ullage.context.view.log_places import Entries
 from ullage.context.view.paged_log import Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
-from ullage.session.locations import Locate, nowhere
 from ullage.session.long_work import uncollected
-from ullage.session.timeline.items import Update
+from ullage.session.timeline.shown_entries import Locate, nowhere
 from ullage.session.timeline.timeline import Describe, Timeline
+from ullage.session.timeline.updates import Update
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

@@ -19,12 +19,14 @@ from ullage.models.choose import Provider, offered_models, try_model
 from ullage.models.counting import CountText
 from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
+from ullage.models.facts import Facts, offered_with
 from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.models.serialise import MediaBytes
 from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import ModelInfo
+from ullage.session.timeline.updates import ModelInfo
+from ullage.starting import Keys
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import UserState
 
@@ -76,9 +78,10 @@ class ChooseModel(Protocol):
         base_url: str,
         api_key: str | None,
         media: MediaBytes,
+        facts: Facts | None,
         is_confirmed: Callable[[str], bool],
     ) -> Model:
-        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown.
+        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it.
 
         Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
         """
@@ -111,7 +114,7 @@ class ModelsInWorkspace:
 
     def __init__(
         self,
-        api_key: str | None,
+        keys: Keys | None,
         choose: ChooseModel,
         media: MediaBytes,
         user_state: UserState,
@@ -122,7 +125,7 @@ class ModelsInWorkspace:
         """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something."""
         self._kept = kept
         self._base_url = ""
-        self._api_key = api_key
+        self._keys = keys or Keys()
         self._choose = choose
         self._media = media
         self._user_state = user_state
@@ -160,8 +163,9 @@ class ModelsInWorkspace:
                 effort=asked,
                 provider=settings.provider,
                 base_url=settings.base_url,
-                api_key=self._api_key,
+                api_key=self._keys.of(settings.provider, settings.base_url),
                 media=self._media,
+                facts=settings.facts.get(name),
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         model = self._models[name, asked]
@@ -169,27 +173,29 @@ class ModelsInWorkspace:
         self._recall_fixed(model.expected().name)
         return model
 
-    async def offered(self, settings: Settings, address: str | None) -> Sequence[OfferedModel]:
-        """The models at the user's endpoint, or at `address`, which is asked without the key. Raises `SessionError`."""
+    async def offered(self, settings: Settings, address: str | None, provider: Provider | None = None) -> Sequence[OfferedModel]:
+        """The models at the user's endpoint, or at `address`, which is asked without the key, as that `provider` is asked (Anthropic
+        unless it is named). Raises `SessionError`."""
         try:
-            return await offered_models(
-                provider=settings.provider,
+            models = await offered_models(
+                provider=_provider_at(settings, address, provider),
                 base_url=settings.base_url,
-                api_key=self._api_key,
+                api_key=self._keys.of(settings.provider, settings.base_url),
                 address=address,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         except ModelError as error:
             raise _refusal_of(error) from error
+        return [offered_with(model, settings.facts.get(model.name)) for model in models]
 
-    async def try_out(self, settings: Settings, name: str, address: str | None) -> None:
+    async def try_out(self, settings: Settings, name: str, address: str | None, provider: Provider | None = None) -> None:
         """Sends that model one short message, at the user's endpoint or at `address`, as `offered`. Raises `SessionError`."""
         try:
             await try_model(
                 name,
-                provider=settings.provider,
+                provider=_provider_at(settings, address, provider),
                 base_url=settings.base_url,
-                api_key=self._api_key,
+                api_key=self._keys.of(settings.provider, settings.base_url),
                 address=address,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
@@ -341,6 +347,10 @@ class TokenCounts:
         except Exception as error:  # noqa: BLE001 - whatever it does not like of a text: the estimate stands
             logger.warning("a text of %d characters could not be counted: %s: %s", len(text), type(error).__name__, error)
             return None
+
+
+def _provider_at(settings: Settings, address: str | None, provider: Provider | None) -> Provider:
+    return settings.provider if address is None else provider or "anthropic"
 
 
 def _refusal_of(error: ModelError) -> SessionError:

@@ -19,16 +19,14 @@ from ullage.session.attachments import SessionShelf
 from ullage.session.changes.going_back import GoingBack
 from ullage.session.changes.recording import Recording
 from ullage.session.changes.reviewing import Reviewing
-from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.asking import PolicyInUse
+from ullage.session.compacting.controller import CompactionController, Cooling, WhileEditing
 from ullage.session.compacting.means import SessionMeans
-from ullage.session.compacting.pauses import Cooling, WhileEditing
-from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.history.history import History
 from ullage.session.history.places import fork_origin, pinned_items
-from ullage.session.locations import locating
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.permissions.past import PastCalls
 from ullage.session.permissions.permits import SessionPermits
@@ -37,14 +35,8 @@ from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
-from ullage.session.timeline.items import (
-    ChangesChanged,
-    ModeChanged,
-    ModeId,
-    ModelChanged,
-    PinsChanged,
-    Update,
-)
+from ullage.session.timeline.shown_entries import locating
+from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId, ModelChanged, PinsChanged, Update
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.modes import ModeInForce
@@ -53,6 +45,7 @@ from ullage.session.turns.turns import PromptQueue, Turns, Work
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
+from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.touched import FileReads
 
@@ -65,7 +58,7 @@ class Parts:
         record: SessionRecord,
         entries: Sequence[Logged],
         surroundings: Surroundings,
-        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf], Mapping[str, Tool]],
+        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow], Mapping[str, Tool]],
         model: Model,
         tell: Callable[[str, int, Update], None],
     ) -> None:
@@ -78,7 +71,8 @@ class Parts:
         """How often the user stopped something."""
         self._reads = FileReads()
         self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
-        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf)
+        self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
+        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading)
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._mode = ModeInForce(record.id, entries, surroundings.store)
@@ -89,15 +83,16 @@ class Parts:
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
-        self._rules = RulesInForce(surroundings.folders)
-        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
+        self._rules = RulesInForce(surroundings.folders, self.permits.reading)
+        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
-        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
+        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._means = SessionMeans(
             *(self._conversation, surroundings, self._policy, self._model, restoring),
             *(self._display.as_compacting, self._prelude.renew, lambda: self._gauge.show()),
+            self.permits.reading,
         )
         self._controller = CompactionController(self._conversation, surroundings, self._policy, self._model, self._means)
         self._gauge = ShownGauge(self._display, self._conversation, surroundings, self._model, self._controller)
@@ -113,7 +108,6 @@ class Parts:
             self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.while_idle()))
         )
         self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.in_pause())))
-        self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
         self._approvals = Approvals(timeline, self.permits, proposals, (surroundings.home or surroundings).folders, self._mode.refusal)

@@ -16,6 +16,7 @@ from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import FileTouch, Prelude
 from ullage.session.conversation import Conversation
 from ullage.store.errors import StoreFailed
+from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.tool import Tool
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge, read_text
@@ -27,13 +28,14 @@ RULES_CHARACTERS = 40_000
 """A longer rules file is cut, and says so: rules are in every request."""
 
 
-def make_prelude(folders: Folders, tools: Mapping[str, Tool]) -> Prelude:
+def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRulesNow | None = None) -> Prelude:
     """The prelude as it would be now. Nothing in it changes by itself (no date, no open files): it is the cache's root."""
     instructions = package_files("ullage.session").joinpath("system_prompt.md").read_text("utf-8").strip()
     where = ", ".join(root.as_posix() for root in folders.roots) or "none is open"
     environment = f"Workspace folders: {where}\nSystem: {platform.system()}"
     parts = [SystemPart("system", f"{instructions}\n\n{environment}")]
-    rules = [text for root in folders.roots for text in _rules_in(root, folders)]
+    may_not_be_read = (read_rules or none_refused(folders))()
+    rules = [text for root in folders.roots for text in _rules_in(root, folders, may_not_be_read)]
     if rules:
         parts.append(SystemPart("rules", "\n\n".join(rules)))
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
@@ -42,8 +44,9 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool]) -> Prelude:
 class RulesInForce:
     """The rules files that the agent was told of: the workspace's own from the start, those of a folder below once it is touched."""
 
-    def __init__(self, folders: Folders) -> None:
+    def __init__(self, folders: Folders, read_rules: ReadRulesNow) -> None:
         self._folders = folders
+        self._read_rules = read_rules
         self._told: dict[Path, str] = {root: self._read(root) for root in folders.roots}
 
     def met(self, touches: Iterable[FileTouch]) -> str:
@@ -86,14 +89,17 @@ class RulesInForce:
         return self._folders.first / name if self._folders.first is not None else None
 
     def _read(self, folder: Path) -> str:
-        return "\n\n".join(_rules_in(folder, self._folders))
+        return "\n\n".join(_rules_in(folder, self._folders, self._read_rules()))
 
 
-def _rules_in(folder: Path, folders: Folders) -> list[str]:
+def _rules_in(folder: Path, folders: Folders, may_not_be_read: ReadRules) -> list[str]:
     texts: list[str] = []
     for name in RULES_FILES:
         try:
-            text = read_text(folders.resolve(str(folder / name))).text.strip()  # a link may lead out of the workspace
+            path = folders.resolve(str(folder / name))  # a link may lead out of the workspace
+            if may_not_be_read.refusing(path, str(folder / name)) is not None:
+                continue
+            text = read_text(path).text.strip()
         except (OSError, OutsideWorkspace, NotText, TooLarge):
             continue
         if len(text) > RULES_CHARACTERS:
@@ -110,12 +116,18 @@ class PreludeInUse:
     """Keeps `tools`, which others look into, and the prelude in the log to what `make_tools` and the rules files give."""
 
     def __init__(
-        self, conversation: Conversation, folders: Folders, tools: dict[str, Tool], make_tools: Callable[[], Mapping[str, Tool]]
+        self,
+        conversation: Conversation,
+        folders: Folders,
+        tools: dict[str, Tool],
+        make_tools: Callable[[], Mapping[str, Tool]],
+        read_rules: ReadRulesNow,
     ) -> None:
         self._conversation = conversation
         self._folders = folders
         self._tools = tools
         self._make_tools = make_tools
+        self._read_rules = read_rules
 
     def use(self) -> None:
         """Logs the prelude where it is new or has changed."""
@@ -133,7 +145,7 @@ class PreludeInUse:
     def _changed(self) -> Prelude | None:
         """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
         the cache and all thinking."""
-        now = make_prelude(self._folders, self._tools)
+        now = make_prelude(self._folders, self._tools, self._read_rules)
         before = self._conversation.projection.prelude
         begun = bool(self._conversation.projection.messages)
         changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
@@ -155,7 +167,7 @@ class PreludeInUse:
 
     def renew(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""
-        now = make_prelude(self._folders, self._tools)
+        now = make_prelude(self._folders, self._tools, self._read_rules)
         try:
             if now != self._conversation.projection.prelude:
                 self._conversation.append(now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ SECTION = "ullage"
 _MINIMUM_CAP = 1_000
 """Tokens; less would be full before the first prompt."""
 
-_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+_DEFAULTS: dict[str, object] = {field.name: {} if field.default is MISSING else field.default for field in fields(Settings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,8 @@ class _Setting:
     field: str
     fits: Callable[[object], bool]
     wanted: str | Callable[[], str]
+    read: Callable[[object], object] = lambda value: value
+    """Makes the field's value of one that fits."""
 
 
 def _one_of(*values: str) -> tuple[Callable[[object], bool], str]:
@@ -67,6 +69,23 @@ def _is_base_url(value: object) -> bool:
     return parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
+def _facts_of(value: object) -> object:
+    # Imported where somebody says something of a model: `initialize` is answered before that.
+    from ullage.models.facts import read_facts
+
+    return read_facts(value)
+
+
+def _are_facts(value: object) -> bool:
+    return value == {} or _facts_of(value) is not None
+
+
+_FACTS = (
+    "an object with, for each model by its name, some of window and maxOutput (tokens), images (true or false), inputPrice, outputPrice "
+    "and cachedPrice (dollars per million tokens)"
+)
+
+
 def _is_megabytes(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and _LEAST_MEGABYTES <= value <= _MOST_MEGABYTES
 
@@ -86,7 +105,8 @@ _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
     _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
-    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "practice")),
+    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "practice")),
+    _Setting("model.facts", "facts", _are_facts, _FACTS, _facts_of),
     _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),
     _Setting("compaction.cap", "threshold_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
     _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),
@@ -131,7 +151,7 @@ def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str
         if value is None:
             continue
         if setting.fits(value):
-            used[setting.field] = value
+            used[setting.field] = setting.read(value)
         else:
             wanted = setting.wanted if isinstance(setting.wanted, str) else setting.wanted()
             default = _DEFAULTS[setting.field]

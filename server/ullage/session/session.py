@@ -23,13 +23,9 @@ from ullage.session.history.places import pinned_items
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
-from ullage.session.timeline.items import (
-    Item,
-    SessionState,
-    Snapshot,
-    new_id,
-)
+from ullage.session.timeline.items import Item, new_id
 from ullage.session.timeline.shown_entries import title_of
+from ullage.session.timeline.updates import SessionState, Snapshot
 from ullage.session.turns.turns import SURELY_FITS, close_what_is_open, is_unfinished, refuse_too_long
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.covering import Rule
@@ -121,7 +117,8 @@ class Session(Parts):
             refuse_too_long(text, self._controller.fits_alone())
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
-            attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
+            rules = self.permits.reading()
+            attachments = [await attach(ref, rules, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if not self.title:
@@ -146,7 +143,7 @@ class Session(Parts):
         """The message of a commit, by the model in use; counted in what the session costs. Raises `SessionError`."""
         around = self._surroundings
         try:
-            written = await write_commit_message(changed, self._model.model, self._model.card, around.folders, around.files)
+            written = await write_commit_message(changed, self._model.model, self._model.card, self.permits.reading(), around.files)
         except NoMessage as error:
             self._gauge.spent_aside(error.cost)
             raise
@@ -183,7 +180,7 @@ class Session(Parts):
         if not self._conversation.projection.messages:
             raise SessionError("nothing_to_compact", "There is nothing to compact yet: the conversation is empty")
         wanted = Wanted(new_id("c"), "manual", focus)
-        self._work.begin(well(self._controller.by_request(wanted, at_work=False)))
+        self._work.begin(well(self._controller.making.attempt(wanted, at_work=False)))
         return wanted.id
 
     async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
@@ -230,10 +227,6 @@ class Session(Parts):
     def tokens_counted(self) -> None:
         """More is known of how many tokens the texts take."""
         self._gauge.show()
-
-    def near_the_threshold(self) -> bool:
-        """Whether the next turn, as turns usually grow here, would cross the threshold."""
-        return self._controller.wants_idle_compaction()
 
     def user_edits(self) -> None:
         """The user is editing: where the next turn would cross the threshold, the compaction is made as soon as they pause."""

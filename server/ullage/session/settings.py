@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ullage.context.policy import USUAL_CAP
 
 if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.context.compaction.economy import Economy
+    from ullage.models.facts import Facts
     from ullage.models.model import EffortChoice
     from ullage.tools.rules.covering import AskFor
     from ullage.tools.sandbox.sandbox import SandboxWanted
@@ -30,9 +32,11 @@ class Settings:
     effort: EffortChoice = "default"
     """`ullage.model.effort`: what new sessions ask for where the model takes it; `default` leaves it to the model."""
     base_url: str = ""
-    """`ullage.model.baseUrl`: an Anthropic-compatible server; empty means the SDK's own default."""
-    provider: Literal["auto", "anthropic", "practice"] = "auto"
-    """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice."""
+    """`ullage.model.baseUrl`: a server that speaks the provider's API; empty means the provider's own."""
+    provider: Literal["auto", "anthropic", "openai", "practice"] = "auto"
+    """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice; `openai` is Chat Completions."""
+    facts: Mapping[str, Facts] = field(default_factory=dict[str, "Facts"])
+    """`ullage.model.facts`: by the model's name, what the user says of it."""
     auto_compact: bool = True
     """`ullage.compaction.auto`."""
     threshold_cap: int = USUAL_CAP
@@ -62,6 +66,6 @@ class Settings:
         return self.versions_limit << 20
 
     @property
-    def endpoint(self) -> tuple[str, str, str]:
-        """What says where the model is asked, and which one."""
-        return self.model_name, self.base_url, self.provider
+    def endpoint(self) -> tuple[str, str, str, Mapping[str, Facts]]:
+        """What says where the model is asked, which one, and what the user says of it."""
+        return self.model_name, self.base_url, self.provider, self.facts

@@ -82,6 +82,10 @@ class DamagedEntry(Exception):
     """This text is no entry that this version can read; `str()` says why."""
 
 
+class LaterEntry(DamagedEntry):
+    """It is of a kind that a later version of Ullage writes."""
+
+
 def encode(entry: Entry) -> str:
     """The entry as JSON text."""
     return _dump(_converter.unstructure(entry, Entry))
@@ -106,7 +110,7 @@ def _read(text: str | bytes, kind: Any) -> object:
     try:
         value = json.loads(text if isinstance(text, str) else text.decode())
         if kind is Entry and value["kind"] not in ENTRY_KINDS.values():
-            raise DamagedEntry(f"this version knows no entry of the kind{_named(value['kind'])}; a later one has written it")
+            raise LaterEntry(f"this version knows no entry of the kind{_named(value['kind'])}; a later one has written it")
         return _converter.structure(value, kind)
     except DamagedEntry:
         raise

@@ -323,10 +323,17 @@ def _connected(path: Path) -> sqlite3.Connection:
         return _recovered(path, beside, error)
     if version == schema.VERSION:
         return connection
-    connection.close()
-    if version > schema.VERSION:
-        raise NoLog(f"{path} was written by a later version of Ullage: update Ullage to read it")
-    raise NoLog(f"{path} is a database, but no log of Ullage of this version: open it in the editor once, if it is one")
+    try:
+        if version > schema.VERSION:
+            raise NoLog(f"{path} was written by a later version of Ullage: update Ullage to read it")
+        if not version:
+            raise NoLog(f"{path} is a database, but an empty one, and no log of Ullage")
+        migrated = connect(":memory:")  # the file itself is taken to this version when a session of it is opened
+        connection.backup(migrated)
+        schema.migrate(migrated)
+        return migrated
+    finally:
+        connection.close()
 
 
 def _recovered(path: Path, beside: Path, why: Exception) -> sqlite3.Connection:

@@ -33,7 +33,7 @@ COPY_PAUSE = 0.001
 
 
 REFETCHED = "refetched:"
-"""Before a session's id: what its compactions brought about (`session/compacting/learned.py`). It goes with the session."""
+"""Before a session's id: what its compactions brought about (`session/compacting/saving.py`). It goes with the session."""
 
 FIGURES = "figures:"
 """The same: what the list of sessions says of it (`session/sessions/figures.py`)."""
@@ -42,7 +42,7 @@ WORKTREE = "worktree:"
 """The same: the worktree in which its agent works (`session/sessions/worktrees.py`)."""
 
 BROUGHT = "brought:"
-"""The same: what was brought last from that worktree, so that it can be taken back (`session/sessions/taking_back.py`)."""
+"""The same: what was brought last from that worktree, so that it can be taken back (`session/sessions/bringing_back.py`)."""
 
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ullage.context.blocks import Media
 from ullage.context.entries import Logged, media_in, versions_in
-from ullage.store.encode import DamagedEntry
+from ullage.store.encode import DamagedEntry, LaterEntry
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage
 from ullage.store.log_file import LogFile
@@ -83,7 +83,7 @@ class SessionReader:
             try:
                 loaded.append(logged_of(row))
             except DamagedEntry as error:
-                damaged.append(DamagedRow(row.seq, str(error)))
+                damaged.append(DamagedRow(row.seq, str(error), isinstance(error, LaterEntry)))
         return loaded, damaged, missing
 
     def _look_for(self, session_id: str, missing: AbstractSet[int], last: int) -> bool:

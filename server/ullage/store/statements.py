@@ -40,6 +40,8 @@ class DamagedRow:
 
     seq: int
     reason: str
+    is_later: bool = False
+    """A later version of Ullage wrote it: nothing is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,20 @@ def storable(title: str) -> str:
 
 
 def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
-    """What is damaged, for the user: a sentence for each reason."""
-    by_reason: dict[str, list[int]] = {}
+    """What was passed over, for the user: a sentence for each reason."""
+    by_reason: dict[tuple[bool, str], list[int]] = {}
     for row in damaged:
-        by_reason.setdefault(row.reason, []).append(row.seq)
+        by_reason.setdefault((row.is_later, "" if row.is_later else row.reason), []).append(row.seq)
     told: list[str] = []
-    for reason, seqs in by_reason.items():
+    for (is_later, reason), seqs in by_reason.items():
         numbers = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in ranges(seqs))
-        if len(seqs) > 1:
+        if is_later and len(seqs) > 1:
+            told.append(
+                f"Entries {numbers} of this session are of a later version of Ullage and were passed over. Update Ullage to see them."
+            )
+        elif is_later:
+            told.append(f"Entry {numbers} of this session is of a later version of Ullage and was passed over. Update Ullage to see it.")
+        elif len(seqs) > 1:
             told.append(f"Entries {numbers} of this session are damaged and were passed over: {reason}")
         else:
             told.append(f"Entry {numbers} of this session is damaged and was passed over: {reason}")

@@ -105,6 +105,10 @@ def pack(data: bytes) -> Packed:
     return Packed(hashlib.sha256(data).hexdigest(), len(data), zlib.compress(data, 1))
 
 
+_COUNT_COMMANDS = "UPDATE begun SET executable = executable + ? WHERE session_id = ''"
+"""The row of no session counts the commands that ever began. Earlier versions pass it over."""
+
+
 class Versions:
     """The content of one workspace. All methods raise `StoreFailed`, and have changed nothing then."""
 
@@ -114,6 +118,8 @@ class Versions:
         self._clock = clock
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._commands_here = 0
+        """That this process noted."""
         self.set_aside: Path | None = None
         """Where a damaged file lies now; None where none was found."""
 
@@ -235,7 +241,15 @@ class Versions:
 
     def begin(self, *begun: Begun) -> None:
         """Notes that the call is about to run, or that these files are about to be changed; durable when it returns."""
+        commands = sum(each.path is None for each in begun)
+        with self._lock:
+            self._note(begun, commands)
+            self._commands_here += commands
+
+    def _note(self, begun: Sequence[Begun], commands: int) -> None:
         with self._changing("note a call that begins") as connection:
+            if commands and not connection.execute(_COUNT_COMMANDS, (commands,)).rowcount:
+                connection.execute("INSERT INTO begun VALUES ('', 'commands', x'', NULL, ?)", (commands,))
             for each in begun:
                 before = each.before
                 row = (
@@ -262,10 +276,13 @@ class Versions:
             for tool_use_id, path, sha256, executable, size in rows
         ]
 
-    def commands_begun(self) -> set[str]:
-        """The commands of all sessions that were noted and not `ended`: they run, in this window or another, or were cut off."""
+    def commands_begun(self) -> tuple[set[str], int]:
+        """The commands of all sessions that were noted and not `ended`: they run, in this window or another, or were cut off. And a number
+        that grows with each command that another process notes, also with one that has ended by now."""
         with self._reading("look for commands that run") as connection:
-            return {id for (id,) in connection.execute("SELECT tool_use_id FROM begun WHERE path IS NULL")}
+            running = {id for (id,) in connection.execute("SELECT tool_use_id FROM begun WHERE path IS NULL")}
+            ever = connection.execute("SELECT executable FROM begun WHERE session_id = ''").fetchone()
+            return running, (ever[0] if ever else 0) - self._commands_here
 
     def ended(self, session_id: str, tool_use_ids: Iterable[str] | None = None) -> None:
         """What these calls of a session changed is in its log; without ids, what all of them did."""

@@ -5,7 +5,8 @@ It has three tables beside the sum of what they take:
 - `content`: the bytes, packed. `packed` is NULL where they were let go or found to be damaged. `named` tells that an entry of the log names
   them, or is about to.
 - `seen`: what the newest scan of the workspace found, so that the next one reads only what changed since.
-- `begun`: the calls that are running. What a crash cut off is found by it at the next start.
+- `begun`: the calls that are running. What a crash cut off is found by it at the next start. One row, of no session, has in its last
+  column how many commands ever began: so a window sees that one of another began and ended within its own.
 """
 
 from __future__ import annotations

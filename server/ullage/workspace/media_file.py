@@ -130,7 +130,7 @@ def _image(raw: bytes, sha256: str) -> MediaFile:
         raise DamagedMedia(f"an image that cannot be decoded ({error})") from error
     data, image_type, size = made
     shrunk = max(size) < max(width, height)
-    return MediaFile(Image(_sha256(data), image_type, *size, len(data)), data, sha256, (width, height) if shrunk else None)
+    return MediaFile(Image(_sha256(data), image_type, *size, size=len(data)), data, sha256, (width, height) if shrunk else None)
 
 
 def _encoded(image: Pillow.Image, raw: bytes) -> tuple[bytes, ImageType, tuple[int, int]]:

@@ -17,7 +17,7 @@ def test_every_policy_asked_for_has_a_line_in_both_tables(tmp_path: Path) -> Non
     text = as_section(report, "2026-01-02", "generated sessions")
     lines = [line.split(" | ") for line in text.splitlines() if line.startswith(("| ullage ", "| none "))]
     assert [line[0] for line in lines] == ["| ullage", "| none"] * 2
-    assert [len(line) for line in lines] == [7, 7, 9, 9]
+    assert [len(line) for line in lines] == [8, 8, 11, 11]
     assert "2 generated sessions" in text
     assert "2026-01-02" in text
     assert str(tmp_path) not in text

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ullage.context.policies.table import BUILT_IN
 from ullage.lsp.configuration import Options, read_options
+from ullage.models.facts import Facts
 from ullage.session.reading_settings import name_on_the_page, read_settings
 from ullage.session.settings import Settings
 
@@ -41,6 +42,15 @@ JSON = st.recursive(
             Settings(auto_compact=False, threshold_cap=50_000, summary_engine="digest"),
         ),
         ({"compaction": {"policy": "none"}}, Settings(policy_name="none")),
+        (
+            {
+                "model": {
+                    "provider": "openai",
+                    "facts": {"gpt-5.5": {"window": 9_000, "images": False, "inputPrice": 1, "outputPrice": 2.5}},
+                }
+            },
+            Settings(provider="openai", facts={"gpt-5.5": Facts(window=9_000, images=False, input_price=1.0, output_price=2.5)}),
+        ),
         ({"store": {"versionsLimit": 16}}, Settings(versions_limit=16)),
         ({"bash": {"timeout": 2.5, "sandbox": "off"}}, Settings(bash_timeout=2.5, bash_sandbox="off")),
     ],
@@ -58,7 +68,16 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("model", "baseUrl", "ftp://host"),
         ("model", "baseUrl", "http://["),
         ("model", "baseUrl", 8080),
-        ("model", "provider", "openai"),
+        ("model", "provider", "bedrock"),
+        ("model", "facts", []),
+        ("model", "facts", {"m": 4}),
+        ("model", "facts", {"m": {"window": "large"}}),
+        ("model", "facts", {"m": {"window": 12}}),
+        ("model", "facts", {"m": {"maxOutput": 0}}),
+        ("model", "facts", {"m": {"inputPrice": -1}}),
+        ("model", "facts", {"m": {"inputPrice": True}}),
+        ("model", "facts", {"m": {"images": "yes"}}),
+        ("model", "facts", {"m": {"price": 1}}),
         ("model", "provider", ["auto"]),
         ("compaction", "auto", "yes"),
         ("compaction", "auto", 1),

@@ -65,10 +65,15 @@ async def fill(here: Stage, session: Session, turns: int = 3) -> None:
         await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
 
 
+def is_near_the_threshold(session: Session) -> bool:
+    """Whether the next turn, as turns usually grow here, would cross the threshold."""
+    return session.snapshot().gauge.next.while_editing
+
+
 async def fill_to_the_line(here: Stage, session: Session) -> None:
     """Until the next turn would cross the threshold."""
     await fill(here, session, 2)
-    while not session.near_the_threshold():
+    while not is_near_the_threshold(session):
         await fill(here, session, 1)
 
 

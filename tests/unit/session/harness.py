@@ -15,8 +15,10 @@ from ullage.context.compaction_entries import Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
+from ullage.models.chat_model import ChatModel
 from ullage.models.choose import Provider
 from ullage.models.counting import CountText
+from ullage.models.facts import Facts
 from ullage.models.model import Effort, Model, TokenizerVersion
 from ullage.models.retry import Patience
 from ullage.models.serialise import MediaBytes
@@ -25,16 +27,9 @@ from ullage.session.models_in_use import ChooseModel
 from ullage.session.session import Session
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import (
-    CompactionItem,
-    Item,
-    ItemRemoved,
-    ItemUpdated,
-    NoticeItem,
-    Snapshot,
-    ToolCallItem,
-    Update,
-)
+from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, ToolCallItem
+from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, Snapshot, Update
+from ullage.starting import Keys
 from ullage.store.folder import folder_of
 from ullage.tools.rules.covering import AskFor
 from ullage.workspace.files import Diagnostic
@@ -151,7 +146,8 @@ def kept_of(folder: Path) -> Path:
 
 
 def items(session: Session) -> tuple[Item, ...]:
-    return session.snapshot(10_000).items
+    """Those of its snapshot, without the gauge: they are asked for at each update that a test waits for."""
+    return session._conversation.timeline.newest(10_000)[0]  # pyright: ignore[reportPrivateUsage]
 
 
 def calls(session: Session) -> list[ToolCallItem]:
@@ -251,7 +247,7 @@ async def stage(
         (folder,) if folder else (),
         opened,
         base,
-        "test-key",
+        Keys(own="test-key"),
         state,
         watcher.take,
         lambda: None,
@@ -283,8 +279,11 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         base_url: str,
         api_key: str | None,
         media: MediaBytes,
+        facts: Facts | None,
         is_confirmed: Callable[[str], bool],
     ) -> Model:
+        if provider == "openai":
+            return ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media, patience=patience, sleep=no_wait)
         return AnthropicModel(
             name, api_key=api_key, effort=effort, base_url=base_url, mismatch="error", media=media, patience=patience, sleep=no_wait
         )

@@ -7,24 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, ErrorAfter, Hang, Reply, Say
+from tests.fake_api import Call, ErrorAfter, Fail, Hang, Reply, Say
 from tests.patience import PATIENCE
 from tests.unit.session.filling import (
     SUMMARY,
     WINDOW,
     asks_for_summary,
+    compact,
     fill,
     fill_to_the_line,
+    in_view,
+    is_near_the_threshold,
     make_project,
     summaries,
     when_asked_for_a_summary,
 )
-from tests.unit.session.harness import Stage, compactions, stage
+from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.context.compaction import making
 from ullage.context.compaction.proof import Proof
 from ullage.context.compaction_entries import Held, SpentInVain
-from ullage.session.compacting import pauses
+from ullage.session.compacting import controller as controlling
 from ullage.session.session import Session
+from ullage.session.timeline.items import UserItem
 
 RECORD = Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ===")
 
@@ -49,18 +53,18 @@ async def until_no_draft_is_in_work() -> None:
 
 
 async def test_what_could_not_be_prepared_is_not_tried_again_before_there_is_more(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(controlling, "PAUSE_SECONDS", 0.0)
     async with stage(folder, window=16_000) as here:
         session = await here.new()
         here.fake.enqueue(Say("Hello."))
         await here.say(session, "Hello")
         here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
         await until_no_draft_is_in_work()
-        assert not session.near_the_threshold()
+        assert not is_near_the_threshold(session)
         assert compactions(session) == []
         here.fake.enqueue(Say("More."))
         await here.say(session, "More? " * 2_000)
-        assert session.near_the_threshold()
+        assert is_near_the_threshold(session)
 
 
 async def test_a_session_that_is_closed_asks_the_model_for_nothing_more(folder: Path) -> None:
@@ -91,6 +95,38 @@ async def test_the_card_counts_from_what_the_gauge_showed(folder: Path) -> None:
         [card] = compactions(session)
         assert card.tokens_before == before.used
         assert card.tokens_after == session.snapshot().gauge.used
+
+
+async def test_a_draft_that_tells_of_what_was_excluded_since_is_made_anew(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        told = Say("=== RECORD ===\nPanel seven hides it.\n=== END OF RECORD ===")
+        here.fake.add_rules(when_asked_for_a_summary(told, times=1), summaries())
+        session = await here.new()
+        here.fake.enqueue(Say("I see."))
+        await here.say(session, "The gauge is hidden behind panel seven.")
+        [gone] = [item for item in items(session) if isinstance(item, UserItem)]
+        await fill_to_the_line(here, session)
+        await until_no_draft_is_in_work()
+        assert summary_calls(here) == 1
+        await session.history.exclude(gone.id)
+        await compact(here, session)
+        assert summary_calls(here) == 2
+        assert "anel seven" not in in_view(session)
+
+
+async def test_what_the_api_refused_is_compacted_for_its_own_size_though_a_draft_is_ready(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        await until_no_draft_is_in_work()
+        assert summary_calls(here) == 1
+        refusal = Fail(400, "invalid_request_error", "prompt is too long: 70000 tokens > 60000 maximum")
+        here.fake.enqueue(refusal, Say("Here."))
+        await here.say(session, "More")
+        [card] = compactions(session)
+        assert (card.trigger, card.status) == ("reactive", "completed")
+        assert any(isinstance(logged.entry, SpentInVain) for logged in session.entries)
 
 
 async def test_a_compaction_that_waits_for_its_summary_is_shown(folder: Path) -> None:
@@ -201,7 +237,7 @@ async def test_a_draft_that_was_overtaken_is_made_anew_at_the_threshold(folder: 
 
 @pytest.mark.usefixtures("overtaken")
 async def test_a_compaction_that_can_wait_waits_where_its_draft_was_overtaken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(controlling, "PAUSE_SECONDS", 0.0)
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
         session = await here.new()

@@ -23,7 +23,7 @@ from ullage.models.serialise import none_kept
 from ullage.session.models_in_use import ModelsInWorkspace, TokenCounts
 from ullage.session.session import Session
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import Gauge, GaugeChanged
+from ullage.session.timeline.updates import Gauge, GaugeChanged
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.user_state import UserState

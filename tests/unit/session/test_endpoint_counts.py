@@ -16,7 +16,7 @@ from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.session.attachments import FileRef
 from ullage.session.session import Session
-from ullage.session.timeline.items import Gauge
+from ullage.session.timeline.updates import Gauge
 
 TEXTS = {"prose": "the tank holds what it holds " * 800, "digits": "0123456789\n" * 1_500, "capitals": "ABC DEF GHI " * 1_500}
 """Of the first our estimate is 20 % too low, of the second 40 %, and of the last it is far too high."""

@@ -18,7 +18,7 @@ from ullage.context.compaction import forgotten
 from ullage.context.compaction.economy import NONE_YET, Refetched
 from ullage.context.compaction_entries import Compaction, FetchedAgain
 from ullage.context.entries import Logged
-from ullage.session.compacting.learned import Learned
+from ullage.session.compacting.saving import Learned
 from ullage.session.session import Session
 from ullage.session.timeline.items import CompactionItem
 from ullage.store.log_store import LogStore

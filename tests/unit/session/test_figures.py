@@ -14,7 +14,8 @@ from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.sessions.figures import Figures, from_json, in_list, left_alone, to_json
 from ullage.session.sessions.sessions import SessionSummary
-from ullage.session.timeline.items import EndedTurn, ItemUpdated, StateChanged, StopReason, ToolCallItem, ToolStatus
+from ullage.session.timeline.items import ToolCallItem, ToolStatus
+from ullage.session.timeline.updates import EndedTurn, ItemUpdated, StateChanged, StopReason
 from ullage.store.log_store import LogStore
 from ullage.store.session_list import FIGURES
 from ullage.store.statements import SessionRecord

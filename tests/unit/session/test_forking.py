@@ -22,8 +22,9 @@ from ullage.context.view.projection import project
 from ullage.session.errors import SessionError
 from ullage.session.history.places import LEFT_AT_WORK, fork_place, items_of_entry
 from ullage.session.session import Session
-from ullage.session.timeline.items import AssistantItem, ForkOrigin, UserItem
+from ullage.session.timeline.items import AssistantItem, UserItem
 from ullage.session.timeline.shown_entries import title_of_fork
+from ullage.session.timeline.updates import ForkOrigin
 
 LONG = "A sounding is taken twice, at slack water, and the mean is written down. " * 200
 

@@ -27,7 +27,8 @@ from ullage.session.errors import SessionError
 from ullage.session.history.history import History
 from ullage.session.session import Session
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import PinnedItems, UserItem
+from ullage.session.timeline.items import UserItem
+from ullage.session.timeline.updates import PinnedItems
 from ullage.store.folder import session_lock
 from ullage.store.shared_files import SystemLock
 
@@ -114,7 +115,7 @@ async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> No
         controller.prepare()
         if not controller.making.ahead.ready():
             done = asyncio.Event()
-            controller.preparation.when_done(done.set)
+            controller.slot.when_done(done.set)
             await done.wait()
         preview = await session.history.preview()
         assert preview.cost is not None

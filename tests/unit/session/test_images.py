@@ -103,10 +103,12 @@ async def test_an_attached_image_comes_before_the_words(folder: Path) -> None:
 async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        here.fake.enqueue(Say("A tank."))
+        here.fake.enqueue(Say("A tank."), Say("The same."))
         for damaged, why in ((b"no image at all", "it is no PNG"), (PNG[:100], "an image that cannot be decoded")):
             with pytest.raises(SessionError, match=why):
                 await session.prompt("What is it?", [PastedRef(PNG), PastedRef(damaged)])
+        with pytest.raises(SessionError, match=r"tank\.png cannot be attached: it is no PNG"):
+            await session.prompt("What is it?", [PastedRef(b"no image at all", "tank.png")])
         await session.prompt("What is it?", [PastedRef(PNG)])
         await here.idle(session)
         sent = here.fake.requests[-1].body
@@ -116,7 +118,15 @@ async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path
         logged = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
         entry = next(each.entry for each in logged if isinstance(each.entry, UserPrompt))
         kept = kept_of(folder)
-        assert ref_of(entry.attachments[0], Folders([folder], Kept(kept, READABLE))) == FileRef(kept / prompt.media[0].path)
+        folders = Folders([folder], Kept(kept, READABLE))
+        assert ref_of(entry.attachments[0], folders) == FileRef(kept / prompt.media[0].path)
+
+        await session.prompt("And this?", [PastedRef(PNG, "dip.png")])
+        await here.idle(session)
+        prompt = [item for item in items(session) if isinstance(item, UserItem)][-1]
+        assert [each.name for each in prompt.media] == ["dip.png"]
+        entry = [each.entry for each in session._conversation.entries if isinstance(each.entry, UserPrompt)][-1]  # pyright: ignore[reportPrivateUsage]
+        assert ref_of(entry.attachments[0], folders) == FileRef(kept / prompt.media[0].path)
 
 
 async def test_the_prefix_stays_the_same_over_a_restart_and_an_undone_compaction(folder: Path) -> None:

@@ -10,7 +10,7 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, stage
 from ullage.session.session import Session
-from ullage.session.timeline.items import GaugeChanged
+from ullage.session.timeline.updates import GaugeChanged
 
 
 @pytest.fixture

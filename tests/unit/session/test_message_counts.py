@@ -89,7 +89,7 @@ async def test_a_preview_while_a_summary_is_written_in_the_background_counts_wha
         here.fake.enqueue(Say("It is the tide."))
         await here.say(session, "Why does it sink?")
         preview = await session.history.preview()
-        assert controller.preparation.begun and not controller.making.ahead.ready()
+        assert controller.slot.begun and not controller.making.ahead.ready()
         session.compact()
         here.fake.release()
         await here.idle(session)

@@ -11,7 +11,8 @@ from tests.unit.session.filling import WINDOW, compact, fill, make_project
 from tests.unit.session.harness import Stage, calls, kept_of, stage
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.session.timeline.items import ModeChanged, ModeId, ToolCallItem
+from ullage.session.timeline.items import ToolCallItem
+from ullage.session.timeline.updates import ModeChanged, ModeId
 from ullage.session.turns.modes import MODES
 from ullage.tools.tool import PlanEntry
 

@@ -52,6 +52,8 @@ async def test_what_is_excluded_is_no_longer_pinned(folder: Path) -> None:
         await session.history.undo(taken_out)
         session.history.pin_item(result.id, pinned=True)
         assert session.snapshot().pins.item_ids == (result.id,)
+        await session.history.redo(taken_out)
+        assert session.snapshot().pins.item_ids == ()
 
 
 async def test_what_is_excluded_has_to_come_back_before_it_is_pinned(folder: Path) -> None:

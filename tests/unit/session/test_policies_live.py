@@ -9,13 +9,13 @@ import pytest
 from tests.fake_api import Call, Fail, Hang, Reply, Rule, Say, Think
 from tests.unit.session import engines
 from tests.unit.session.engines import AsksModel, Raises, policy
-from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
+from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, is_near_the_threshold, make_project, summaries
 from tests.unit.session.harness import compactions, notices, stage
 from tests.unit.session.other_policies import TOLD, asks, ended_well, one_turn_of_reads, telling, under
 from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration
 from ullage.context.policy import FixedCharacters, FixedTokens, Measure, Policy, ThresholdOptions
-from ullage.session.compacting import pauses
+from ullage.session.compacting import controller as controlling
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ async def test_none_holds_at_the_window_and_compacts_when_it_is_asked_to(folder:
         assert "The context is full" in notice.text
         assert "choose another policy than none" in notice.text
         assert session.snapshot().gauge.next.why == "off"
-        assert not session.near_the_threshold()
+        assert not is_near_the_threshold(session)
         session.compact()
         await here.idle(session)
         [card] = compactions(session)
@@ -197,12 +197,12 @@ async def test_what_fails_in_a_preview_counts_for_nothing(folder: Path, where: s
 
 
 async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(controlling, "PAUSE_SECONDS", 0.0)
     tried = policy(AsksModel(), full_at=FixedTokens(30_000))
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(telling())
         session = await here.new()
-        while not session.near_the_threshold():
+        while not is_near_the_threshold(session):
             await fill(here, session, 1)
         here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
         await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["completed"])

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 from unittest.mock import patch
 
 import pytest
@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 from tests.deep import many
 from tests.fake_api import Call, ErrorAfter, Fail, FakeApi, HoldsAfter, RedactedThink, Reply, Rule, Say, Think
+from tests.fake_api.chat import FakeChat
+from tests.fake_api.json_values import blocks_of
 from tests.unit.session.harness import MODEL, Stage, all_is_counted, but_for_the_guess, compactions, items, kept_of, stage
 from ullage.context.blocks import Text
 from ullage.context.compaction import economy
@@ -97,23 +99,32 @@ step = st.builds(
 steps = st.lists(step, min_size=3, max_size=14)
 
 
+Wire = Literal["messages", "messages with compaction", "chat"]
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("compaction", [False, True])
+@pytest.mark.parametrize("wire", get_args(Wire))
 @given(happenings=steps)
 @settings(max_examples=many(15, deep=2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step], compaction: bool) -> None:
-    asyncio.run(live(happenings, compaction))
+def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step], wire: Wire) -> None:
+    asyncio.run(live(happenings, wire))
 
 
-async def live(happenings: list[Step], compaction: bool) -> None:
-    """With `compaction` the API writes summaries of its own, and refuses thinking that does not fit its blocks."""
+def fake_of(wire: Wire) -> FakeApi:
+    """The fake of that wire, with small windows."""
+    windows = {MODEL: WINDOW, OTHER_MODEL: SMALLER_WINDOW}
+    return FakeChat(windows=windows) if wire == "chat" else FakeApi(windows=windows, compaction=wire == "messages with compaction")
+
+
+async def live(happenings: list[Step], wire: Wire) -> None:
+    """With compaction the API writes summaries of its own, and refuses thinking that does not fit its blocks."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "project"
         folder.mkdir()
         for number in range(6):
             (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
-        async with FakeApi(windows={MODEL: WINDOW, OTHER_MODEL: SMALLER_WINDOW}, compaction=compaction) as fake:
-            story = Story(fake, folder)
+        async with fake_of(wire) as fake:
+            story = Story(fake, folder, Settings(economy="fullest", provider="openai" if wire == "chat" else "auto"))
             with patch.multiple(economy, SMALLEST_GAIN=2_000, USUAL_LEFT=4_000, SUMMARY_OUTPUT_TOKENS=100):
                 while happenings:
                     async with stage(folder, fake=fake, settings=story.settings) as here:
@@ -126,11 +137,11 @@ async def live(happenings: list[Step], compaction: bool) -> None:
 class Story:
     """What happens to one session, over several lives of the server."""
 
-    def __init__(self, fake: FakeApi, folder: Path) -> None:
+    def __init__(self, fake: FakeApi, folder: Path, settings: Settings) -> None:
         self.fake = fake
         self.folder = folder
         self.said: list[str] = []
-        self.settings = Settings(economy="fullest")
+        self.settings = settings
         self.pinned: dict[str, str] = {}
         self.excluded: dict[str, str] = {}
         self.expected = {"not now", "prompt is too long: 50000 tokens > 40000 maximum"}
@@ -424,7 +435,7 @@ def answers(session: Session) -> list[AssistantItem]:
 
 
 def _asks_for_record(body: dict[str, Any]) -> bool:
-    last = body["messages"][-1]["content"][-1]
+    last = blocks_of(body["messages"][-1]["content"])[-1]
     return last["type"] == "text" and "=== RECORD ===" in last["text"]
 
 
@@ -436,7 +447,7 @@ def test_compactions_do_come_by_themselves_in_such_sessions() -> None:
             for number in range(6):
                 (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
             async with FakeApi(windows={MODEL: WINDOW}) as fake, stage(folder, fake=fake) as here:
-                await Story(fake, folder).go_on(here, [Step("think and read", n % 6) for n in range(24)])
+                await Story(fake, folder, Settings(economy="fullest")).go_on(here, [Step("think and read", n % 6) for n in range(24)])
                 return len(compactions(await here.sessions.open(None)))
 
     assert asyncio.run(enough()) >= 1

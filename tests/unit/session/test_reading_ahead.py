@@ -13,7 +13,7 @@ from tests.unit.session.test_long_sessions import write
 from ullage.context.entries import Logged
 from ullage.context.summary import facts
 from ullage.context.summary.facts import Reading
-from ullage.session.compacting.sources import BATCH
+from ullage.session.compacting.ahead import BATCH
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -34,7 +34,7 @@ async def test_a_session_that_is_opened_is_read_beside_the_loop(tmp_path: Path, 
         threads.append(threading.current_thread())
         return facts.read_ahead(entries, reading)
 
-    monkeypatch.setattr("ullage.session.compacting.sources.read_ahead", watched)
+    monkeypatch.setattr("ullage.session.compacting.ahead.read_ahead", watched)
     write(tmp_path / "long", 200)
     async with stage(tmp_path / "long") as here:
         session = await here.sessions.open(None)
@@ -50,7 +50,7 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
         read.append(facts.read_ahead(entries, reading))
         return read[-1]
 
-    monkeypatch.setattr("ullage.session.compacting.sources.read_ahead", watched)
+    monkeypatch.setattr("ullage.session.compacting.ahead.read_ahead", watched)
     async with stage(tmp_path, settings=Settings(summary_engine="digest")) as here:
         session = await here.new()
         for turn in range(25):
@@ -63,7 +63,7 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
 
 
 async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ullage.session.compacting.sources.PATIENCE", 0.01)
+    monkeypatch.setattr("ullage.session.compacting.ahead.PATIENCE", 0.01)
     write(tmp_path / "long", 60)
     async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
         session = await here.sessions.open(None)

@@ -159,3 +159,21 @@ async def test_files_read_again_fit_though_the_endpoint_counts_three_times_what_
         await here.say(session, "One more thing")
         assert not here.refused()
         assert compactions(session)[0].status == "completed"
+
+
+async def test_files_that_grew_since_give_way_until_the_compaction_makes_the_context_smaller(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for name in NAMES:
+            here.fake.enqueue([Call("read_file", {"path": name})], Say("Seen."))
+            await here.say(session, f"Look at {name}")
+        await fill(here, session, 1)
+        for number, name in enumerate(NAMES):
+            (folder / name).write_text("\n".join(f"WORD_{number}_{line} = {line * 7919 % 1000}" for line in range(170)))
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.status == "completed"
+        assert 0 < len(card.restored) < len(NAMES)
+        assert card.tokens_after == session.snapshot().gauge.used < card.tokens_before

@@ -12,9 +12,9 @@ from tests.unit.session.harness import calls, items, stage
 from ullage.context.blocks import Json
 from ullage.context.entries import FileTouch, ToolReturned
 from ullage.models.model import TextDelta, ThinkingDelta
-from ullage.session.locations import MOST_LOCATIONS, Location, locating
 from ullage.session.session import Session
-from ullage.session.timeline.items import ThinkingItem, UserItem
+from ullage.session.timeline.items import Location, ThinkingItem, UserItem
+from ullage.session.timeline.shown_entries import MOST_LOCATIONS, locating
 from ullage.session.timeline.timeline import Timeline
 from ullage.session.turns.incoming import Incoming
 from ullage.workspace.folders import Folders

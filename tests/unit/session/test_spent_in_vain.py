@@ -38,7 +38,7 @@ async def prepared(here: Stage, session: Session) -> None:
     controller.prepare()
     if not controller.making.ahead.ready():
         done = asyncio.Event()
-        controller.preparation.when_done(done.set)
+        controller.slot.when_done(done.set)
         await done.wait()
     assert controller.making.ahead.ready()
 
@@ -133,9 +133,9 @@ async def test_what_an_engine_could_not_use_in_the_background_has_cost_what_it_c
         session = await here.new()
         await fill_to_the_line(here, session)
         controller = session._controller  # pyright: ignore[reportPrivateUsage]
-        await controller.preparation.take()
+        await controller.slot.take()
         controller.prepare()
-        await controller.preparation.take()
+        await controller.slot.take()
         assert session.snapshot().gauge.cost == pytest.approx(paid(here))
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Say
-from tests.unit.session.filling import WINDOW, fill, make_project
+from tests.unit.session.filling import WINDOW, fill, is_near_the_threshold, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.context.blocks import Text
 from ullage.context.compaction.undoing import TakenBack
 from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, UserPrompt
-from ullage.session.compacting import pauses
+from ullage.session.compacting import controller as controlling
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import UserItem
@@ -58,14 +58,14 @@ async def test_the_next_requests_are_as_if_it_had_never_been_made(folder: Path) 
 
 
 async def test_nor_is_it_made_again_because_the_user_goes_on_editing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(controlling, "PAUSE_SECONDS", 0.0)
     async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
         session = await compacted_at_the_line(here)
         assert await session.history.undo()
         session.user_edits()
         await asyncio.sleep(0)
         await here.idle(session)
-        assert not session.near_the_threshold()
+        assert not is_near_the_threshold(session)
         assert state_of(session) == [("threshold", "undone")]
 
 

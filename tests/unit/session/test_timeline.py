@@ -12,21 +12,9 @@ from tests.work import check_linear, work_of
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
-from ullage.session.timeline.items import (
-    AssistantItem,
-    CompactionItem,
-    Item,
-    ItemRemoved,
-    ItemUpdated,
-    NoticeItem,
-    PlanChanged,
-    TextAppended,
-    ThinkingItem,
-    ToolCallItem,
-    Update,
-    UserItem,
-)
+from ullage.session.timeline.items import AssistantItem, CompactionItem, Item, NoticeItem, ThinkingItem, ToolCallItem, UserItem
 from ullage.session.timeline.timeline import Timeline
+from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, PlanChanged, TextAppended, Update
 from ullage.tools.tool import PlanEntry, ToolKind
 
 

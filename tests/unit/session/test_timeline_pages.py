@@ -16,9 +16,10 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.history.places import entry_of_item
-from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, Update, UserItem
+from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, UserItem
 from ullage.session.timeline.pages import CACHED, LONGEST_STRETCH, NEWEST, STRETCH
 from ullage.session.timeline.timeline import Timeline
+from ullage.session.timeline.updates import Update
 from ullage.tools.tool import ToolKind
 
 

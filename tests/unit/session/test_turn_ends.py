@@ -11,7 +11,8 @@ from tests.fake_api import Call, Fail, Hang, Reply, Say, Think
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.session.session import Session
-from ullage.session.timeline.items import EndedTurn, Item, NoticeItem, StateChanged
+from ullage.session.timeline.items import Item, NoticeItem
+from ullage.session.timeline.updates import EndedTurn, StateChanged
 
 HELD_SUMMARY = Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))
 

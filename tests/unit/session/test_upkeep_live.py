@@ -19,7 +19,8 @@ from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import FixedTokens
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import NoticeItem, StateChanged
+from ullage.session.timeline.items import NoticeItem
+from ullage.session.timeline.updates import StateChanged
 
 
 @pytest.fixture

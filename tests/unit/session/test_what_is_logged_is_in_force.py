@@ -14,10 +14,9 @@ from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.compaction_entries import CompactionFailed, SpentInVain
 from ullage.context.view.fates import fates
 from ullage.context.view.request import request_so_far
+from ullage.session.compacting.ahead import LiveSlot, ReadingAhead
 from ullage.session.compacting.means import SessionMeans
-from ullage.session.compacting.preparation import Preparation
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.sources import ReadingAhead
 from ullage.session.session import Session
 from ullage.session.timeline.display import Spending
 from ullage.session.timeline.timeline import Timeline
@@ -41,7 +40,7 @@ AFTER = {
     "what counts as seen": (Restoring, "after"),
     "the rules": (prelude_module, "make_prelude"),
     "what it cost": (Spending, "add"),
-    "the draft ahead": (Preparation, "drop"),
+    "the draft ahead": (LiveSlot, "drop"),
     "the record ahead": (ReadingAhead, "look"),
     "the timeline": (Timeline, "log"),
 }

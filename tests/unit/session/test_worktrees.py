@@ -24,7 +24,7 @@ from ullage.session.sessions.bringing_back import (
     Joined,
     joining,
 )
-from ullage.session.sessions.taking_back import from_json as brought_from_json
+from ullage.session.sessions.bringing_back import from_json as brought_from_json
 from ullage.session.sessions.worktrees import from_json, to_json
 from ullage.workspace.files import Content
 from ullage.workspace.worktrees import Worktree

@@ -163,7 +163,7 @@ class Deciding:
             changed.append(ChangedFile(path, known, None if after is None else await self._keep(after)))
             left = await each.undo.left()
             if left is not None:
-                reviewed.append(Reviewed(path, *left, "undone", each.hunks, "" if each.stays else each.undo.turn_id))
+                reviewed.append(Reviewed(path, *left, verdict="undone", hunks=each.hunks, turn_id="" if each.stays else each.undo.turn_id))
             decided.append(Decided(path, "done", SOME_EDITED if each.stays else ""))
         await self._log(changed, reviewed)
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [UNDOING])

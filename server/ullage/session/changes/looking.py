@@ -107,7 +107,7 @@ class Looking:
         found = settled(change, self.text)
         sides = self._side(found.baseline, found.agents), self._side(found.agents)
         where = Path(change.path) if self._surroundings.folders.first is None else self._surroundings.folders.first / change.path
-        return Looked(change, found, where, None, *sides, None, None, _status(found), note, can_undo=False)
+        return Looked(change, found, where, None, *sides, now_text=None, texts=None, status=_status(found), note=note, can_undo=False)
 
     def _compare(self, change: OpenChange, where: Path, now: Content | None) -> Looked | None:
         found = settled(change, self.text)

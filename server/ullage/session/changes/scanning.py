@@ -103,6 +103,8 @@ class Scanner:
         """The commands that run in this window, each with what changed while another one ran, too, here or in another window."""
         self._elsewhere = False
         """Whether a command ran in another window when it was last looked."""
+        self._others: int | None = None
+        """How many commands other windows had begun by then."""
         self._from_before: set[str] | None = None
         """Commands that had begun before the first scan of this process: cut off, or of another window. What was found before them stays on
         disk until what they changed is logged."""
@@ -147,13 +149,16 @@ class Scanner:
 
     def _look(self) -> Scan:
         """Scans, and notes what changed since the last time while two commands ran."""
-        last, was_elsewhere = self._newest, self._elsewhere
+        last, elsewhere = self._newest, self._elsewhere
         with suppress(StoreFailed):
-            begun = self._versions.commands_begun() - self.begun_here
+            running, others = self._versions.commands_begun()
+            begun = running - self.begun_here
             self._from_before = begun if self._from_before is None else begun & self._from_before
             self._elsewhere = bool(begun - self._from_before)
+            elsewhere = elsewhere or self._elsewhere or others > (others if self._others is None else self._others)
+            self._others = others
         found = self._scan()
-        if last is not None and self._running and len(self._running) + (was_elsewhere or self._elsewhere) > 1:
+        if last is not None and self._running and len(self._running) + elsewhere > 1:
             changed = {path for path in last.keys() | found.keys() if not _is_same(last.get(path), found.get(path))}
             for shared in self._running.values():
                 shared |= changed

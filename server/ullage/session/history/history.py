@@ -12,7 +12,7 @@ from functools import cache
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import NothingToCompact, Wanted
 from ullage.context.compaction.exclusion import exclude, exclude_file
-from ullage.context.compaction.forecast import forecast
+from ullage.context.compaction.making import forecast
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, MessageCounts, Rung
 from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, FileTouch, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan

@@ -14,7 +14,7 @@ from ullage.context.entries import AssistantReply, Clipped, Entry, Forked, Logge
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.timeline.items import ForkOrigin, PinnedItems
+from ullage.session.timeline.updates import ForkOrigin, PinnedItems
 from ullage.workspace.folders import Folders, OutsideWorkspace
 
 

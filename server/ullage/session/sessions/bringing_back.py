@@ -2,25 +2,29 @@
 
 Each file is compared in three: the commit that the worktree began from, the worktree, the workspace folder. What changed on one side alone
 is taken; texts that changed on both sides are joined line by line. What cannot be joined stays as it is and is named: nothing of the user's
-is replaced that is not in git. All of it can be taken back.
+is replaced that is not in git.
+
+What each file held before and after is kept of the last time, beside the log, and before any file is written. So a kill in between loses
+nothing, and all of it can be taken back.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ullage.context.blocks import Json
 from ullage.context.changes.merging import lines_of, merged, regions
 from ullage.session.changes.scanning import LARGEST_BYTES
 from ullage.session.changes.shown import Decided
 from ullage.session.errors import SessionError
-from ullage.session.sessions.taking_back import CHANGED_SINCE, NOT_KEPT, Brought, NotKept, from_json, keep, kept, to_json
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
+from ullage.store.versions import Versions
 from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, content_on_disk
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, bytes_of, text_of
@@ -232,3 +236,77 @@ class BringingBack:
             return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
         self._home.written.note(where)
         return ""
+
+
+CHANGED_SINCE = "It was changed since, in the same lines. It stays as it is"
+NOT_KEPT = "What it held before is no longer kept. It stays as it is"
+
+Held: TypeAlias = tuple[str, bool] | None
+"""The SHA-256 of what a file held, and whether it could be run; None where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A file that was brought. `path` is relative to the repository."""
+
+    path: str
+    here: Path
+    before: Held
+    after: Held
+
+
+def keep(versions: Versions, content: Content | None) -> Held:
+    """Keeps what a file holds. Raises `StoreFailed`. For another thread."""
+    if content is None:
+        return None
+    return versions.keep(content.data, executable=content.executable).sha256, content.executable
+
+
+class NotKept(Exception):
+    """What a file held is not there any more."""
+
+
+def kept(versions: Versions, held: Held) -> Content | None:
+    """What it held. Raises `NotKept`. For another thread."""
+    if held is None:
+        return None
+    try:
+        data = versions.read(held[0])
+    except StoreFailed as error:
+        raise NotKept from error
+    if data is None:
+        raise NotKept
+    return Content(data, held[1])
+
+
+def to_json(files: Sequence[Brought]) -> Json:
+    """As a row keeps it."""
+    return [{"path": each.path, "here": str(each.here), "before": _written(each.before), "after": _written(each.after)} for each in files]
+
+
+def from_json(value: Json) -> list[Brought]:
+    """As a row has it. What cannot be read is left out."""
+    rows = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [brought for brought in map(_read, rows) if brought is not None]
+
+
+def _written(held: Held) -> Json:
+    return None if held is None else list(held)
+
+
+def _read(row: Mapping[str, Json]) -> Brought | None:
+    path, here = row.get("path"), row.get("here")
+    before, after = _held(row.get("before")), _held(row.get("after"))
+    if not isinstance(path, str) or not isinstance(here, str) or before == "damaged" or after == "damaged":
+        return None
+    return Brought(path, Path(here), before, after)
+
+
+def _held(value: Json) -> Held | Literal["damaged"]:
+    match value:
+        case None:
+            return None
+        case [str() as sha256, bool() as executable]:
+            return sha256, executable
+        case _:
+            return "damaged"

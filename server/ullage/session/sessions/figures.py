@@ -13,16 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json
-from ullage.session.timeline.items import (
-    ChangesChanged,
-    GaugeChanged,
-    ItemUpdated,
-    SessionState,
-    Snapshot,
-    StateChanged,
-    ToolCallItem,
-    Update,
-)
+from ullage.session.timeline.items import ToolCallItem
+from ullage.session.timeline.updates import ChangesChanged, GaugeChanged, ItemUpdated, SessionState, Snapshot, StateChanged, Update
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign

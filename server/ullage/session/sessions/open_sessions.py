@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
@@ -22,15 +24,16 @@ from ullage.session.sessions.figures import OpenFigures, SessionSummary, in_list
 from ullage.session.sessions.searching import SessionRecall
 from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import title_of_fork
-from ullage.store.errors import ForeignSession, UnknownSession
+from ullage.session.timeline.updates import Update
+from ullage.store.errors import ForeignSession, StoreFailed, UnknownSession
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import PlanFiles
 from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.store.workspace_store import WorkspaceStore
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
+from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
 from ullage.tools.tool import Tool
 from ullage.workspace.touched import FileReads
@@ -102,6 +105,23 @@ class OpenSessions:
         """Waits for a session that is being read."""
         async with self.one_opens:
             pass
+
+    async def follow_titles(self) -> None:
+        """Another window may have renamed a session that is open here."""
+        before = {session.id: session.title for session in self.all_shown()}
+        with suppress(StoreFailed):
+            records = await asyncio.to_thread(self._kept.log.sessions)
+            titles = {record.id: record.title for record in records if record.id in before}
+            for session in self.all_shown():
+                if session.title == before.get(session.id):  # not renamed here meanwhile
+                    session.take_title(titles.get(session.id, session.title))
+
+    async def close(self, session: Session) -> None:
+        """Its turn ends as interrupted, and the list says so."""
+        was_at_work = session.busy
+        await session.close()
+        self.figures.closed(session.id, interrupted=was_at_work)
+        self.worktrees.leave(session.id)
 
     def forget(self, session_id: str) -> None:
         """It was closed."""
@@ -207,6 +227,7 @@ class OpenSessions:
         reads: FileReads,
         entries: Callable[[], Sequence[Logged]],
         shelf: Shelf,
+        read_rules: ReadRulesNow,
     ) -> Mapping[str, Tool]:
         settings = around.settings
         recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
@@ -222,6 +243,7 @@ class OpenSessions:
             finder,
             entries,
             shelf,
+            read_rules,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
 
@@ -230,6 +252,12 @@ class OpenSessions:
         if sandbox.works:
             return ""
         return "nobody has looked for a sandbox yet" if sandbox.missing is None else str(sandbox.missing)
+
+    async def choose(self, session: Session, what: Literal["model", "effort"], value: str) -> None:
+        """The user chose that for the session, from its next call on. Raises `SessionError`."""
+        with refusing():
+            await patiently_at_once(lambda: self._kept.log.remember(f"{what}:{session.id}", value))
+        self.choose_model(session)
 
     def choose_model(self, session: Session) -> None:
         """Its model is chosen anew."""

@@ -7,12 +7,11 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.models.choose import choose_model, unconfirmed_address
+from ullage.models.choose import Provider, choose_model, unconfirmed_address
 from ullage.models.counting import CountText, tokenizer
 from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
@@ -33,10 +32,10 @@ from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDE
 from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
-from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import one_line
+from ullage.session.timeline.updates import Update
+from ullage.starting import Keys
 from ullage.store.copying import Held
-from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
@@ -59,7 +58,7 @@ class Sessions:
         folders: Sequence[Path],
         editor: Editor,
         settings: Settings,
-        api_key: str | None,
+        keys: Keys | None,
         state_folder: Path | None,
         on_update: Callable[[str, int, Update], None],
         on_list_changed: Callable[[], None],
@@ -91,7 +90,7 @@ class Sessions:
             private_folders(settings.store_location, user_state.folder),
         )
         self._models = ModelsInWorkspace(
-            api_key, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted
+            keys, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted
         )
         remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
@@ -152,7 +151,7 @@ class Sessions:
         self._news.close()
         await self._open.until_opened()
         self._around.scanner.close()
-        await asyncio.gather(*(self._closed(session) for session in self._open))
+        await asyncio.gather(*(self._open.close(session) for session in self._open))
         await self._background.close()
         await self._models.close()
         self._kept.versions.close()
@@ -199,7 +198,7 @@ class Sessions:
         """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
         if session_id is not None:
             if session_id in self._open:
-                await self._follow_titles()
+                await self._open.follow_titles()
             return await self._open.open(session_id)
         for record in (each for each in self._kept.log.sessions() if not is_foreign(each.id)):
             try:
@@ -218,7 +217,7 @@ class Sessions:
 
     async def listed(self, most: int) -> list[SessionSummary]:
         """The newest sessions of the workspace, last used first."""
-        await self._follow_titles()
+        await self._open.follow_titles()
         return await asyncio.to_thread(self.summaries, most)
 
     def summaries(self, most: int | None = None) -> list[SessionSummary]:
@@ -241,12 +240,6 @@ class Sessions:
         elif figures is not None:
             self._on_figures(FiguresChanged(session_id, figures))
 
-    async def _closed(self, session: Session) -> None:
-        was_at_work = session.busy
-        await session.close()
-        self._open.figures.closed(session.id, interrupted=was_at_work)
-        self.worktrees.leave(session.id)
-
     def _list_changed(self) -> None:
         """Here: other windows are told, too."""
         self._tell_of_list()
@@ -254,17 +247,7 @@ class Sessions:
 
     def _another_changed_the_list(self) -> None:
         self._tell_of_list()
-        self._background.keep(self._follow_titles())
-
-    async def _follow_titles(self) -> None:
-        """Another window may have renamed a session that is open here."""
-        before = {session.id: session.title for session in self._open.all_shown()}
-        with suppress(StoreFailed):
-            records = await asyncio.to_thread(self._kept.log.sessions)
-            titles = {record.id: record.title for record in records if record.id in before}
-            for session in self._open.all_shown():
-                if session.title == before.get(session.id):  # not renamed here meanwhile
-                    session.take_title(titles.get(session.id, session.title))
+        self._background.keep(self._open.follow_titles())
 
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
         """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
@@ -294,7 +277,7 @@ class Sessions:
         """Lets go of a session: its turn ends as interrupted, and another window may open it. Raises `SessionError`."""
         await self._open.until_opened()
         if session_id in self._open:
-            await self._closed(self._open.get(session_id))
+            await self._open.close(self._open.get(session_id))
             self._open.forget(session_id)
             walked_again()
         else:
@@ -326,16 +309,11 @@ class Sessions:
         session = self.get(session_id)
         if not name.strip():
             raise SessionError("invalid", "A model needs a name")
-        with refusing():
-            await patiently_at_once(lambda: self._kept.log.remember(f"model:{session_id}", name))
-        self._open.choose_model(session)
+        await self._open.choose(session, "model", name)
 
     async def set_effort(self, session_id: str, effort: EffortChoice) -> None:
         """That effort is asked for in that session from its next call on, where its model takes it. Raises `SessionError`."""
-        session = self.get(session_id)
-        with refusing():
-            await patiently_at_once(lambda: self._kept.log.remember(f"effort:{session_id}", effort))
-        self._open.choose_model(session)
+        await self._open.choose(self.get(session_id), "effort", effort)
 
     def _tokens_counted(self) -> None:
         for session in self._open:
@@ -386,15 +364,15 @@ class Sessions:
         """What the user is asked about that no rule allows."""
         return way_of_asking(self._around)
 
-    async def offered_models(self, address: str | None = None) -> Sequence[OfferedModel]:
-        """The models that can be chosen, or that a server at `address` offers, which is asked without the key. Raises `SessionError`."""
-        return await self._models.offered(self._around.settings, address)
+    async def offered_models(self, address: str | None = None, provider: Provider | None = None) -> Sequence[OfferedModel]:
+        """The models that can be chosen, or that a server at `address` offers, as `ModelsInWorkspace.offered`. Raises `SessionError`."""
+        return await self._models.offered(self._around.settings, address, provider)
 
-    async def try_model(self, name: str, address: str | None = None) -> None:
+    async def try_model(self, name: str, address: str | None = None, provider: Provider | None = None) -> None:
         """Sends that model one short message, at the same place as `offered_models`. Raises `SessionError`."""
         if not name.strip():
             raise SessionError("invalid", "A model needs a name")
-        await self._models.try_out(self._around.settings, name.strip(), address)
+        await self._models.try_out(self._around.settings, name.strip(), address, provider)
 
     def _policy(self, name: str) -> Policy:
         """That policy; Ullage's own where there is none of that name (who reads the settings has said so)."""

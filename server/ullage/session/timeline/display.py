@@ -25,13 +25,14 @@ from ullage.session.compacting.saving import LeftOver
 from ullage.session.conversation import Conversation
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import (
+from ullage.session.timeline.items import NoticeItem, new_id
+from ullage.session.timeline.timeline import Timeline
+from ullage.session.timeline.updates import (
     Category,
     EndedTurn,
     Gauge,
     GaugeChanged,
     ModelInfo,
-    NoticeItem,
     PinnedItems,
     RetryInfo,
     SessionState,
@@ -39,9 +40,7 @@ from ullage.session.timeline.items import (
     StateChanged,
     TitleChanged,
     Update,
-    new_id,
 )
-from ullage.session.timeline.timeline import Timeline
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 

@@ -1,6 +1,6 @@
 """What a user sees of a session: a timeline of items, each with an id that it keeps from its first sign to the log.
 
-The same values serve the snapshot and the live updates. `lsp/` has their counterparts on the wire.
+The same values serve the snapshot and the live updates, which `updates.py` has. `lsp/` has their counterparts on the wire.
 Ids: a prompt's own id; `<reply id>.<block index>` for text and thinking; the tool use id for a call; the compaction's id;
 `n<seq>` for notices. An id that is made here is a letter for what it is, and 12 random characters.
 """
@@ -11,24 +11,15 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.compaction.decide import NextCompaction
 from ullage.context.compaction_entries import Checked, FetchedAgain, Rung, Trigger
 from ullage.context.entries import Action, FileDiff
-from ullage.context.policy import Measure
-from ullage.models.model import Effort
-from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
-from ullage.session.locations import Location
 from ullage.session.timeline.turn_costs import TurnCost
 from ullage.tools.rules.covering import AskedPart, Proposal
-from ullage.tools.tool import NeedAction, PlanEntry, ToolKind
-from ullage.workspace.worktrees import Worktree
+from ullage.tools.tool import AskedAction, ToolKind
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
 CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled", "undone"]
 OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once"]
-SessionState: TypeAlias = Literal["idle", "running", "compacting"]
-StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
-"""Why a turn ended: the Agent Client Protocol's words, and `error`, where a notice says what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +93,7 @@ class ProposedText:
 class Asked:
     """What a call is asked about, part by part."""
 
-    action: NeedAction
+    action: AskedAction
     folder: str
     """Where it would happen, by the name of the workspace folder, absolute where it is outside; empty where that does not matter."""
     parts: tuple[AskedPart, ...]
@@ -113,11 +104,17 @@ class Asked:
     """Whether that folder is outside of the workspace folders, as a worktree is."""
 
 
-ModeId: TypeAlias = Literal["ask", "plan", "act"]
-"""What the agent may do; `turns/modes.py` says what each means."""
-
 Failure: TypeAlias = Literal["refused", "not_found"]
 """The user said no, or the file that was named is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A file, and a line in it (from 1) where one is known."""
+
+    path: str
+    """Absolute."""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,218 +213,6 @@ class NoticeItem:
 
 
 Item: TypeAlias = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """A part of the context and its tokens, for the gauge's tooltip. The parts add up to `Gauge.used`."""
-
-    name: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gauge:
-    """How full the context is: the very numbers that the trigger compares. Tokens, unless said otherwise."""
-
-    used: int
-    threshold: int
-    """Where it compacts; 100 % of the gauge."""
-    size: int
-    """The model's window."""
-    estimated: bool
-    """Whether more than a hundredth of `used` is only estimated."""
-    guess: int
-    """Of `used`, the tokens that are only estimated: neither has a reply reported them nor has the endpoint counted them."""
-    level: Literal["normal", "warning", "error"]
-    categories: tuple[Category, ...]
-    cache_hit_rate: float | None
-    """Share of all input tokens of this session that was read from the cache, 0 to 1; None before the first response."""
-    cost: float | None
-    """Dollars so far; None where the prices are not known."""
-    frees: int
-    """What a compaction now would free (estimate)."""
-    frees_cost: float | None
-    """Dollars that it would cost (estimate)."""
-    next: NextCompaction
-    """When it compacts by itself."""
-    anew_cost: float | None = None
-    """How many dollars more the next request costs if nothing of it is read from the prompt cache; None where prices are not known."""
-    policy: str = "ullage"
-    """The name of the policy in force."""
-    measure: Measure = "usage"
-    """What `used` is measured by; with another measure than `usage` the categories add up to all that the context holds instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
-    """Which model answers, for the panel."""
-
-    name: str
-    display_name: str
-    practice: bool
-    limits_source: str
-    efforts: tuple[Effort, ...] = ()
-    """What can be asked for."""
-    effort: Effort | None = None
-    """What is asked for; None leaves it to the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryInfo:
-    """A call that is made again. `at` is Unix seconds, for a visible countdown."""
-
-    attempt: int
-    at: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedItems:
-    """What no compaction touches: items by id, files by path."""
-
-    item_ids: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ItemUpdated:
-    """An item came, or is now this: replaces the one with the same id, else stands after all others."""
-
-    item: Item
-
-
-@dataclass(frozen=True, slots=True)
-class TextAppended:
-    """More text at the end of an item's `text` (assistant, thinking) or `output` or `input` (tool call)."""
-
-    item_id: str
-    field: Literal["text", "output", "input"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRemoved:
-    """An item is gone: a queued prompt taken back, a reply that is asked for again."""
-
-    item_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndedTurn:
-    """A turn that is over: of which prompt, and why."""
-
-    prompt_id: str
-    stop_reason: StopReason
-
-
-@dataclass(frozen=True, slots=True)
-class StateChanged:
-    """What the session is doing. `retry` is set while a failed call waits to be made again, `ended` where a turn ended just now."""
-
-    state: SessionState
-    retry: RetryInfo | None = None
-    ended: EndedTurn | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GaugeChanged:
-    """The gauge now."""
-
-    gauge: Gauge
-
-
-@dataclass(frozen=True, slots=True)
-class PlanChanged:
-    """The agent's task list now."""
-
-    entries: tuple[PlanEntry, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TitleChanged:
-    """The session's title now."""
-
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChanged:
-    """Another model answers from now on, or more is known of it."""
-
-    model: ModelInfo
-
-
-@dataclass(frozen=True, slots=True)
-class PinsChanged:
-    """What is pinned now."""
-
-    pins: PinnedItems
-
-
-@dataclass(frozen=True, slots=True)
-class ChangesChanged:
-    """What is open of the agent's changes now."""
-
-    changes: OpenChanges
-
-
-@dataclass(frozen=True, slots=True)
-class ModeChanged:
-    """Another mode is in force."""
-
-    mode: ModeId
-
-
-Update: TypeAlias = (
-    ItemUpdated
-    | TextAppended
-    | ItemRemoved
-    | StateChanged
-    | GaugeChanged
-    | PlanChanged
-    | TitleChanged
-    | ModelChanged
-    | PinsChanged
-    | ChangesChanged
-    | ModeChanged
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ForkOrigin:
-    """The session that this one was forked from. `title` is as it was called then; it may be gone by now."""
-
-    session_id: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All that a panel needs to draw a session. Updates with a `seq` over this one's build on it."""
-
-    session_id: str
-    seq: int
-    title: str
-    state: SessionState
-    retry: RetryInfo | None
-    items: tuple[Item, ...]
-    """The newest; `earlier` says how many there are before them."""
-    earlier: int
-    plan: tuple[PlanEntry, ...]
-    gauge: Gauge
-    model: ModelInfo
-    pins: PinnedItems
-    mode: ModeId = "act"
-    """The mode in force."""
-    forked_from: ForkOrigin | None = None
-    store_folder: str | None = None
-    """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
-    changes: OpenChanges = NOTHING_OPEN
-    worktree: Worktree | None = None
-    """Where the agent works, if that is not the workspace folder."""
-    turn: UserItem | None = None
-    """The prompt of the newest turn, where that is not among `items`."""
 
 
 def new_id(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""The items of the timeline of which only the newest are in memory: older ones are made from the log again where somebody asks for them.
+"""The items of one timeline, in order. Only the newest are in memory: older ones are made from the log again where somebody asks for them.
 
 A page is what a stretch of the log shows. What that alone does not tell is kept beside it: items that the log does not have, and those that
 something later in it changed.
@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeAlias
 
 from ullage.session.timeline.items import CompactionItem, Item, ToolCallItem, UserItem
@@ -48,6 +48,62 @@ class _Page:
     """Of what the log alone would show, what is not there."""
     order: tuple[str, ...] | None = None
     """The ids, where the log alone would show them in another order."""
+
+
+class KeptItems:
+    """The items of one timeline. `fold` makes what a stretch of the log alone shows, in order."""
+
+    def __init__(self, fold: Callable[[Stretch], Mapping[str, Item]]) -> None:
+        self.newest: dict[str, Item] = {}
+        """Those in memory, in order."""
+        self._older = ItemPages(fold)
+
+    def told(self, *, begins: bool, fixed: Collection[str], told_of_thinking: bool) -> bool:
+        """One more entry comes; whether items left memory for it. What is named as in `ItemPages.told`."""
+        return self._older.told(self.newest, begins=begins, fixed=fixed, told_of_thinking=told_of_thinking)
+
+    def get(self, item_id: str) -> Item | None:
+        """The item with that id."""
+        found = self.newest.get(item_id)
+        return self._older.get(item_id) if found is None else found
+
+    def put(self, item: Item) -> None:
+        """An item, or what has become of it. A new one stands after all others."""
+        if item.id in self.newest or not self._older.put(item):
+            self.newest[item.id] = item
+
+    def remove(self, item_id: str) -> bool:
+        """Takes an item away; False where there is none."""
+        return self.newest.pop(item_id, None) is not None or self._older.remove(item_id)
+
+    def page(self, limit: int) -> tuple[tuple[Item, ...], int]:
+        """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
+        items = page_of(islice(chain(reversed(self.newest.values()), self._older.backwards()), limit))
+        return items[::-1], len(self.newest) + self._older.count - len(items)
+
+    def page_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
+        """Items before that one, oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
+        before = self._before(item_id)
+        if before is None:
+            raise KeyError(item_id)
+        items = page_of(islice(before[0], limit))
+        return items[::-1], before[1] - len(items)
+
+    def _before(self, item_id: str) -> tuple[Iterator[Item], int] | None:
+        if item_id not in self.newest:
+            return self._older.before(item_id)
+        later = 1 + next(index for index, each in enumerate(reversed(self.newest)) if each == item_id)
+        items = chain(islice(reversed(self.newest.values()), later, None), self._older.backwards())
+        return items, len(self.newest) - later + self._older.count
+
+    def stretch_of(self, item_id: str) -> tuple[int, int]:
+        """From which index of the log to which, not included, the item is told of; of no entries where there is none."""
+        return self._older.near_newest() if item_id in self.newest else self._older.near(item_id)
+
+    @property
+    def kept(self) -> int:
+        """How many items are in memory."""
+        return len(self.newest) + self._older.kept
 
 
 class ItemPages:

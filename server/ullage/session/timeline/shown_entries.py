@@ -1,23 +1,29 @@
 """How single entries show: images, PDFs, compactions, calls that are done, the work of a policy before each call, and the session's title.
 
 A policy may do something before every call. A card for each would flood the timeline. So one quiet line counts them, until another kind of
-compaction comes. Where items stand in the timeline is decided in `timeline.py`.
+compaction comes. An editor can follow a call to where it is at work (`locating`, the `locations` of the Agent Client Protocol). Where items
+stand in the timeline is decided in `timeline.py`.
 """
 
 from __future__ import annotations
 
+import os.path
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
+from pathlib import Path
+from typing import TypeAlias
 
-from ullage.context.blocks import Media
+from ullage.context.blocks import Json, Media
 from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
-from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
+from ullage.session.timeline.items import CompactionItem, Failure, Location, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
+from ullage.tools.tool import ToolKind
+from ullage.workspace.folders import Folders
 
 DROPPED_THINKING = (
     "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
@@ -29,7 +35,7 @@ FORKED = "Forked here from “{}”, which stays as it is."
 
 def of_prompt(prompt: UserPrompt) -> tuple[ShownMedia, ...]:
     """Those that were attached."""
-    return tuple(_shown(each.name, each.text, each.media) for each in prompt.attachments if each.media is not None)
+    return tuple(_shown(each.title, each.text, each.media) for each in prompt.attachments if each.media is not None)
 
 
 def of_result(result: ToolReturned) -> tuple[ShownMedia, ...]:
@@ -246,3 +252,46 @@ def title_of_fork(title: str, taken: Collection[str]) -> str:
         return ""
     numbered = (f"{base} (fork{'' if number == 1 else f' {number}'})" for number in count(1))
     return next(each for each in numbered if each not in taken)
+
+
+MOST_LOCATIONS = 50
+"""Of one call: a search touches files by the hundred, and nobody follows there."""
+
+
+Locate: TypeAlias = Callable[[ToolKind, Mapping[str, Json], ToolReturned | None], tuple[Location, ...]]
+"""Where a call of that kind is at work, by its input, and once it is done by its result."""
+
+
+def nowhere(kind: ToolKind, input: Mapping[str, Json], result: ToolReturned | None) -> tuple[Location, ...]:
+    """Where nobody follows."""
+    return ()
+
+
+def locating(folders: Folders) -> Locate:
+    """In these folders. What lies outside of them is no location: the path may be anybody's, and an editor would open it."""
+
+    def locate(kind: ToolKind, input: Mapping[str, Json], result: ToolReturned | None) -> tuple[Location, ...]:
+        named, line = (_text(input.get("path")), _line(input.get("offset"))) if kind in ("read", "edit", "search") else ("", None)
+        if result is None or not result.touched:
+            found = [(named, line)] if named else []
+        else:
+            found = [(path, result.line) for path in dict.fromkeys(touch.path for touch in result.touched)][:MOST_LOCATIONS]
+        return tuple(Location(path, at) for name, at in found if (path := _absolute(name, folders)) is not None)
+
+    return locate
+
+
+def _absolute(name: str, folders: Folders) -> str | None:
+    """Without a look at the disk: a long log has thousands."""
+    if folders.first is None or "\0" in name:
+        return None
+    path = os.path.normpath(folders.first / name)
+    return path if folders.contains(Path(path)) else None
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _line(value: Json) -> int | None:
+    return value if type(value) is int and value > 0 else None

@@ -14,45 +14,33 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
-from ullage.session.locations import Locate, nowhere
 from ullage.session.long_work import weakly
-from ullage.session.timeline.items import (
-    AssistantItem,
-    CompactionItem,
-    Item,
-    ItemRemoved,
-    ItemUpdated,
-    NoticeItem,
-    PlanChanged,
-    TextAppended,
-    ThinkingItem,
-    ToolCallItem,
-    Update,
-    UserItem,
-)
-from ullage.session.timeline.pages import ItemPages, Stretch, page_of
+from ullage.session.timeline.items import AssistantItem, CompactionItem, Item, NoticeItem, ThinkingItem, ToolCallItem, UserItem
+from ullage.session.timeline.pages import KeptItems, Stretch
 from ullage.session.timeline.shown_entries import (
     DROPPED_THINKING,
     FORKED,
     NEW_SESSION,
     FetchedSince,
+    Locate,
     UpkeepLines,
     compaction_item,
     done_call,
     failed_compaction_item,
+    nowhere,
     of_prompt,
     thought_for,
 )
 from ullage.session.timeline.turn_costs import TurnCosts
+from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, PlanChanged, TextAppended, Update
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -94,10 +82,8 @@ class Timeline:
         self._later = later
         self._is_pausing = False
         self._pieces: dict[tuple[str, Field], list[str]] = {}
-        self._items: dict[str, Item] = {}
-        """The newest."""
+        self._items = KeptItems(self._alone)
         self._log = log
-        self._older = ItemPages(self._alone)
         self._call_of: dict[int, str] = {}
         self._open_calls: dict[str, None] = {}
         """The ids of calls without a result, in their order: what is closed at the end of each turn."""
@@ -120,8 +106,7 @@ class Timeline:
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
         """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
         self._join_pieces()
-        items = page_of(islice(chain(reversed(self._items.values()), self._older.backwards()), limit))
-        return items[::-1], len(self._items) + self._older.count - len(items)
+        return self._items.page(limit)
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Items before that one, oldest first, and how many precede them. Fewer than asked for where they are long.
@@ -129,31 +114,16 @@ class Timeline:
         Raises `KeyError` for an unknown id.
         """
         self._join_pieces()
-        before = self._before(item_id)
-        if before is None:
-            raise KeyError(item_id)
-        items = page_of(islice(before[0], limit))
-        return items[::-1], before[1] - len(items)
-
-    def _before(self, item_id: str) -> tuple[Iterator[Item], int] | None:
-        if item_id not in self._items:
-            return self._older.before(item_id)
-        later = 1 + next(index for index, each in enumerate(reversed(self._items)) if each == item_id)
-        items = chain(islice(reversed(self._items.values()), later, None), self._older.backwards())
-        return items, len(self._items) - later + self._older.count
+        return self._items.page_before(item_id, limit)
 
     def get(self, item_id: str) -> Item | None:
         """The item with that id."""
         self._join_pieces()
-        return self._known(item_id)
-
-    def _known(self, item_id: str) -> Item | None:
-        found = self._items.get(item_id)
-        return self._older.get(item_id) if found is None else found
+        return self._items.get(item_id)
 
     def title_of_call(self, tool_use_id: str) -> str | None:
         """What a call is named; None where there is none. May be asked from another thread."""
-        item = self._known(tool_use_id)
+        item = self._items.get(tool_use_id)
         return item.title if isinstance(item, ToolCallItem) else None
 
     def put(self, item: Item) -> None:
@@ -166,23 +136,19 @@ class Timeline:
                 self._open_calls[item.id] = None
             else:
                 self._open_calls.pop(item.id, None)
-        self._keep(item)
+        self._items.put(item)
         self._tell(ItemUpdated(item))
-
-    def _keep(self, item: Item) -> None:
-        if item.id in self._items or not self._older.put(item):
-            self._items[item.id] = item
 
     def remove(self, item_id: str) -> None:
         """Takes an item away; nothing happens where there is none."""
         self._join_pieces()
         self._open_calls.pop(item_id, None)
-        if self._items.pop(item_id, None) is not None or self._older.remove(item_id):
+        if self._items.remove(item_id):
             self._tell(ItemRemoved(item_id))
 
     def append_text(self, item_id: str, field: Field, text: str) -> None:
         """More text at the end of an item's field. Told at once where nothing was lately, else with what comes in the next moment."""
-        item = self._items[item_id]
+        item = self._items.newest[item_id]
         if not isinstance(item, (AssistantItem | ThinkingItem) if field == "text" else ToolCallItem):
             raise TypeError(f"a {type(item).__name__} has no {field} that text can be appended to")
         self._pieces.setdefault((item_id, field), []).append(text)
@@ -201,13 +167,13 @@ class Timeline:
             return
         pieces, self._pieces = self._pieces, {}
         for (item_id, field), texts in pieces.items():
-            item, text = self._items[item_id], "".join(texts)
+            item, text = self._items.newest[item_id], "".join(texts)
             if isinstance(item, AssistantItem | ThinkingItem):
-                self._items[item_id] = replace(item, text=item.text + text)
+                self._items.newest[item_id] = replace(item, text=item.text + text)
             elif isinstance(item, ToolCallItem) and field == "output":
-                self._items[item_id] = replace(item, output=item.output + text)
+                self._items.newest[item_id] = replace(item, output=item.output + text)
             elif isinstance(item, ToolCallItem):
-                self._items[item_id] = replace(item, input=item.input + text)
+                self._items.newest[item_id] = replace(item, input=item.input + text)
             self._tell(TextAppended(item_id, field, text))
 
     def log(self, logged: Logged) -> None:
@@ -216,8 +182,8 @@ class Timeline:
         at, entry = logged.at, logged.entry
         if self._log is not None:
             begins = isinstance(entry, UserPrompt | AssistantReply) and not self._open_calls
-            if self._older.told(self._items, begins=begins, fixed=self._open_calls, told_of_thinking=self._told_of_thinking):
-                self._call_of = {seq: item_id for seq, item_id in self._call_of.items() if item_id in self._items}
+            if self._items.told(begins=begins, fixed=self._open_calls, told_of_thinking=self._told_of_thinking):
+                self._call_of = {seq: item_id for seq, item_id in self._call_of.items() if item_id in self._items.newest}
         if isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             self._told_of_thinking = False
         if isinstance(entry, UserPrompt):
@@ -254,7 +220,7 @@ class Timeline:
             self._show_cost(self._costs.add(entry))
 
     def _show_cost(self, prompt_id: str | None) -> None:
-        item = None if prompt_id is None else self._known(prompt_id)
+        item = None if prompt_id is None else self._items.get(prompt_id)
         if isinstance(item, UserItem):
             self.put(replace(item, turn_cost=self._costs.of(item.id)))
 
@@ -273,20 +239,20 @@ class Timeline:
         alone._is_alone, alone._costs = True, self._costs
         for logged in (self._log() if self._log is not None else ())[first:stop]:
             alone.log(logged)
-        return alone._items
+        return alone._items.newest
 
     def stretch_of(self, item_id: str) -> tuple[int, int]:
         """From which index of the log to which, not included, the item is told of; of no entries where there is none."""
-        return self._older.near_newest() if item_id in self._items else self._older.near(item_id)
+        return self._items.stretch_of(item_id)
 
     @property
     def kept(self) -> int:
         """How many items are in memory."""
-        return len(self._items) + self._older.kept
+        return self._items.kept
 
     def _is_made(self, compaction_id: str) -> bool:
         """Whether the log has that compaction: then it did not fail, whatever was logged after it."""
-        item = self._known(compaction_id)
+        item = self._items.get(compaction_id)
         return isinstance(item, CompactionItem) and item.status in ("completed", "undone")
 
     def _log_reply(self, reply: AssistantReply, at: float) -> None:
@@ -314,10 +280,10 @@ class Timeline:
             self.put(NoticeItem(f"{reply.id}.dropped", at, "warning", DROPPED_THINKING.format(reply.dropped_thinking)))
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
-        seen = self._known(item.id)
+        seen = self._items.get(item.id)
         if isinstance(seen, type(item)) and seen.text == item.text:
             # The same text, of which the log has this copy.
-            self._keep(replace(item, at=seen.at))
+            self._items.put(replace(item, at=seen.at))
         else:
             self.put(item)
 
@@ -328,7 +294,7 @@ class Timeline:
         return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "", locations=self._locate(kind, call.input, None))
 
     def _log_result(self, result: ToolReturned, at: float) -> None:
-        item = self._known(result.tool_use_id)
+        item = self._items.get(result.tool_use_id)
         if not isinstance(item, ToolCallItem):
             item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
         elif result.tool == "todo" and not result.is_error:
@@ -346,7 +312,7 @@ class Timeline:
             self._tell(PlanChanged(entries))
 
     def _log_clipped(self, clipped: Clipped) -> None:
-        item = self._known(self._call_of.get(clipped.seq) or self._call_long_ago(clipped.seq))
+        item = self._items.get(self._call_of.get(clipped.seq) or self._call_long_ago(clipped.seq))
         if isinstance(item, ToolCallItem):
             self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
 
@@ -358,7 +324,7 @@ class Timeline:
         return entry.tool_use_id if isinstance(entry, ToolReturned) else ""
 
     def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
-        item = self._known(compaction_id)
+        item = self._items.get(compaction_id)
         line = self._upkeep.changed(compaction_id, undone=status == "undone")
         if line is not None:
             self.put(line)
@@ -377,17 +343,17 @@ class Timeline:
         return self._fetched.all
 
     def _tell_fetched(self, compaction_id: str | None, *, told: bool = True) -> None:
-        item = None if compaction_id is None else self._known(compaction_id)
+        item = None if compaction_id is None else self._items.get(compaction_id)
         if isinstance(item, CompactionItem) and item.status == "completed":
             now = replace(item, fetched_again=self._fetched.since(item.id))
             if now != item:
-                (self.put if told else self._keep)(now)
+                (self.put if told else self._items.put)(now)
 
     def close_calls(self) -> None:
         """Nothing runs any more: what has no result by now shows as cancelled."""
         self._join_pieces()
         for call_id in reversed(tuple(self._open_calls)):
-            item = self._items[call_id]
+            item = self._items.newest[call_id]
             if isinstance(item, ToolCallItem):
                 self.put(
                     replace(

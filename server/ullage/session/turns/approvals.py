@@ -9,7 +9,7 @@ What is free of asking is said in `tools/rules/`, and where rules are kept in `s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -23,8 +23,8 @@ from ullage.session.timeline.timeline import Timeline
 from ullage.tools.file_tools import proposed_diff
 from ullage.tools.permission import hosts_need
 from ullage.tools.rules.covering import Decision, Rule
-from ullage.tools.rules.patterns import RuleAction
-from ullage.tools.tool import LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
+from ullage.tools.rules.reading import refused_outcome
+from ullage.tools.tool import AskedAction, LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
 from ullage.workspace.folders import Folders
 
 CHANGED = "It has changed since you were asked. "
@@ -34,10 +34,6 @@ CHANGED_YOURS = "The file has changed since you were asked. What you made of the
 NOT_WRITTEN = (
     "The user had changed your proposal before they accepted it. Their text was not written; it is kept in {path}. What they changed, "
     "which your next proposal should have:\n{changes}"
-)
-BY_RULE = (
-    "A rule of the user's refuses this call, so it was not run: never `{pattern}` ({action}). Do not do the same in another way. If it "
-    "has to be, say so to the user, who can change the rule."
 )
 OTHER_FILES = "You always allow this, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
@@ -159,7 +155,8 @@ class Approvals:
         if laid is not None and foreseen is not None:
             proposed = ProposedText(str(laid), str(target), is_new=foreseen.before is None)
         folder = self._workspace.named(Path(need.folder)) if need.folder else ""
-        return Asked(need.action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
+        action: AskedAction = "outside" if need.action == "read" else need.action  # nobody is asked about reading
+        return Asked(action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
 
     def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[Rule] = ()) -> None:
         """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
@@ -204,7 +201,7 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 
 async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionNeed | ToolOutcome | None:
     """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`."""
-    need = await _need(call, tool)
+    need = await _need(call, tool, approvals)
     refusal = approvals.refusal(need) if isinstance(need, PermissionNeed) else ""
     if refusal:
         return ToolOutcome(refusal, is_error=True)
@@ -222,7 +219,7 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
             said = f" They said: {answer.reason}" if answer.reason else ""
             what = "does not accept this plan yet" if need.action == "plan" else "refused this call; it was not run"
             return ToolOutcome(f"The user {what}.{said}", is_error=True, refusal=answer.reason)
-        now = await _need(call, tool)
+        now = await _need(call, tool, approvals)
         refused = None if not isinstance(now, PermissionNeed) else (await asyncio.to_thread(approvals.permits.decide, now)).refused
         if refused is not None:  # the rule was made while they were asked
             return await _refused(refused, approvals)
@@ -240,23 +237,23 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionN
     return need
 
 
-_ACTIONS: Mapping[RuleAction, str] = {"command": "commands", "edit": "edits of files", "host": "connections"}
-
-
 async def _refused(rule: Rule, approvals: Approvals) -> ToolOutcome:
     await asyncio.to_thread(approvals.permits.used, (rule,))
-    return ToolOutcome(BY_RULE.format(pattern=rule.pattern, action=_ACTIONS[rule.action]), is_error=True, refusal="")
+    return refused_outcome(rule)
 
 
 def _before(need: PermissionNeed) -> str | None:
     return None if need.foreseen is None else need.foreseen.before
 
 
-async def _need(call: ToolUse, tool: Tool) -> PermissionNeed | ToolOutcome | None:
+async def _need(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionNeed | ToolOutcome | None:
     if tool.kind in ("read", "search", "think"):
         return tool.permission(call.input)
     need = await asyncio.to_thread(tool.permission, call.input)  # it may look at files
     if need is None or need.target is None or not isinstance(tool, ShowsBefore):
         return need
+    refused = (await asyncio.to_thread(approvals.permits.decide, need)).refused
+    if refused is not None:  # what would be changed is not looked at: why it cannot be could quote the file
+        return await _refused(refused, approvals)
     change = await tool.foresee(call.input, need.target)
     return change if isinstance(change, ToolOutcome) else replace(need, diff=change.diff, foreseen=change)

@@ -21,8 +21,9 @@ from ullage.context.entries import AssistantReply, Logged, Notice, ToolReturned,
 from ullage.context.view.fold import spoken
 from ullage.models.model import UNPARSABLE_INPUT, ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 from ullage.session.conversation import Conversation
-from ullage.session.timeline.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
+from ullage.session.timeline.items import AssistantItem, ThinkingItem, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
+from ullage.session.timeline.updates import RetryInfo
 from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128

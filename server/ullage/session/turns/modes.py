@@ -14,7 +14,7 @@ from typing import Protocol
 from ullage.context.blocks import Json
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import Entry, Logged, Notice
-from ullage.session.timeline.items import ModeId
+from ullage.session.timeline.updates import ModeId
 from ullage.tools.tool import PermissionNeed
 
 logger = logging.getLogger(__name__)

@@ -28,7 +28,8 @@ from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import NoticeItem, RetryInfo, new_id
+from ullage.session.timeline.items import NoticeItem, new_id
+from ullage.session.timeline.updates import RetryInfo
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import InARow, Incoming, KeptMeanwhile, cut_to_most_calls
 from ullage.session.turns.modes import ModeInForce
@@ -250,7 +251,7 @@ class Turn:
         """Makes the compaction that the user or the model asked for; where there is nothing to compact the turn goes on."""
         asked, self._asked = self._asked, None
         if asked is not None:
-            await self._controller.by_request(asked, at_work=at_work)
+            await self._controller.making.attempt(asked, at_work=at_work)
 
     def with_written_call_told(self, end: TurnEnded, reply: AssistantReply) -> TurnEnded:
         """The end of the turn; where its last reply wrote a tool call as text, with a word to the user about it."""

@@ -21,8 +21,8 @@ from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Attachment, Forked, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
+from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, ContextFull
-from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, in_ullage_itself
 from ullage.session.history.places import end_of_fork
@@ -30,8 +30,9 @@ from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import EndedTurn, NoticeItem, RetryInfo, StopReason, UserItem, new_id
+from ullage.session.timeline.items import NoticeItem, UserItem, new_id
 from ullage.session.timeline.shown_entries import of_prompt
+from ullage.session.timeline.updates import EndedTurn, RetryInfo, StopReason
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import take_unfinished
 from ullage.session.turns.modes import ModeInForce

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -326,6 +327,34 @@ async def test_what_changed_while_a_command_ran_in_another_window_is_claimed_by_
         (found,) = await turn(here, session, run("echo 3 > three.txt"))
         assert [(each.path, each.shared) for each in found.files] == [("three.txt", False)]
         other.close()
+
+
+def test_a_command_of_another_window_that_began_and_ended_meanwhile_is_noticed(folder: Path, tmp_path: Path) -> None:
+    ours, other = Versions(tmp_path / "versions.db"), Versions(tmp_path / "versions.db")
+    scanner = Scanner(Folders((folder,)), ours)
+
+    def changed(name: str, meanwhile: Callable[[], None]) -> list[tuple[str, bool]]:
+        def begin() -> None:
+            scanner.begun_here.add(name)
+            ours.begin(Begun("s-ours", name))
+
+        before = scanner.before(name, begin)
+        (folder / "new.txt").write_text(name)
+        meanwhile()
+        found = [(each.path, each.shared) for each in scanner.after(name, before, frozenset()).files]
+        ours.ended("s-ours", [name])
+        return found
+
+    def runs(*begun: Begun) -> None:
+        other.begin(*begun)
+        other.ended("s-other")
+
+    assert changed("first", lambda: None) == [("new.txt", False)]
+    assert changed("second", lambda: runs(Begun("s-other", "t-1"))) == [("new.txt", True)]
+    assert changed("third", lambda: None) == [("new.txt", False)], "it was over before"
+    assert changed("fourth", lambda: runs(Begun("s-other", "t-2", str(folder / "tank.py")))) == [("new.txt", False)], "an edit of one file"
+    other.close()
+    ours.close()
 
 
 async def test_what_a_command_changed_that_was_cut_off_is_known_until_its_session_is_opened(folder: Path) -> None:

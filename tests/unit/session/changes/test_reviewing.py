@@ -18,7 +18,8 @@ from ullage.session.changes import deciding, looking, reviewing
 from ullage.session.changes.shown import Decided, OpenChanges, ShownFile
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.session.timeline.items import ChangesChanged, UserItem
+from ullage.session.timeline.items import UserItem
+from ullage.session.timeline.updates import ChangesChanged
 
 BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\n"
 AFTER = "one\n2\nthree\nfour\nfive\nsix\nseven\n"

@@ -1,0 +1,38 @@
+"""Which key goes where."""
+
+from __future__ import annotations
+
+import pytest
+
+from ullage.starting import Keys
+
+ALL = Keys("own", "sk-ant", "sk-openai")
+
+
+@pytest.mark.parametrize(
+    ("keys", "provider", "base_url", "expected"),
+    [
+        (ALL, "auto", "", "own"),
+        (ALL, "anthropic", "http://127.0.0.1:8080", "own"),
+        (ALL, "openai", "https://openrouter.ai/api/v1", "own"),
+        (ALL, "openai", "", "sk-openai"),  # the stored key is for the address that is set, and none is
+        (Keys(anthropic=" sk-ant\n"), "auto", "", "sk-ant"),
+        (Keys(anthropic="sk-ant"), "openai", "", None),
+        (Keys(anthropic="sk-ant"), "openai", "https://openrouter.ai/api/v1", None),
+        (Keys(openai="sk-openai"), "openai", "https://api.openai.com/v1", "sk-openai"),
+        (Keys(openai="sk-openai"), "openai", "https://openrouter.ai/api/v1", None),
+        (Keys(openai="sk-openai"), "openai", "http://api.openai.com/v1", None),
+        (Keys(openai="sk-openai"), "openai", "https://api.openai.com@evil.example/v1", None),
+        (Keys(openai="sk-openai"), "openai", "https://api.openai.com.evil.example/v1", None),
+        (Keys(openai="sk-openai"), "openai", "http://[", None),
+        (Keys(openai="sk-openai"), "anthropic", "", None),
+        (Keys(own="own"), "openai", "", None),
+    ],
+)
+def test_a_key_goes_to_its_own_vendor_alone(keys: Keys, provider: str, base_url: str, expected: str | None) -> None:
+    assert keys.of(provider, base_url) == expected
+
+
+def test_no_key_is_shown() -> None:
+    assert "own" not in repr(ALL)
+    assert "sk-" not in repr(ALL)
