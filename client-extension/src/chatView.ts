@@ -29,8 +29,9 @@ export class ChatView implements vscode.WebviewViewProvider {
   private view: vscode.WebviewView | undefined;
   private readonly files = new WorkspaceFiles();
   private readonly terminals = new Terminals();
-  /** The page has loaded and listens. A hidden panel has no page. */
+  /** The page has loaded and listens. A hidden panel has no page, but where it keeps it. */
   private listening = false;
+  private keepsPage = false;
   private focusWanted = false;
   /** It has got the session that it draws. */
   private drawn = false;
@@ -65,6 +66,12 @@ export class ChatView implements vscode.WebviewViewProvider {
     );
   }
 
+  /** Offers the panel to VS Code. @param keepsPage its page goes on while it is hidden, which takes memory; else it is loaded again when shown */
+  register(keepsPage: boolean): vscode.Disposable {
+    this.keepsPage = keepsPage;
+    return vscode.window.registerWebviewViewProvider(ChatView.id, this, { webviewOptions: { retainContextWhenHidden: keepsPage } });
+  }
+
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
     view.badge = this.badge;
@@ -73,7 +80,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
     });
     view.onDidChangeVisibility(() => {
-      this.listening &&= view.visible;
+      this.listening &&= view.visible || this.keepsPage;
       setFocused(false); // a page that is gone says nothing any more
       this.visibilityChanged.fire();
       this.looks();
@@ -97,7 +104,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     return this.isVisible && vscode.window.state.focused;
   }
 
-  /** In the panel's page; a panel that is hidden has none, and is silent. */
+  /** In the panel's page; a panel that has none now is silent. */
   playSound(what: "waits" | "done"): void {
     if (this.listening) {
       this.post({ type: "sound", what });
@@ -270,7 +277,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     }
   }
 
-  /** A hidden panel gets nothing; it asks for a snapshot when it is shown again. */
+  /** A panel without its page gets nothing; it asks for a snapshot when it is shown again. */
   private post(message: ToPanel): void {
     void this.view?.webview.postMessage(message);
   }

@@ -14,6 +14,7 @@ import type { Postpone } from "./protocol";
 import type { ReviewParts } from "./review/commands";
 import { editPrompt } from "./review/editPrompt";
 import type { ServerConnection } from "./server/connection";
+import type { Launch } from "./server/launch";
 import type { ActiveSession } from "./session/activeSession";
 import { setAskFor } from "./session/approvalPrompts";
 import type { ProposedEdits } from "./session/proposedEdits";
@@ -24,6 +25,7 @@ import { labelText } from "./visible";
 
 export interface CommandParts {
   connection: ServerConnection;
+  launch: Launch;
   session: ActiveSession;
   chat: ChatView;
   apiKey: ApiKey;
@@ -40,7 +42,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log } = parts;
+  const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -93,6 +95,12 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     ...review.handlers,
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": () => connection.restart(),
+    "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
+    "ullage.removeEnvironment": async () => {
+      await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>
+        launch.removeEnvironment(),
+      );
+    },
     "ullage.showLogs": () => log.show(),
   };
   const registered = Object.entries(handlers).map(([id, handler]) =>

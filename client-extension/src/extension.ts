@@ -17,7 +17,7 @@ import { Launch } from "./server/launch";
 import { startReview } from "./review/commands";
 import { ActiveSession } from "./session/activeSession";
 import { bindApprovals } from "./session/approvalPrompts";
-import { bindAttention } from "./session/attentionSigns";
+import { bindAttention, wantedSigns } from "./session/attentionSigns";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
 import { PlanDocuments } from "./session/planDocuments";
 import { ProposedEdits } from "./session/proposedEdits";
@@ -29,7 +29,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const { subscriptions } = context;
   const log = vscode.window.createOutputChannel("Ullage", { log: true });
   const apiKey = new ApiKey(context.secrets, subscriptions);
-  connection = new ServerConnection(new Launch(context, apiKey, log), log);
+  const launch = new Launch(context, apiKey, log);
+  connection = new ServerConnection(launch, log);
   const session = new ActiveSession(connection, context.workspaceState);
   const proposed = new ProposedChanges();
   const plans = new PlanDocuments(session);
@@ -47,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     edits,
     review,
     plans,
-    vscode.window.registerWebviewViewProvider(ChatView.id, chat),
+    chat.register(wantedSigns().sound), // only a page can play it
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
@@ -55,7 +56,7 @@ export function activate(context: vscode.ExtensionContext): void {
     commitMessages,
     bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log }),
+    registerCommands({ connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

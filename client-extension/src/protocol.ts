@@ -14,7 +14,7 @@ export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other
 export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | "undone";
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";
-export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
+export type CompactionWay = "moves" | "api" | "model" | "program" | "note";
 
 /** An image or a PDF that the model was shown. */
 export interface ShownMedia {
@@ -204,7 +204,7 @@ export interface CompactionItem {
   at: number;
   status: CompactionStatus;
   trigger: CompactionTrigger;
-  rung?: Optional<CompactionRung>;
+  way?: Optional<CompactionWay>;
   tokensBefore: number;
   tokensAfter?: Optional<number>;
   summary: string;
@@ -256,10 +256,10 @@ export interface PreviewCost {
 
 export interface Preview {
   policy: string;
-  rung: CompactionRung;
+  way: CompactionWay;
   tokensBefore: number;
   tokensAfter: number;
-  line: number;
+  threshold: number;
   cost?: Optional<PreviewCost>;
   /** What the program would write. */
   summary: string;
@@ -287,7 +287,7 @@ export interface Epoch {
   compactionId?: Optional<string>;
   status?: Optional<"active" | "undone">;
   trigger?: Optional<CompactionTrigger>;
-  rung?: Optional<CompactionRung>;
+  way?: Optional<CompactionWay>;
   policy?: Optional<string>;
   tokensBefore?: Optional<number>;
   tokensAfter?: Optional<number>;
@@ -360,7 +360,7 @@ export type Postpone = "turn" | "session" | "none";
 
 /** When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says; never without `at`. */
 export interface NextCompaction {
-  why: "line" | "window" | "undone" | "grown" | "unanswered" | "failed" | "off";
+  why: "threshold" | "window" | "undone" | "grown" | "unanswered" | "failed" | "off";
   at?: Optional<number>;
   /** A pause in typing is enough, since the next turn would usually reach it. */
   whileEditing?: Optional<boolean>;
@@ -368,10 +368,10 @@ export interface NextCompaction {
 }
 
 export interface Gauge {
-  /** The very number that the trigger compares with `line`. */
+  /** The very number that the trigger compares with `threshold`. */
   used: number;
   /** Where it compacts: 100 %. */
-  line: number;
+  threshold: number;
   /** The model's window. */
   size: number;
   /** Whether more than a hundredth of `used` is only estimated. */
@@ -536,7 +536,7 @@ export interface SessionFigures {
   status: "idle" | "working" | "waiting" | "done" | "failed" | "interrupted";
   /** Tokens, as the gauge has them, and where it compacts. */
   used?: Optional<number>;
-  line?: Optional<number>;
+  threshold?: Optional<number>;
   /** Dollars. */
   cost?: Optional<number>;
   /** Files with open changes, and lines. */
@@ -670,7 +670,8 @@ export type AttachmentRef =
   | { kind: "problems" }
   /** A page of the web, which the server fetches once when the prompt is sent. */
   | { kind: "page"; url: string }
-  | { kind: "pasted"; data: string };
+  /** The base64 of an image, and the name of the file that was dropped. */
+  | { kind: "pasted"; data: string; name?: Optional<string> };
 
 export interface Problem {
   uri: string;
@@ -681,7 +682,8 @@ export interface Problem {
   message: string;
 }
 
-export type RuleAction = "command" | "edit" | "host";
+/** What a rule is about; one about reading can only refuse. */
+export type RuleAction = "command" | "edit" | "host" | "read";
 export type RuleScope = "session" | "workspace" | "everywhere";
 export type AskFor = "everything" | "notHarmless" | "outsideSandbox";
 
@@ -862,8 +864,8 @@ export interface ClientRequests {
   "ullage/permission/allow": [OfSession & { rule: NewRule; replaces?: Optional<NewRule> }, Nothing];
   "ullage/permission/check": [OfSession & { rule: NewRule }, CheckedRule];
   "ullage/command/list": [Nothing, { commands: AvailableCommand[] }];
-  "ullage/model/list": [{ address?: Optional<string> }, { models: OfferedModel[] }];
-  "ullage/model/try": [{ model: string; address?: Optional<string> }, Nothing];
+  "ullage/model/list": [{ address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, { models: OfferedModel[] }];
+  "ullage/model/try": [{ model: string; address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, Nothing];
 }
 
 /** Notifications of the client: method → params. */

@@ -140,7 +140,7 @@ export class Banners {
 
   private warningBanner(text: string): HTMLElement {
     const aboutSettings = /Ullage › |\bullage\.\w+\.\w+/.test(text);
-    const aboutImport = text.includes("Import sessions");
+    const aboutImport = text.includes("`ullage import`"); // the same in every language
     const close = iconButton({
       label: t("Close"),
       icon: "close",

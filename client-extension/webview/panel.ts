@@ -115,8 +115,12 @@ export class Panel {
   }
 
   update(state: PanelState): void {
+    const before = this.state?.session?.sessionId;
     this.state = state;
     const { session } = state;
+    if (before !== undefined && session?.sessionId !== before) {
+      this.cards.hide(); // what it says is about the session before
+    }
     this.header.element.hidden = session === undefined;
     this.banners.update(state);
     this.start.update(state);

@@ -7,7 +7,9 @@ import { approvalsAfter, approvalsIn, questionOf, Reminders } from "../../client
 import { render } from "../../client-extension/src/session/gauge";
 import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
 import { approvalInSight } from "../../client-extension/webview/items/approval";
+import { speak } from "../../client-extension/src/l10n";
 import { makeItemView } from "../../client-extension/webview/items";
+import { CHINESE } from "./chinese";
 import { recordingActions } from "./recordingActions";
 import { gauge, toolCall, user } from "./samples";
 
@@ -108,6 +110,28 @@ test("the card says where a command would run, and that it is outside where it i
   assert.equal(placeOn({ folder: "tanks/src" }), "In tanks/src");
   assert.equal(placeOn({ folder, outside: true }), `In ${folder}, outside of the workspace folder`);
 });
+
+for (const [language, asked, question] of [
+  ["en", "Run `ls`", "Run this command?"],
+  ["en", "Files changed since. Run `ls`", "Files changed since. Run ls"],
+  ["zh-cn", "运行 `ls`", "运行此命令?"],
+  ["zh-cn", "运行 `ls -a`", "运行 ls -a"],
+] as const) {
+  test(`the question does not repeat the command that stands above it: ${language}, ${asked}`, () => {
+    speak(language, language === "en" ? {} : CHINESE);
+    try {
+      const item = asking("t1", {
+        permissionReason: asked,
+        input: JSON.stringify({ command: "ls" }),
+        asked: { action: "command", parts: [] },
+      });
+      const { element } = makeItemView(item, recordingActions().actions);
+      assert.equal(element.querySelector(".approval-question")?.textContent, question);
+    } finally {
+      speak("en");
+    }
+  });
+}
 
 function timelineOf(...places: { top: number; bottom: number }[]): { timeline: HTMLElement; done: string[] } {
   const { actions, done } = recordingActions();

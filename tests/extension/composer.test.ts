@@ -263,6 +263,17 @@ test("a file of the workspace that is dropped is attached", async () => {
   assert.equal(composer.element.querySelector(".chip")?.textContent, "my tank.py");
 });
 
+test("an image that is dropped keeps its name", async () => {
+  const { composer, box, write, press, done } = opened();
+  const dataTransfer = { getData: () => "", files: [new File(["picture"], "tank.png", { type: "image/png" })] };
+  box.dispatchEvent(Object.assign(new window.Event("drop", { cancelable: true, bubbles: true }), { dataTransfer }));
+  await settle();
+  assert.equal(composer.element.querySelector(".chip")?.textContent, "tank.png");
+  await write("what is it?");
+  await press("Enter");
+  assert.deepEqual(done, [`prompt what is it? [{"kind":"pasted","data":"${btoa("picture")}","name":"tank.png"}] queue`]);
+});
+
 /** Tells a place in the page of something that is dragged; whether somebody wants it. */
 const drag = (place: Element | null, name: string, type = "text/uri-list") => {
   const event = new window.Event(name, { cancelable: true, bubbles: true });
@@ -324,7 +335,7 @@ test("the list of suggestions can have the focus, and its keys then choose", asy
 });
 
 test("at 1 % the meter is filled by 1 %", () => {
-  const { composer } = opened({ gauge: gauge({ used: 1_670, line: 167_000 }) });
+  const { composer } = opened({ gauge: gauge({ used: 1_670, threshold: 167_000 }) });
   const fill = composer.element.querySelector<HTMLElement>(".meter .meter-fill");
   assert.equal(fill?.style.width, "1%");
   assert.ok(fill.parentElement?.classList.contains("meter-bar"));

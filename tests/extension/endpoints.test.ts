@@ -5,6 +5,7 @@ import { test } from "node:test";
 import {
   effortChangeInWords,
   addressProblem,
+  asksForKey,
   changeEndpoint,
   refusalOfKey,
   keyProblem,
@@ -29,6 +30,12 @@ test("a key that can be none is not accepted silently", () => {
   assert.equal(keyProblem("sk-ant-abc"), undefined);
   assert.match(keyProblem("abc") ?? "", /sk-ant-/);
   assert.match(keyProblem("sk-ant a") ?? "", /spaces/);
+});
+
+test("a gateway that lists its models to everybody asks for a key first", () => {
+  assert.ok(asksForKey({ address: "https://openrouter.ai/api/v1", provider: "openai" }));
+  assert.ok(!asksForKey({ address: "http://127.0.0.1:11434", provider: "openai" }));
+  assert.ok(!asksForKey({ address: "https://gateway.example", provider: "anthropic" }));
 });
 
 test("servers are looked for on this machine alone", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askAbout, failureOf, linesOf, type ReportedProblem } from "../../client-extension/src/editor/words";
+import { askAbout, attachmentsOf, failureOf, linesOf, type ReportedProblem } from "../../client-extension/src/editor/words";
 import { withLines } from "../../client-extension/src/files/fileFacts";
 import { fileNameOf } from "../../client-extension/src/session/pickerText";
 
@@ -36,6 +36,7 @@ test("several problems go with all of their lines, and never with a line before 
   assert.equal(text, "Fix the attached problems.");
   assert.deepEqual(attachments[0], { kind: "file", uri: "file:///work/tank.py", lines: { first: 1, last: 50 } });
   assert.deepEqual(askAbout("fix", []), { text: "", attachments: [] });
+  assert.deepEqual(attachmentsOf([PROBLEM]), askAbout("fix", [PROBLEM]).attachments);
 });
 
 test("the lines of a selection are those of which something is selected", () => {

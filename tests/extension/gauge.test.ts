@@ -50,7 +50,7 @@ check("a stopped server outranks what was known", [gauge(), "running", { state: 
 check("a screen reader hears words, not icons", [gauge({ estimated: true }), "idle", RUNNING], {
   ariaLabel: "Ullage: context about 41% full, 97k tokens left. Activate to compact",
 });
-check("no line, no division by zero", [gauge({ line: 0, used: 0 }), "idle", RUNNING], { text: "$(dashboard) 0% · 0 left" });
+check("no line, no division by zero", [gauge({ threshold: 0, used: 0 }), "idle", RUNNING], { text: "$(dashboard) 0% · 0 left" });
 
 /** The line of the tooltip that speaks of this. Its other words may be changed without a change here. */
 function lineOn(about: RegExp, tooltip: string): string {
@@ -98,8 +98,8 @@ test("after an undo it says why nothing is compacted at 100 %", () => {
 
 /** What a sentence speaks of, and the share at which it compacts; null: none is named. */
 const SENTENCES: [NextCompaction, RegExp, string | null][] = [
-  [{ why: "line", at: 167_000 }, /itself/, "100%"],
-  [{ why: "line", at: 167_000, whileEditing: true }, /pause.*edit/, "100%"],
+  [{ why: "threshold", at: 167_000 }, /itself/, "100%"],
+  [{ why: "threshold", at: 167_000, whileEditing: true }, /pause.*edit/, "100%"],
   [{ why: "window", at: 160_000 }, /window/, "95%"],
   [{ why: "grown", at: 175_350 }, /last compaction/, "105%"],
   [{ why: "unanswered", at: 167_000 }, /answered/, "100%"],
@@ -115,7 +115,7 @@ for (const [next, about, share] of SENTENCES) {
 }
 
 test("a compaction that is to save is announced, and can be put off there", () => {
-  const ahead = (saving: EarlySaving) => render(gauge({ next: { why: "line", at: 167_000, saving } }), "idle", RUNNING).tooltip;
+  const ahead = (saving: EarlySaving) => render(gauge({ next: { why: "threshold", at: 167_000, saving } }), "idle", RUNNING).tooltip;
   const soon = ahead({ when: "pause", dollars: 0.4 });
   assert.match(lineOn(/to save/, soon), /\$0\.40.*pause/);
   assert.ok(soon.includes("[Not now](command:ullage.postponeCompaction?%5B%22turn%22%5D)"), soon);

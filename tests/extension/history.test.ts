@@ -296,7 +296,7 @@ function facts(each: Epoch): Record<string, string> {
 }
 
 test("an epoch says why, how, with how many tokens and for how much", () => {
-  assert.deepEqual(facts(epoch(2, { trigger: "threshold", rung: "model", compactionCost: 0.1, cost: 0.16, requests: 4 })), {
+  assert.deepEqual(facts(epoch(2, { trigger: "threshold", way: "model", compactionCost: 0.1, cost: 0.16, requests: 4 })), {
     Why: "Context full: compacted automatically",
     How: "Summary written by the model",
     Tokens: "142k → 38k",
@@ -309,7 +309,7 @@ test("an epoch says why, how, with how many tokens and for how much", () => {
   const byHand = epoch(3, { policy: "user", tokensBefore: 24_315, tokensAfter: 24_130, compactionCost: null, requests: 0 });
   assert.deepEqual(facts(byHand), { Why: "You excluded a message", Tokens: "24,315 → 24,130", Cost: "no request since" });
   assert.equal(facts({ ...byHand, excludedFiles: ["src/tank.py"] })["Why"], "You excluded a file");
-  assert.match(facts(epoch(2, { policy: "head-tail", rung: "tail" }))["How"] ?? "", /policy head-tail$/);
+  assert.match(facts(epoch(2, { policy: "head-tail", way: "note" }))["How"] ?? "", /policy head-tail$/);
   const again = epoch(2, { fetchedAgain: { files: ["src/tank.py"], tokens: 1_240 } });
   assert.equal(facts(again)["Afterwards"], "read again: 1 file, 1.2k tokens");
 });

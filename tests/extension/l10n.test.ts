@@ -5,12 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, test } from "node:test";
 import { dateLanguage, plural, speak, t } from "../../client-extension/src/l10n";
-import { inLanguage, withTexts } from "../../client-extension/src/server/serverTexts";
-import { ROOT } from "./repository";
-
-const EXTENSION = join(ROOT, "client-extension");
-const textsOf = (name: string) => JSON.parse(readFileSync(join(EXTENSION, name), "utf8")) as Record<string, string>;
-const chinese = textsOf("l10n/bundle.l10n.zh-cn.json");
+import { askInLanguage, inLanguage, withTexts } from "../../client-extension/src/server/serverTexts";
+import { CHINESE as chinese, EXTENSION } from "./chinese";
 
 afterEach(() => speak("en"));
 
@@ -180,6 +176,27 @@ void describe("what the server says", () => {
     speak("zh-cn", chinese);
     const asked = { action: "command", parts: [{ text: "Read x", standing: "asked", why: "it is asked each time" }] };
     assert.deepEqual(withTexts(asked).parts, [{ text: "Read x", standing: "asked", why: "每次都会询问" }]);
+  });
+  test("a question: it is asked in the user's language, and answered in the words of the server", async () => {
+    const message =
+      "ANTHROPIC_BASE_URL in the environment names http://x.test as the model's address. Your API key and all that is said would be sent there. Did you set it?";
+    const [there, not] = [{ title: "Send there", id: 1 }, { title: "Do not" }];
+    const answered = async (language: string, press: (titles: string[]) => string | undefined) => {
+      speak(language, chinese);
+      const shown: string[] = [];
+      const answer = await askInLanguage(message, [there, not], async (...words) => {
+        shown.push(...words);
+        return press(words.slice(1));
+      });
+      return { shown, answer };
+    };
+    const first = await answered("zh-cn", ([title]) => title);
+    assert.deepEqual(first.shown.slice(1), ["发送到该处", "不发送"]);
+    assert.match(first.shown[0] ?? "", /将 http:\/\/x\.test 指定为模型的地址/);
+    assert.equal(first.answer, there, "the very action, so that nothing of it is lost");
+    assert.equal((await answered("zh-cn", ([, title]) => title)).answer, not);
+    assert.equal((await answered("zh-cn", () => undefined)).answer, null, "it was closed");
+    assert.equal((await answered("en", () => "Send there")).answer, there);
   });
   test("in English nothing is copied", () => {
     const sent = { items: [] };

@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import type { Python } from "../../client-extension/src/server/python";
 import type { RunProgram } from "../../client-extension/src/server/process";
-import { ensureEnvironment, EnvironmentError, type EnvironmentMaker } from "../../client-extension/src/server/managedEnvironment";
+import { EnvironmentError } from "../../client-extension/src/server/environmentTrouble";
+import { ensureEnvironment, type EnvironmentKeeper, removeEnvironments } from "../../client-extension/src/server/managedEnvironment";
 
 let folder: string;
 
@@ -27,6 +29,7 @@ function programs(ran: string[], fails?: { match: RegExp; output: string }): Run
       return { code: 1, output: fails.output };
     }
     if (args.includes("venv")) {
+      assert.ok(!existsSync(args.at(-1) ?? ""));
       const interpreter = join(args.at(-1) ?? "", "bin", "python");
       mkdirSync(dirname(interpreter), { recursive: true });
       writeFileSync(interpreter, "");
@@ -35,16 +38,33 @@ function programs(ran: string[], fails?: { match: RegExp; output: string }): Run
   };
 }
 
-function maker(changes: Partial<EnvironmentMaker> = {}): EnvironmentMaker {
+function keeper(changes: Partial<EnvironmentKeeper> = {}): EnvironmentKeeper {
   return {
     packageFolder: join(folder, "package"),
     storageFolder: join(folder, "storage"),
     platform: "linux",
     run: programs([]),
-    findPython: async () => ({ path: "/usr/bin/python3", version: "3.12" }),
+    unpacker: "/extension/python/unpack_wheels.py",
+    findPythons: finding(PYTHON),
+    findUv: () => undefined,
+    network: {},
+    isKnown: (interpreter) => !interpreter.includes("building-"),
     log: () => undefined,
     ...changes,
   };
+}
+
+const PYTHON = { path: "/usr/bin/python3", version: "3.12", target: "linux-x64" };
+
+const finding =
+  (...usable: Python[]) =>
+  async () => ({ usable, refused: [] });
+
+/** As a build for linux-x64 brings them. */
+function bringWheels(): void {
+  mkdirSync(join(folder, "package", "wheels"));
+  const index = { target: "linux-x64", pythons: { "3.11": ["a.whl"], "3.12": ["a.whl"] }, hashes: {} };
+  writeFileSync(join(folder, "package", "wheels", "wheels.json"), JSON.stringify(index));
 }
 
 const silently = (task: (report: () => void) => Promise<void>) => task(() => undefined);
@@ -52,37 +72,37 @@ const storage = () => readdirSync(join(folder, "storage"));
 
 test("it is made once: packages by hash, then the wheel alone", async () => {
   const ran: string[] = [];
-  const first = await ensureEnvironment(maker({ run: programs(ran) }), silently);
+  const first = await ensureEnvironment(keeper({ run: programs(ran) }), silently);
   assert.ok(existsSync(first));
   assert.match(
     ran.join("\n"),
     /-m venv [^\n]*\n[^\n]*install --require-hashes -r [^\n]*requirements\.lock\n[^\n]*install --no-deps [^\n]*\.whl/,
   );
   const count = ran.length;
-  assert.equal(await ensureEnvironment(maker({ run: programs(ran) }), silently), first);
+  assert.equal(await ensureEnvironment(keeper({ run: programs(ran) }), silently), first);
   assert.equal(ran.length, count);
 });
 
 test("another wheel is another environment, and the old one goes", async () => {
-  const first = await ensureEnvironment(maker(), silently);
+  const first = await ensureEnvironment(keeper(), silently);
   writeFileSync(join(folder, "package", "ullage-0.1.0-py3-none-any.whl"), "another wheel");
-  const second = await ensureEnvironment(maker(), silently);
+  const second = await ensureEnvironment(keeper(), silently);
   assert.notEqual(second, first);
   assert.ok(!existsSync(first));
 });
 
 test("an interrupted making leaves no environment, and its remains are cleared away", async () => {
-  const interrupted = maker({ run: programs([], { match: /--no-deps/, output: "" }) });
+  const interrupted = keeper({ run: programs([], { match: /--no-deps/, output: "" }) });
   await assert.rejects(ensureEnvironment(interrupted, silently));
   // The process that made this one is gone: pid 1 belongs to somebody else, 2^22 to nobody.
   mkdirSync(join(folder, "storage", "building-4194304-abandoned"));
-  await ensureEnvironment(maker(), silently);
+  await ensureEnvironment(keeper(), silently);
   assert.equal(storage().length, 1);
   assert.match(storage()[0] ?? "", /^environment-/);
 });
 
 test("two windows that make it at once both get it", async () => {
-  const [first, second] = await Promise.all([ensureEnvironment(maker(), silently), ensureEnvironment(maker(), silently)]);
+  const [first, second] = await Promise.all([ensureEnvironment(keeper(), silently), ensureEnvironment(keeper(), silently)]);
   assert.equal(first, second);
   assert.equal(storage().length, 1);
 });
@@ -94,14 +114,14 @@ test("making it can be given up, which leaves nothing behind", async () => {
     abort.abort();
     return run(command, args, options);
   };
-  await assert.rejects(ensureEnvironment(maker({ run: aborting, signal: abort.signal }), silently), { name: "AbortError" });
+  await assert.rejects(ensureEnvironment(keeper({ run: aborting, signal: abort.signal }), silently), { name: "AbortError" });
   assert.deepEqual(storage(), []);
 });
 
-function checkFailure(name: string, changes: () => Partial<EnvironmentMaker>, message: RegExp): void {
+function checkFailure(name: string, changes: () => Partial<EnvironmentKeeper>, message: RegExp): void {
   test(name, async () => {
     const log: string[] = [];
-    await assert.rejects(ensureEnvironment(maker({ ...changes(), log: (line) => log.push(line) }), silently), (error) => {
+    await assert.rejects(ensureEnvironment(keeper({ ...changes(), log: (line) => log.push(line) }), silently), (error) => {
       assert.ok(error instanceof EnvironmentError);
       assert.match(error.message, message);
       return true;
@@ -115,14 +135,63 @@ function checkFailure(name: string, changes: () => Partial<EnvironmentMaker>, me
 
 checkFailure(
   "no Python: says which and what to do",
-  () => ({ findPython: async () => undefined }),
-  /Python 3\.11 or newer was not found.*Server: Interpreter/,
+  () => ({ findPythons: async () => ({ usable: [], refused: ["/usr/bin/python3 is 3.9", "/opt/python3 does not run"] }) }),
+  /Python 3\.11 or newer was not found\. Found: \/usr\/bin\/python3 is 3\.9, \/opt\/python3 does not run\..*Server: Interpreter/,
 );
 checkFailure("a build without a server", () => ({ packageFolder: join(folder, "nowhere") }), /brings no server/);
 checkFailure(
   "Debian's Python without its venv package",
   () => ({ run: programs([], { match: /-m venv/, output: "The virtual environment was not created because ensurepip is not available" }) }),
   /python3-venv/,
+);
+checkFailure(
+  "a disk that is full while the environment is made",
+  () => ({ run: programs([], { match: /require-hashes/, output: "OSError: [Errno 28] No space left on device" }) }),
+  /disk is full.*200 MB.*restart/,
+);
+checkFailure(
+  "a disk that is full when the server is started once",
+  () => ({ run: programs([], { match: /import ullage/, output: "OSError: [Errno 28] No space left on device" }) }),
+  /disk is full/,
+);
+checkFailure(
+  "a folder that is closed to writing",
+  () => ({ run: programs([], { match: /-m venv/, output: "Error: [Errno 13] Permission denied: '/storage'" }) }),
+  /could not be written/,
+);
+checkFailure(
+  "a proxy that asks for a password",
+  () => ({
+    run: programs([], { match: /require-hashes/, output: "OSError('Tunnel connection failed: 407 Proxy Authentication Required')" }),
+  }),
+  /proxy asks for a name and a password.*Http: Proxy.*HTTPS_PROXY/,
+);
+checkFailure(
+  "a proxy that asks for a password, as uv says it",
+  () => ({
+    run: programs([], {
+      match: /require-hashes/,
+      output: "cause: error sending request\ncause: tunnel error: proxy authorization required",
+    }),
+  }),
+  /proxy asks for a name and a password/,
+);
+checkFailure(
+  "a proxy that is not there",
+  () => ({ run: programs([], { match: /require-hashes/, output: "ProxyError('Cannot connect to proxy.', NewConnectionError(…))" }) }),
+  /proxy could not be reached/,
+);
+checkFailure(
+  "a proxy with a certificate of its own",
+  () => ({
+    run: programs([], { match: /require-hashes/, output: "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]" }),
+  }),
+  /PIP_CERT/,
+);
+checkFailure(
+  "a server that does not start with the only Python",
+  () => ({ run: programs([], { match: /import ullage/, output: "ImportError: undefined symbol: _Py_Dealloc" }) }),
+  /does not run with this Python/,
 );
 checkFailure(
   "no network",
@@ -133,6 +202,125 @@ checkFailure(
 );
 checkFailure(
   "pip fails otherwise",
-  () => ({ run: programs([], { match: /require-hashes/, output: "ERROR: hash mismatch" }) }),
+  () => ({ run: programs([], { match: /require-hashes/, output: "error: Microsoft Visual C++ 14.0 is required" }) }),
   /could not be installed.*log/,
 );
+checkFailure(
+  "a wheel inside that is damaged",
+  () => {
+    bringWheels();
+    return { run: programs([], { match: /unpack_wheels/, output: "hash mismatch: a.whl" }) };
+  },
+  /damaged/,
+);
+
+test("wheels inside that fit are unpacked: neither pip nor uv is asked", async () => {
+  bringWheels();
+  const ran: string[] = [];
+  await ensureEnvironment(keeper({ run: programs(ran), findUv: () => "/usr/bin/uv" }), silently);
+  const index = join(folder, "package", "wheels", "wheels.json");
+  const [made, unpacked, checked, ...more] = ran;
+  assert.match(made ?? "", /^\/usr\/bin\/python3 -I -m venv --without-pip .*building-/);
+  assert.ok(
+    unpacked?.endsWith(`-I /extension/python/unpack_wheels.py ${index} ${join(folder, "package", "ullage-0.1.0-py3-none-any.whl")}`),
+  );
+  assert.match(checked ?? "", /-I -c import ullage/);
+  assert.deepEqual(more, []);
+});
+
+for (const [what, python] of [
+  ["of a version that has none", { ...PYTHON, version: "3.15" }],
+  ["for another machine", { ...PYTHON, target: "linux-arm64" }],
+  ["of another kind", { ...PYTHON, target: "other" }],
+] as const) {
+  test(`a Python ${what} gets its packages from the index`, async () => {
+    bringWheels();
+    const ran: string[] = [];
+    await ensureEnvironment(keeper({ run: programs(ran), findPythons: finding(python) }), silently);
+    assert.match(ran.join("\n"), /pip .*--require-hashes/);
+  });
+}
+
+test("of several Pythons the one that the wheels inside are for is taken", async () => {
+  bringWheels();
+  const ran: string[] = [];
+  const usable = [{ path: "/opt/python3.15", version: "3.15", target: "linux-x64" }, PYTHON];
+  await ensureEnvironment(keeper({ run: programs(ran), findPythons: finding(...usable) }), silently);
+  assert.match(ran[0] ?? "", /^\/usr\/bin\/python3 /);
+});
+
+test("a Python that cannot make an environment is passed over for the next", async () => {
+  const ran: string[] = [];
+  const usable = [{ path: "/broken/python3", version: "3.12" }, PYTHON];
+  const run = programs(ran, { match: /^\/broken/, output: "No module named venv" });
+  const made = await ensureEnvironment(keeper({ run, findPythons: finding(...usable) }), silently);
+  assert.ok(existsSync(made));
+});
+
+test("where there is uv, it makes the environment, by hash, and through the proxy of VS Code", async () => {
+  const ran: string[] = [];
+  const run = programs(ran);
+  const proxies: (string | undefined)[] = [];
+  const asked: RunProgram = async (command, args, options) => {
+    proxies.push(options?.env?.HTTPS_PROXY);
+    return run(command, args, options);
+  };
+  const network = { HTTPS_PROXY: "http://proxy.example:8080" };
+  await ensureEnvironment(keeper({ run: asked, findUv: () => "/usr/bin/uv", network }), silently);
+  assert.match(
+    ran.join("\n"),
+    /^\/usr\/bin\/uv venv --no-project --python \/usr\/bin\/python3 [^\n]*\n[^\n]*uv pip install --python [^\n]*--require-hashes[^\n]*\n[^\n]*--no-deps/,
+  );
+  assert.deepEqual(new Set(proxies), new Set([network.HTTPS_PROXY]));
+});
+
+test("one whose Python is gone or was replaced is made anew at the next start", async () => {
+  const interpreter = await ensureEnvironment(keeper(), silently);
+  const ran: string[] = [];
+  let whole = false;
+  const run = programs(ran);
+  const replaced: RunProgram = async (command, args, options) => {
+    const result = await run(command, args, options);
+    whole ||= args.includes("--require-hashes");
+    return command.includes("environment-") && !whole ? { code: 1, output: "ModuleNotFoundError: No module named 'ullage'" } : result;
+  };
+  const unknown = { run: replaced, isKnown: () => false };
+  assert.equal(await ensureEnvironment(keeper(unknown), silently), interpreter);
+  assert.match(ran.join("\n"), /-m venv/);
+  assert.equal(storage().length, 1);
+});
+
+test("one that is sound is left as it is, though its last start failed", async () => {
+  await ensureEnvironment(keeper(), silently);
+  const ran: string[] = [];
+  await ensureEnvironment(keeper({ run: programs(ran), isKnown: () => false }), silently);
+  assert.equal(ran.length, 1);
+});
+
+test("a broken one that cannot be written over is replaced", async () => {
+  const interpreter = await ensureEnvironment(keeper(), silently);
+  rmSync(interpreter);
+  writeFileSync(join(dirname(interpreter), "left"), "");
+  const gone: RunProgram = async (command, args, options) =>
+    command === interpreter ? { code: null, output: "ENOENT" } : programs([])(command, args, options);
+  assert.equal(await ensureEnvironment(keeper({ run: gone }), silently), interpreter);
+  assert.ok(existsSync(interpreter));
+  assert.ok(!existsSync(join(dirname(interpreter), "left")));
+});
+
+test("removing takes environments and what was half made, and nothing else", async () => {
+  await ensureEnvironment(keeper(), silently);
+  mkdirSync(join(folder, "storage", "building-1-half"));
+  mkdirSync(join(folder, "storage", "state"));
+  await removeEnvironments(join(folder, "storage"), () => undefined);
+  assert.deepEqual(storage(), ["state"]);
+});
+
+test("passwords of a proxy do not get into the log", async () => {
+  const log: string[] = [];
+  const output = "Cannot connect to http://jane:secret@proxy.example:8080/";
+  const run = programs([], { match: /require-hashes/, output });
+  await assert.rejects(ensureEnvironment(keeper({ run, log: (line) => log.push(line) }), silently));
+  assert.match(log.join("\n"), /http:\/\/…@proxy\.example/);
+  assert.doesNotMatch(log.join("\n"), /secret/);
+});

@@ -1,8 +1,8 @@
 /** What the manifest promises about trust (where keys go and whether commands are fenced in is not for a repository to say), and its texts. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { keyInWords } from "../../client-extension/src/format";
 import { CHANGE_KEYS } from "../../client-extension/src/review/reviewText";
@@ -22,7 +22,13 @@ const groups = [manifest.contributes.configuration].flat();
 const settings = Object.assign({}, ...groups.map((group) => group.properties)) as Record<string, { scope?: string }>;
 
 void describe("settings that decide where keys go and what commands may do", () => {
-  for (const name of ["ullage.model.baseUrl", "ullage.bash.sandbox", "ullage.server.command", "ullage.server.interpreter"]) {
+  for (const name of [
+    "ullage.model.baseUrl",
+    "ullage.model.facts",
+    "ullage.bash.sandbox",
+    "ullage.server.command",
+    "ullage.server.interpreter",
+  ]) {
     test(`${name} cannot be set by a workspace`, () => assert.equal(settings[name]?.scope, "machine"));
   }
   for (const name of ["ullage.server.command", "ullage.server.interpreter", "ullage.model.provider"]) {
@@ -116,4 +122,60 @@ test("every text of the manifest is there, and none is left over", () => {
   const texts = JSON.parse(readFileSync(join(ROOT, "client-extension", "package.nls.json"), "utf8")) as Record<string, string>;
   const named = Array.from(JSON.stringify(manifest).matchAll(/"%([^%"]+)%"/g), ([, name]) => name ?? "");
   assert.deepEqual([...new Set(named)].toSorted(), Object.keys(texts).toSorted());
+});
+
+/** What the Marketplace and Open VSX ask for, or show. vsce checks the rest when the end-to-end tests pack the extension. */
+void describe("as a marketplace wants it", () => {
+  const extension = join(ROOT, "client-extension");
+  const texts = JSON.parse(readFileSync(join(extension, "package.nls.json"), "utf8")) as Record<string, string>;
+  const listed = JSON.parse(readFileSync(join(extension, "package.json"), "utf8")) as {
+    [name: string]: unknown;
+    keywords: string[];
+    icon: string;
+    contributes: { walkthroughs: { steps: { id: string; media: { markdown: string } }[] }[] };
+  };
+
+  for (const name of [
+    "publisher",
+    "license",
+    "homepage",
+    "repository",
+    "bugs",
+    "qna",
+    "galleryBanner",
+    "preview",
+    "pricing",
+    "categories",
+  ]) {
+    test(`it has ${name}`, () => assert.ok(listed[name]));
+  }
+
+  test("nothing keeps it from being published", () => assert.equal(listed["private"], undefined));
+  test("thirty keywords at most, none twice", () => {
+    assert.ok(listed.keywords.length <= 30);
+    assert.equal(new Set(listed.keywords).size, listed.keywords.length);
+  });
+  test("the description fits on a card", () => assert.ok((texts["description"] ?? "").length < 200));
+  test("the icon is a PNG of 128 pixels or more", () => {
+    const icon = readFileSync(join(extension, listed.icon));
+    assert.equal(icon.toString("latin1", 1, 4), "PNG");
+    assert.ok(icon.readUInt32BE(16) >= 128 && icon.readUInt32BE(20) >= 128);
+  });
+
+  test("its page is its own, not the repository's", () => {
+    const page = readFileSync(join(extension, "README.md"), "utf8");
+    assert.notEqual(page, readFileSync(join(ROOT, "README.md"), "utf8"));
+    assert.doesNotMatch(page, /npm (?:start|test|run)|\.svg\)/);
+  });
+
+  const pages = listed.contributes.walkthroughs.flatMap(({ steps }) => steps).map(({ media }) => media.markdown);
+  for (const page of ["README.md", ...pages]) {
+    test(`the pictures of ${page} are there`, () => {
+      const pictures = [...readFileSync(join(extension, page), "utf8").matchAll(/!\[([^\]]*)\]\(([^)]+)\)/g)];
+      assert.ok(pictures.length > 0 || page.endsWith("model.md"));
+      for (const [, words = "", path = ""] of pictures) {
+        assert.ok(words.length > 10 && existsSync(join(extension, dirname(page), path)), path);
+      }
+    });
+  }
 });

@@ -74,7 +74,7 @@ test("output has no terminal sequences and no overwritten progress", () => {
 });
 
 test("a compaction says why, how and what it saved", () => {
-  const done = compaction("c1", { trigger: "threshold", rung: "digest", summarised: 96, cleared: 1, cost: 0.042, focus: "tests" });
+  const done = compaction("c1", { trigger: "threshold", way: "program", summarised: 96, cleared: 1, cost: 0.042, focus: "tests" });
   assert.equal(compactionTitle(done), "Compacted");
   assert.equal(compactionSizes(done), "142k → 38k tokens");
   assert.equal(compactionReason(done), "Context full: compacted automatically · Summary written from the log, without a model");
@@ -89,7 +89,7 @@ test("a compaction that was stopped, or found nothing to do, has not failed", ()
 });
 
 test("what the user took out is called so, and no compaction", () => {
-  const byHand = compaction("c1", { policy: "user", rung: "moves", cleared: 1 });
+  const byHand = compaction("c1", { policy: "user", way: "moves", cleared: 1 });
   assert.equal(compactionTitle(byHand), "Excluded");
   assert.equal(compactionReason(byHand), "The model no longer sees what you excluded");
   assert.deepEqual(compactionFacts(byHand), []);

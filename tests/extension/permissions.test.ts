@@ -3,12 +3,16 @@
 import { settle } from "./dom";
 import { deferred } from "./deferred";
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Allowed, CheckedRule, NewRule } from "../../client-extension/src/protocol";
 import { Sheet } from "../../client-extension/webview/history/sheet";
-import { PermissionsSheet } from "../../client-extension/webview/permissions/permissionsSheet";
+import { PermissionsSheet, useInWords } from "../../client-extension/webview/permissions/permissionsSheet";
 import { pastInWords, RuleEditor, type RuleEditorOptions } from "../../client-extension/webview/permissions/ruleEditor";
+import { speak } from "../../client-extension/src/l10n";
 import { recordingActions } from "./recordingActions";
+import { ROOT } from "./repository";
 
 const FINE: CheckedRule = { matches: [], matched: 0, of: 0, explanation: "Runs `x`." };
 const BROKEN: CheckedRule = { matches: [], matched: 0, of: 0, problem: "A rule is for one command" };
@@ -89,6 +93,28 @@ void describe("the editor of rules", () => {
     await settle();
     assert.equal(drawn, 2);
   });
+
+  for (const [what, answer, expected] of [
+    ["saves what was typed as soon as it is known to be a rule", FINE, ["node *"]],
+    ["does not save what turns out to be none", BROKEN, []],
+  ] as const) {
+    test(`${what}, where Enter was quicker than the answer, and once`, async () => {
+      const first = deferred<CheckedRule>();
+      const { input, saved } = editor(({ pattern }) => (pattern === "" ? first.promise : answer), {
+        rules: [{ action: "command", pattern: "" }],
+      });
+      type(input(), "node *");
+      press("Enter");
+      press("Enter");
+      assert.deepEqual(saved, []);
+      first.resolve(BROKEN);
+      await settle();
+      assert.deepEqual(
+        saved.flat().map(({ pattern }) => pattern),
+        expected,
+      );
+    });
+  }
 
   test("asks again for what was typed meanwhile, and once for all of it", async () => {
     const first = deferred<CheckedRule>();
@@ -232,7 +258,28 @@ void describe("the page of permissions", () => {
       ["In this session", "In this workspace", "Everywhere"],
     );
     assert.match(root.querySelector(".rule")?.textContent ?? "", /Made by an earlier version\. Used 2 times\. Last: /);
-    assert.match(root.querySelector(".refuses")?.textContent ?? "", /Refuses it\..*Not used yet\./s);
+    assert.match(root.querySelector(".refuses")?.textContent ?? "", /Refuses it\..*It has refused nothing yet\./s);
+  });
+
+  test("a rule that refuses says how often it did, and one that allows how often it was used", () => {
+    const seen = { ...RULE, since: undefined, lastUsed: undefined };
+    assert.match(useInWords({ ...seen, used: 1 }), /Used 1 time\.$/);
+    assert.match(useInWords({ ...seen, used: 2, refuses: true }), /Refused 2 times\.$/);
+    assert.match(useInWords({ ...seen, used: 1, refuses: true }), /Refused 1 time\.$/);
+    speak("zh-cn", JSON.parse(readFileSync(join(ROOT, "client-extension/l10n/bundle.l10n.zh-cn.json"), "utf8")) as Record<string, string>);
+    assert.match(useInWords({ ...seen, used: 2, refuses: true }), /已拒绝 2 次。$/);
+    speak("en");
+  });
+
+  test("reading can only be refused: choosing it turns the rule round", async () => {
+    const { root, saved } = editor(() => FINE, { anyAction: true, rules: [{ action: "command", pattern: "**/.env" }] });
+    await settle();
+    choose(list(root, "What the rule is about"), "read");
+    await settle();
+    assert.equal(list(root, "What the rule does").value, "refuse");
+    button(root, "Save").click();
+    await settle();
+    assert.deepEqual(saved, [[{ action: "read", pattern: "**/.env", refuses: true, scope: "workspace" }]]);
   });
 
   test("says where there are none, and offers nothing to revoke", async () => {

@@ -218,8 +218,8 @@ test("what the price of a summary rests on is said", async () => {
 });
 
 test("a policy is named where it is not Ullage's own", () => {
-  assert.equal(previewWay(preview({ rung: "tail", policy: "head-tail" })), "Only the newest messages would stay · policy head-tail");
-  assert.equal(previewWay(preview({ rung: "model" })), "The model would write the summary");
+  assert.equal(previewWay(preview({ way: "note", policy: "head-tail" })), "Only the newest messages would stay · policy head-tail");
+  assert.equal(previewWay(preview({ way: "model" })), "The model would write the summary");
 });
 
 test("a change too small for short numbers is told in full", () => {

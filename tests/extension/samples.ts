@@ -17,7 +17,7 @@ import type {
   UserItem,
 } from "../../client-extension/src/protocol";
 
-const AT_THE_LINE: NextCompaction = { why: "line", at: 167_000 };
+const AT_THE_THRESHOLD: NextCompaction = { why: "threshold", at: 167_000 };
 
 export function gauge(changes: Partial<Gauge> = {}): Gauge {
   const categories = [
@@ -29,11 +29,11 @@ export function gauge(changes: Partial<Gauge> = {}): Gauge {
     cost: 0.4172,
     frees: 40_000,
     freesCost: 0.05,
-    next: AT_THE_LINE,
+    next: AT_THE_THRESHOLD,
     policy: "ullage",
     measure: "usage" as const,
   };
-  return { used: 70_000, line: 167_000, size: 200_000, estimated: false, level: "normal", categories, ...rest, ...changes };
+  return { used: 70_000, threshold: 167_000, size: 200_000, estimated: false, level: "normal", categories, ...rest, ...changes };
 }
 
 export function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
@@ -61,11 +61,11 @@ export function toolCall(id: string, changes: Partial<ToolCallItem> = {}): ToolC
 export function compaction(id: string, changes: Partial<CompactionItem> = {}): CompactionItem {
   const counts = { tokensBefore: 142_000, tokensAfter: 38_000, cleared: 0, snipped: 0, summarised: 0 };
   const texts = { summary: "", restored: [], focus: "", skipped: [], error: "" };
-  return { kind: "compaction", id, at: 1, status: "completed", trigger: "manual", rung: "model", ...counts, ...texts, ...changes };
+  return { kind: "compaction", id, at: 1, status: "completed", trigger: "manual", way: "model", ...counts, ...texts, ...changes };
 }
 
 export function epoch(number: number, changes: Partial<Epoch> = {}): Epoch {
-  const made = { compactionId: `c${number}`, status: "active", trigger: "manual", rung: "model", policy: "ullage" } as const;
+  const made = { compactionId: `c${number}`, status: "active", trigger: "manual", way: "model", policy: "ullage" } as const;
   const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, cleared: 0, snipped: 0, summarised: 12 };
   return { number, at: 1_795_200_000, current: false, requests: 3, ...(number === 1 ? {} : { ...made, ...sizes }), ...changes };
 }
@@ -84,10 +84,10 @@ export function previewLine(itemId: string, changes: Partial<PreviewLine> = {}):
 }
 
 export function preview(changes: Partial<Preview> = {}): Preview {
-  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, line: 167_000, cleared: 0, snipped: 0, summarised: 0 };
+  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, threshold: 167_000, cleared: 0, snipped: 0, summarised: 0 };
   return {
     policy: "ullage",
-    rung: "model",
+    way: "model",
     ...sizes,
     summary: "## What the user asked for",
     lines: [previewLine("t1")],

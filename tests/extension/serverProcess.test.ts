@@ -11,7 +11,7 @@ import {
   runProgram,
   startProcess,
 } from "../../client-extension/src/server/process";
-import { findPython, isNewEnough } from "../../client-extension/src/server/python";
+import { findPythons, isNewEnough } from "../../client-extension/src/server/python";
 import { serverEnvironment } from "../../client-extension/src/server/command";
 
 const CANDIDATES = ["python3.13", "python3.12", "python3.11", "python3", "python"].map((command) => ({
@@ -39,8 +39,8 @@ test("the first Python that runs and is new enough is taken; the log says why no
     return version ? { code: 0, output: `/usr/bin/${command}\n${version}\n` } : { code: null, output: "not found" };
   };
   const log: string[] = [];
-  const found = await findPython(CANDIDATES, run, "/", (line) => log.push(line));
-  assert.deepEqual(found, { path: "/usr/bin/python", version: "3.12" });
+  const { usable } = await findPythons(CANDIDATES, run, "/", (line) => log.push(line));
+  assert.deepEqual(usable, [{ path: "/usr/bin/python", version: "3.12", target: undefined }]);
   assert.match(log.join("\n"), /python3\.13 \(PATH\) does not run[\s\S]*python3 \(PATH\) is 3\.9, 3\.11 or newer is needed/);
 });
 
@@ -62,7 +62,7 @@ test("a program that is not there has no code", async () => {
 
 test("the server gets the key, and nothing that is the editor's own", () => {
   const inherited = { PATH: "/bin", ANTHROPIC_API_KEY: "inherited", ELECTRON_RUN_AS_NODE: "1", VSCODE_PID: "7", EMPTY: undefined };
-  assert.deepEqual(serverEnvironment(inherited, "stored"), { PATH: "/bin", ANTHROPIC_API_KEY: "stored" });
+  assert.deepEqual(serverEnvironment(inherited, "stored"), { PATH: "/bin", ANTHROPIC_API_KEY: "inherited", ULLAGE_API_KEY: "stored" });
   assert.deepEqual(serverEnvironment(inherited, undefined), { PATH: "/bin", ANTHROPIC_API_KEY: "inherited" });
 });
 

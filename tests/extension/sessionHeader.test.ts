@@ -6,6 +6,7 @@ import { test } from "node:test";
 import type { Snapshot } from "../../client-extension/src/protocol";
 import { Banners, SessionHeader } from "../../client-extension/webview/header";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
+import { CHINESE } from "./chinese";
 import { recordingActions } from "./recordingActions";
 import { snapshot } from "./samples";
 
@@ -51,6 +52,11 @@ test("a warning about a setting leads to the settings, one about an import to th
   const bad = 'The setting "Ullage › Compaction: Cap" must be a whole number of tokens, at least 1000. Its default, 200000, is used';
   assert.deepEqual(buttonsBeside(bad), ["Open settings"]);
   assert.deepEqual(buttonsBeside("There are no such settings, so they are passed over: ullage.model.nmae"), ["Open settings"]);
-  assert.deepEqual(buttonsBeside("They were not opened. “Ullage: Import sessions of this folder…” lets you read them"), ["Import"]);
+  assert.deepEqual(
+    buttonsBeside("They were not opened. “Ullage: Import sessions of this folder…” (or `ullage import`) lets you read them"),
+    ["Import"],
+  );
+  const brought = Object.entries(CHINESE).find(([english]) => english.startsWith("This folder brings sessions of Ullage along"));
+  assert.deepEqual(buttonsBeside(brought?.[1] ?? ""), ["Import"], "in Chinese, too");
   assert.deepEqual(buttonsBeside("Files changed outside the editor are not noticed"), []);
 });

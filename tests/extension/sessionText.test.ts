@@ -29,7 +29,7 @@ test("one without a title is new", () => {
 
 const FULL: SessionSummary = {
   ...SUMMARY,
-  figures: { status: "waiting", used: 84_210, line: 167_000, cost: 0.4172, files: 3, added: 24, removed: 7 },
+  figures: { status: "waiting", used: 84_210, threshold: 167_000, cost: 0.4172, files: 3, added: 24, removed: 7 },
 };
 
 test("what a session does, how full it is, what it cost and what is open of its changes", () => {

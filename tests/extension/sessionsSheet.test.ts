@@ -25,7 +25,7 @@ const session = (sessionId: string, changes: Partial<SessionSummary> = {}): Sess
   ...changes,
 });
 
-const WAITING = session("b", { figures: { status: "waiting", used: 50, line: 100, cost: 0.5, files: 2, added: 3, removed: 1 } });
+const WAITING = session("b", { figures: { status: "waiting", used: 50, threshold: 100, cost: 0.5, files: 2, added: 3, removed: 1 } });
 
 async function sheet(...sessions: SessionSummary[]) {
   const { actions, done } = recordingActions();

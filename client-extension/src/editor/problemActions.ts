@@ -1,34 +1,48 @@
-/** *Fix with Ullage* and *Explain with Ullage* where an editor shows a problem. */
+/** *Fix with Ullage*, *Explain with Ullage* and *Add to Ullage* where an editor shows a problem. */
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
 import { t } from "../l10n";
 import type { ActiveSession } from "../session/activeSession";
-import { askAbout, type ReportedProblem, type Wish } from "./words";
+import { askAbout, attachmentsOf, type ReportedProblem, type Wish } from "./words";
 
 const ASK = "ullage.askAboutProblems";
+const ADD = "ullage.addProblems";
 
-/** Offers both for the problems in the lines at hand. */
+/** Offers all three for the problems in the lines at hand. */
 export function bindProblemActions(session: ActiveSession, chat: ChatView): vscode.Disposable {
   const provider: vscode.CodeActionProvider = {
     provideCodeActions: ({ uri }, _range, { diagnostics }) =>
       session.current === undefined || diagnostics.length === 0
         ? []
-        : [action("fix", uri, diagnostics), action("explain", uri, diagnostics)],
+        : [
+            action(t("Fix with Ullage"), uri, diagnostics, ASK, "fix"),
+            action(t("Explain with Ullage"), uri, diagnostics, ASK, "explain"),
+            action(t("Add to Ullage"), uri, diagnostics, ADD),
+          ],
   };
   return vscode.Disposable.from(
     vscode.languages.registerCodeActionsProvider({ scheme: "file" }, provider, {
       providedCodeActionKinds: [vscode.CodeActionKind.QuickFix],
     }),
     vscode.commands.registerCommand(ASK, (wish: Wish, problems: readonly ReportedProblem[]) => ask(session, chat, wish, problems)),
+    vscode.commands.registerCommand(ADD, (problems: readonly ReportedProblem[]) =>
+      chat.show({ kind: "prompt", prompt: { text: "", attachments: attachmentsOf(problems) } }),
+    ),
   );
 }
 
-function action(wish: Wish, uri: vscode.Uri, diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction {
-  const title = wish === "fix" ? t("Fix with Ullage") : t("Explain with Ullage");
+/** An action whose command gets those arguments, and the problems. */
+function action(
+  title: string,
+  uri: vscode.Uri,
+  diagnostics: readonly vscode.Diagnostic[],
+  command: string,
+  ...wish: readonly Wish[]
+): vscode.CodeAction {
   const made = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
   made.diagnostics = [...diagnostics];
-  made.command = { command: ASK, title, arguments: [wish, diagnostics.map((each) => reported(uri, each))] };
+  made.command = { command, title, arguments: [...wish, diagnostics.map((each) => reported(uri, each))] };
   return made;
 }
 

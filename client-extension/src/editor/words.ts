@@ -53,20 +53,25 @@ export type Wish = "fix" | "explain";
 /** Lines around a problem that go with it. */
 const AROUND = 20;
 
-/**
- * What is asked about problems of one file. Their words, and the name of the file, come from the workspace: so they are attached, and never among
- * what the user says.
- */
+/** What is asked about problems of one file. */
 export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { text: string; attachments: AttachmentRef[] } {
-  const [first] = problems;
-  if (first === undefined) {
-    return { text: "", attachments: [] };
-  }
   const { length } = problems;
-  const text =
+  const asked =
     wish === "fix"
       ? plural(length, t("Fix the attached problem."), t("Fix the attached problems."))
       : plural(length, t("Explain the attached problem, and how to solve it."), t("Explain the attached problems, and how to solve them."));
+  return { text: length === 0 ? "" : asked, attachments: attachmentsOf(problems) };
+}
+
+/**
+ * Problems of one file, and the lines around them. Their words, and the name of the file, come from the workspace: so they are attached, and never
+ * among what the user says.
+ */
+export function attachmentsOf(problems: readonly ReportedProblem[]): AttachmentRef[] {
+  const [first] = problems;
+  if (first === undefined) {
+    return [];
+  }
   const told = problems.map(
     ({ path, lines, message, source }) => `${path}:${lines.first}: ${message}${source === "" ? "" : ` [${source}]`}`,
   );
@@ -74,13 +79,10 @@ export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { te
     first: Math.max(1, Math.min(...problems.map(({ lines }) => lines.first)) - AROUND),
     last: Math.max(...problems.map(({ lines }) => lines.last)) + AROUND,
   };
-  return {
-    text,
-    attachments: [
-      { kind: "file", uri: first.uri, lines: around },
-      { kind: "text", name: plural(length, t("problem"), t("problems")), text: told.join("\n") },
-    ],
-  };
+  return [
+    { kind: "file", uri: first.uri, lines: around },
+    { kind: "text", name: plural(problems.length, t("problem"), t("problems")), text: told.join("\n") },
+  ];
 }
 
 /** The lines of a selection, counted from 1; undefined where nothing is selected. A last line of which nothing is selected does not count. */

@@ -22,6 +22,20 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
   { name: "LiteLLM", address: "http://127.0.0.1:4000" },
 ];
 
+/** Where a model is asked, and what is spoken there. An empty address is Anthropic's own. */
+export interface Place {
+  address: string;
+  provider: "anthropic" | "openai";
+}
+
+/** OpenAI's own address. */
+export const OPENAI = "https://api.openai.com/v1";
+
+/** Whether a key is asked for before anything is tried: gateways list their models to everybody, and answer nobody without a key. */
+export function asksForKey({ address, provider }: Place): boolean {
+  return provider === "openai" && new URL(address).protocol === "https:";
+}
+
 /** What is wrong with an address; undefined where it can be tried. */
 export function addressProblem(typed: string): string | undefined {
   const address = typed.trim();

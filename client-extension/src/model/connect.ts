@@ -5,7 +5,18 @@
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
-import { addressProblem, changeEndpoint, findModels, type Found, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
+import {
+  addressProblem,
+  asksForKey,
+  changeEndpoint,
+  findModels,
+  type Found,
+  keyProblem,
+  LOCAL_SERVERS,
+  OPENAI,
+  type Place,
+  refusalOfKey,
+} from "./choices";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tell } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -44,11 +55,16 @@ export class ApiKey {
    *
    * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
    */
-  async input(problemOf: (typed: string) => string | undefined, problem?: string, prompt = PROMPT): Promise<string | undefined> {
+  async input(
+    problemOf: (typed: string) => string | undefined,
+    problem?: string,
+    prompt = PROMPT,
+    placeHolder = "",
+  ): Promise<string | undefined> {
     const key = await askFor({
       title: t("Ullage: API key"),
       prompt: problem ?? prompt,
-      placeHolder: "sk-ant-…", // oxlint-disable-line ullage/untranslated -- how a key begins
+      placeHolder,
       password: true,
       ignoreFocusOut: true,
       validateInput: (value) => problemOf(value) ?? (value === "" ? problem : undefined),
@@ -95,11 +111,16 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
   const over = Promise.withResolvers<Way | undefined>();
   const pick = vscode.window.createQuickPick<Way>();
   const own: Way[] = [
-    { label: `$(key) ${t("Anthropic, with an API key")}`, go: () => setUpKey(parts, "") },
+    { label: `$(key) ${t("Anthropic, with an API key")}`, go: () => setUpKey(parts, { address: "", provider: "anthropic" }) },
+    {
+      label: `$(globe) ${t("An OpenAI-compatible server, by its address")}`,
+      detail: t("OpenAI, OpenRouter, Azure, vLLM, Ollama, LM Studio and others"),
+      go: () => setUpAddress(parts, "openai"),
+    },
     {
       label: `$(server) ${t("A server, by its address")}`,
       detail: t("Any that speaks the Anthropic Messages API"),
-      go: () => setUpAddress(parts),
+      go: () => setUpAddress(parts, "anthropic"),
     },
   ];
   const found: Way[] = [];
@@ -128,7 +149,12 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
     const models = await offeredAt(parts, address).catch(() => []);
     if (models.length > 0) {
       const detail = models.map((model) => model.displayName).join(", ");
-      found.push({ label: `$(vm) ${name}`, description: address, detail: labelText(detail), go: () => use(parts, address, { models }) });
+      found.push({
+        label: `$(vm) ${name}`,
+        description: address,
+        detail: labelText(detail),
+        go: () => use(parts, { address, provider: "anthropic" }, { models }),
+      });
       draw();
     }
   });
@@ -142,14 +168,21 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
 /**
  * Asks for a key until one is accepted or the user leaves; then key and address of before are in force again.
  *
- * @param address of the endpoint that it is for, empty for Anthropic's own; left out, it is the one of the settings.
+ * @param place that it is for; left out, it is the one of the settings.
  */
-export async function setUpKey(parts: SetUpParts, address?: string): Promise<void> {
-  const before = { key: await parts.apiKey.read(), address: addressInForce() };
-  const restore = () => changed(parts, before.address, before.key);
-  const problemOf = (address ?? before.address) === "" ? keyProblem : () => undefined;
+export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> {
+  const before = { key: await parts.apiKey.read(), place: placeInForce() };
+  const restore = () => changed(parts, before.place, before.key);
+  const { address, provider } = place ?? before.place;
+  const isAnthropics = provider === "anthropic" && address === "";
+  const prompt = place !== undefined && address !== "" ? t("{address} asks for a key", { address }) : undefined;
   for (let problem: string | undefined; ;) {
-    const key = await parts.apiKey.input(problemOf, problem, address ? t("{address} asks for a key", { address }) : undefined);
+    const key = await parts.apiKey.input(
+      isAnthropics ? keyProblem : () => undefined,
+      problem,
+      prompt,
+      isAnthropics ? "sk-ant-…" : undefined, // oxlint-disable-line ullage/untranslated -- how a key begins
+    );
     if (key === undefined) {
       if (problem !== undefined) {
         await restore();
@@ -158,7 +191,7 @@ export async function setUpKey(parts: SetUpParts, address?: string): Promise<voi
     }
     let found: Found | undefined;
     try {
-      found = await tried(parts, key, address);
+      found = await tried(parts, key, { address, provider });
     } catch (error) {
       problem = refusalOfKey(messageOf(error));
       continue;
@@ -169,20 +202,22 @@ export async function setUpKey(parts: SetUpParts, address?: string): Promise<voi
 }
 
 /** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
-async function tried(parts: SetUpParts, key: string, address: string | undefined): Promise<Found | undefined> {
-  await changed(parts, address, key);
+async function tried(parts: SetUpParts, key: string, place: Place): Promise<Found | undefined> {
+  await changed(parts, place, key);
   return foundAt(parts);
 }
 
 /** Asks for an address until a server answers there or the user leaves. */
-async function setUpAddress(parts: SetUpParts): Promise<void> {
+async function setUpAddress(parts: SetUpParts, provider: Place["provider"]): Promise<void> {
   let typed = "";
+  const [page, example] =
+    provider === "openai" ? ["/chat/completions", "https://openrouter.ai/api/v1"] : ["/v1/messages", "http://127.0.0.1:8080"];
   for (let problem: string | undefined; ;) {
     const failed = typed;
     const answer = await askFor({
       title: TITLE,
-      prompt: problem ?? t("Address of the server, without /v1/messages"),
-      placeHolder: "http://127.0.0.1:8080",
+      prompt: problem ?? t("Address of the server, without {page}", { page }),
+      placeHolder: example,
       value: typed,
       ignoreFocusOut: true,
       validateInput: (value) => (problem !== undefined && value === failed ? problem : addressProblem(value)),
@@ -191,36 +226,43 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
       return;
     }
     typed = answer.trim();
+    const place: Place = { address: typed, provider };
+    if (asksForKey(place)) {
+      return setUpKey(parts, place);
+    }
     try {
-      const found = await foundAt(parts, typed);
-      return found === undefined ? undefined : await use(parts, typed, found);
+      const found = await foundAt(parts, place);
+      return found === undefined ? undefined : await use(parts, place, found);
     } catch (error) {
       problem = messageOf(error);
       if (reasonOf(error) === "key_refused") {
-        return setUpKey(parts, typed);
+        return setUpKey(parts, place);
       }
     }
   }
 }
 
 /** A server that has answered without a key gets none that was meant for another. */
-async function use(parts: SetUpParts, address: string, found: Found): Promise<void> {
-  if (address !== addressInForce()) {
+async function use(parts: SetUpParts, place: Place, found: Found): Promise<void> {
+  const { address, provider } = place;
+  const before = placeInForce();
+  if (address !== before.address || provider !== before.provider) {
     const key = await parts.apiKey.read();
     if (key !== undefined && !(await confirm(t("The stored API key is not for {address}", { address }), FORGOTTEN, t("Forget the Key")))) {
       return;
     }
     if (
+      provider === "anthropic" &&
       process.env.ANTHROPIC_API_KEY &&
       !(await confirm(t("ANTHROPIC_API_KEY will be sent to {address}", { address }), INHERITED, t("Send It There")))
     ) {
       return;
     }
     if (key !== undefined) {
-      await changed(parts, address, undefined);
+      await changed(parts, place, undefined);
     }
   }
-  await setEndpoint(address);
+  await setEndpoint(place);
   await choose(parts, found);
 }
 
@@ -230,16 +272,20 @@ async function choose({ session }: SetUpParts, found: Found): Promise<void> {
   await vscode.commands.executeCommand("setContext", "ullage.connected", true);
 }
 
-function addressInForce(): string {
-  return vscode.workspace.getConfiguration("ullage.model").get<string>("baseUrl", "");
+/** With OpenAI's address written out where none is set: the stored key goes to addresses of the settings alone, or to Anthropic. */
+function placeInForce(): Place {
+  const settings = vscode.workspace.getConfiguration("ullage.model");
+  const provider = settings.get<string>("provider") === "openai" ? "openai" : "anthropic";
+  return { address: settings.get<string>("baseUrl", "") || (provider === "openai" ? OPENAI : ""), provider };
 }
 
 /** @throws Error where the demo is set for more than the user, which only they can change. */
-async function setEndpoint(address: string): Promise<void> {
+async function setEndpoint({ address, provider }: Place): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const { Global } = vscode.ConfigurationTarget;
-  if (settings.get<string>("provider") === "practice") {
-    await settings.update("provider", undefined, Global);
+  const known = settings.get<string>("provider", "auto");
+  if (provider === "openai" ? known !== "openai" : known === "practice" || known === "openai") {
+    await settings.update("provider", provider === "openai" ? "openai" : undefined, Global);
   }
   if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
     throw new Error(t('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.'));
@@ -254,8 +300,8 @@ async function offeredAt({ connection }: SetUpParts, address: string): Promise<O
 }
 
 /** What is found at that address, without the key; else at the endpoint in force. @throws Error of the server. */
-function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | undefined> {
-  const at = address === undefined ? {} : { address };
+function foundAt({ connection }: SetUpParts, place?: Place): Promise<Found | undefined> {
+  const at = place ?? {};
   return findModels({
     list: async () => (await connection.request("ullage/model/list", at)).models,
     name: async (why, typed) =>
@@ -274,19 +320,19 @@ function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | 
 }
 
 /** Changes address and key while no server runs, and waits until one does. */
-async function changed(parts: SetUpParts, address: string | undefined, key: string | undefined): Promise<void> {
+async function changed(parts: SetUpParts, place: Place, key: string | undefined): Promise<void> {
   const { apiKey, connection } = parts;
   await restarted(parts, () =>
     changeEndpoint(
       {
-        address: addressInForce,
-        setAddress: setEndpoint,
+        address: () => placeInForce().address,
+        setAddress: () => setEndpoint(place),
         key: () => apiKey.read(),
         setKey: (other) => apiKey.keep(other),
         stop: () => connection.stop(),
         restart: () => connection.restart(),
       },
-      address,
+      place.address,
       key,
     ),
   );

@@ -13,7 +13,7 @@ export interface PromptToEdit {
 }
 
 /** As the panel writes it into the one argument that a command takes. */
-export function promptToEdit(argument: unknown): PromptToEdit | undefined {
+function promptToEdit(argument: unknown): PromptToEdit | undefined {
   const [itemId = "", turnId = ""] = typeof argument === "string" ? argument.split(" ") : [];
   return itemId === "" ? undefined : { itemId, turnId };
 }

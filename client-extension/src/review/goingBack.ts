@@ -7,11 +7,16 @@ import { tell, warn } from "../notify";
 import type { Checkpoint, FileBack } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
 import { forkSession } from "../session/pickers";
+import { whatWasBrought, type Choice } from "../session/worktrees";
 import { labelText } from "../visible";
 import { placeOf } from "./openReview";
 import { ACTIONS, changedInWords, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
 
 type What = "files" | "conversation" | "both";
+
+interface CheckpointItem extends Choice {
+  checkpoint?: Checkpoint;
+}
 
 interface WhatItem extends vscode.QuickPickItem {
   what?: What;
@@ -95,13 +100,16 @@ export async function goBackAndEdit(
 
 /** The same of the checkpoint before a prompt, or of one that the user picks from all of the session. */
 export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: unknown): Promise<void> {
-  const { checkpoints } = await session.request("ullage/session/checkpoints", {});
-  if (checkpoints.length === 0) {
+  const [{ checkpoints }, brought] = await Promise.all([
+    session.request("ullage/session/checkpoints", {}),
+    typeof turnId === "string" ? [] : whatWasBrought(session),
+  ]);
+  if (checkpoints.length === 0 && brought.length === 0) {
     void tell(t("The agent has changed no files in this session, so there is nothing to go back to."));
     return;
   }
   const named = checkpoints.find((each) => each.turnId === turnId);
-  const chosen = named ?? (typeof turnId === "string" ? undefined : await pickCheckpoint(checkpoints));
+  const chosen = named ?? (typeof turnId === "string" ? undefined : await pickCheckpoint(checkpoints, brought));
   if (chosen !== undefined) {
     await goBack(session, chat, chosen);
   } else if (typeof turnId === "string") {
@@ -109,8 +117,9 @@ export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: u
   }
 }
 
-async function pickCheckpoint(checkpoints: readonly Checkpoint[]): Promise<Checkpoint | undefined> {
-  const items = checkpoints.toReversed().map((checkpoint) => ({
+/** What was brought out of the worktree of the session is no checkpoint of it, for it lies in another folder; it is taken back from here, too. */
+async function pickCheckpoint(checkpoints: readonly Checkpoint[], brought: readonly Choice[]): Promise<Checkpoint | undefined> {
+  const items = checkpoints.toReversed().map((checkpoint): CheckpointItem => ({
     label: `$(${checkpoint.forward === true ? "redo" : "history"}) ${labelText(checkpointInWords(checkpoint))}`,
     description: new Date(checkpoint.at * 1000).toLocaleString(dateLanguage()),
     detail: changedInWords({ count: checkpoint.files }),
@@ -121,7 +130,9 @@ async function pickCheckpoint(checkpoints: readonly Checkpoint[]): Promise<Check
     placeHolder: t("What would happen is shown before it happens"),
     matchOnDetail: true,
   };
-  return (await vscode.window.showQuickPick(items, options))?.checkpoint;
+  const chosen = await vscode.window.showQuickPick<CheckpointItem>([...items, ...brought], options);
+  await chosen?.run?.();
+  return chosen?.checkpoint;
 }
 
 /** A file that is picked is opened; the list stays until something is decided. */

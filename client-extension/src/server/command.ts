@@ -74,7 +74,8 @@ async function canImportUllage(inputs: ServerCommandInputs): Promise<boolean> {
 
 /**
  * The editor's own environment without what only concerns the editor (a command that the agent runs must not inherit
- * `ELECTRON_RUN_AS_NODE`), and with the API key, which travels by no other way. A key that the user stored wins over an inherited one.
+ * `ELECTRON_RUN_AS_NODE`), and with the API key, which travels by no other way. A key that the user stored is for the address that is set, whatever
+ * is asked there; it wins over inherited ones.
  */
 export function serverEnvironment(inherited: NodeJS.ProcessEnv, apiKey: string | undefined): Record<string, string> {
   const env: Record<string, string> = {};
@@ -84,7 +85,7 @@ export function serverEnvironment(inherited: NodeJS.ProcessEnv, apiKey: string |
     }
   }
   if (apiKey !== undefined) {
-    env.ANTHROPIC_API_KEY = apiKey;
+    env.ULLAGE_API_KEY = apiKey;
   }
   return env;
 }

@@ -9,7 +9,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { t } from "../l10n";
 import type { Remembered } from "./languageClient";
-import { EnvironmentError } from "./managedEnvironment";
+import { EnvironmentError } from "./environmentTrouble";
 import { tellError, warn } from "../notify";
 import type { SessionNews } from "../../webview/messages";
 import { type ClientMethod, type ParamsOf, PROTOCOL_VERSION, type ResultOf, type UpdateParams } from "../protocol";
@@ -84,17 +84,28 @@ export class ServerConnection implements vscode.Disposable {
     });
   }
 
+  /** Stops the server, does what must not be done while one runs, and starts it again. */
+  restartAfter(task: () => Promise<void>): Promise<void> {
+    this.supersede();
+    void this.enqueue(async () => {
+      await this.stopNow();
+      await task();
+    });
+    return this.restart();
+  }
+
   /** Stops the server for good. */
   stop(): Promise<void> {
     this.supersede();
     return this.enqueue(() => this.stopNow());
   }
 
-  /** Ends a server that runs but is of no use, and says why. */
-  fail(message: string): Promise<void> {
+  /** Ends a server that runs but is of no use, and says why. @param task what is done when it has ended */
+  fail(message: string, task?: () => Promise<void>): Promise<void> {
     this.supersede();
     return this.enqueue(async () => {
       await this.stopNow();
+      await task?.();
       this.stopped(message);
     });
   }

@@ -14,7 +14,6 @@ import {
   ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
-  type MessageActionItem,
   ResponseError,
   ShowMessageNotification,
   ShowMessageRequest,
@@ -29,7 +28,7 @@ import type { ClientNotifications, Problem, ServerNotifications, ServerRequests,
 import { warn } from "../notify";
 import { LogLineReader } from "./process";
 import { showingProgress } from "./progress";
-import { inLanguage } from "./serverTexts";
+import { askInLanguage } from "./serverTexts";
 
 /** Settings that concern the extension alone. */
 const EXTENSION_ONLY = new Set(["server", "trace"]);
@@ -101,16 +100,9 @@ export function createLanguageClient(
   );
   client.onNotification("ullage/session/listChanged", () => news({ type: "listChanged" }));
   client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
-  client.onRequest(ShowMessageRequest.type, ({ message, actions }) => ask(message, actions ?? []));
+  client.onRequest(ShowMessageRequest.type, ({ message, actions }) => askInLanguage(message, actions ?? [], warn));
   client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   return client;
-}
-
-/** Asks the user what the server asks, in their language; the answer goes back in the server's words. */
-async function ask(message: string, actions: readonly MessageActionItem[]): Promise<MessageActionItem | null> {
-  const titles = actions.map(({ title }) => inLanguage(title));
-  const chosen = await warn(inLanguage(message), ...titles);
-  return actions.find((_, index) => titles[index] === chosen) ?? null;
 }
 
 class QuietLanguageClient extends LanguageClient {

@@ -1,12 +1,15 @@
 /** Brings together what starting the server needs: settings, trust, the managed environment, the user's Python, the key. */
 
+import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
 import type { ApiKey } from "../model/connect";
-import { ensureEnvironment, type WithProgress } from "./managedEnvironment";
+import { ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
+import { proxyVariables } from "./environmentTrouble";
 import { liesIn } from "../files/places";
-import { candidatesOutside, findPython, type Python, type PythonCandidate } from "./python";
+import { candidatesOutside, canRun, findOnPath, type FoundPythons, findPythons, type PythonCandidate } from "./python";
+import { usualPythons, usualUvs } from "./pythonPlaces";
 import { resolveServerCommand, type ServerCommand, serverEnvironment } from "./command";
 import type { ServerLaunch } from "./connection";
 import type { Remembered } from "./languageClient";
@@ -18,8 +21,8 @@ const KNOWN_INTERPRETER = "ullage.knownInterpreter";
 /** How this window starts its server. */
 export class Launch implements ServerLaunch {
   readonly workingFolder: string;
-  /** The interpreter of the setting, where this start uses it. */
-  private used: string | undefined;
+  /** The interpreters that this start may use: that of the setting and that of the managed environment. */
+  private used: (string | undefined)[] = [];
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -42,13 +45,17 @@ export class Launch implements ServerLaunch {
     const interpreter = settings.get<string>("interpreter", "").trim();
     // Until this start has gone well, too, the next one tries it first.
     void this.context.globalState.update(KNOWN_INTERPRETER, undefined);
-    this.used = interpreter;
+    this.used = [interpreter];
     return resolveServerCommand({
       trusted: vscode.workspace.isTrusted,
       command: settings.get<string[]>("command", []),
       interpreter,
       isKnown: (path) => path === known,
-      ensureEnvironment: () => this.ensureEnvironment(signal, report),
+      ensureEnvironment: async () => {
+        const made = await ensureEnvironment(this.keeper(interpreter, known, signal), withNotification(report));
+        this.used.push(made);
+        return made;
+      },
       run: runProgram,
       log: this.log,
     });
@@ -56,7 +63,7 @@ export class Launch implements ServerLaunch {
 
   /** The server has answered. */
   started({ command }: ServerCommand): void {
-    if (command !== "" && command === this.used) {
+    if (command !== "" && this.used.includes(command)) {
       void this.context.globalState.update(KNOWN_INTERPRETER, command);
     }
   }
@@ -67,27 +74,58 @@ export class Launch implements ServerLaunch {
 
   private readonly log = (line: string): void => this.channel.info(line);
 
-  private ensureEnvironment(signal: AbortSignal, report: (message: string) => void): Promise<string> {
-    const maker = {
-      packageFolder: vscode.Uri.joinPath(this.context.extensionUri, "dist-server").fsPath,
-      storageFolder: this.context.globalStorageUri.fsPath,
+  /** Takes the environment away. No server may run in it. */
+  removeEnvironment(): Promise<void> {
+    return removeEnvironments(this.context.globalStorageUri.fsPath, this.log);
+  }
+
+  private keeper(interpreter: string, known: string | undefined, signal: AbortSignal): EnvironmentKeeper {
+    const { extensionUri, globalStorageUri } = this.context;
+    return {
+      packageFolder: vscode.Uri.joinPath(extensionUri, "dist-server").fsPath,
+      unpacker: vscode.Uri.joinPath(extensionUri, "python", "unpack_wheels.py").fsPath,
+      storageFolder: globalStorageUri.fsPath,
       platform: process.platform,
       run: runProgram,
-      findPython: () => this.choosePython(),
+      findPythons: () => this.findPythons(interpreter),
+      findUv: () => findUv(foldersOfWindow()),
+      network: proxyVariables(proxySettings()),
+      isKnown: (path) => path === known,
       log: this.log,
       signal,
     };
-    return ensureEnvironment(maker, withNotification(report));
   }
 
-  /** The editor's choice of interpreter may come from the workspace: it counts only outside of it, and where that is trusted. */
-  private async choosePython(): Promise<Python | undefined> {
-    const chosen = vscode.workspace.isTrusted ? await candidatesOfEditor(this.log) : [];
-    const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
-    const candidates = candidatesOutside(chosen, process.env, process.platform, folders, this.log);
-    const found = await findPython(candidates, runProgram, this.workingFolder, this.log);
-    return found !== undefined && liesIn(found.path, folders) ? undefined : found;
+  /** The settings' and the editor's choice of interpreter may come from the workspace: they count only outside of it, and where that is trusted. */
+  private async findPythons(interpreter: string): Promise<FoundPythons> {
+    const ofSetting = interpreter === "" ? [] : [{ command: interpreter, args: [], origin: "ullage.server.interpreter" }];
+    const chosen = vscode.workspace.isTrusted ? [...ofSetting, ...(await candidatesOfEditor(this.log))] : [];
+    const folders = foldersOfWindow();
+    const usual = usualPythons(process.platform, process.env, homedir());
+    const candidates = candidatesOutside(chosen, process.env, process.platform, folders, this.log, usual);
+    const { usable, refused } = await findPythons(candidates, runProgram, this.workingFolder, this.log);
+    return { usable: usable.filter(({ path }) => !liesIn(path, folders)), refused };
   }
+}
+
+function foldersOfWindow(): string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+}
+
+/** No workspace may bring the program that installs, either. */
+function findUv(folders: readonly string[]): string | undefined {
+  const isThere = (path: string) => canRun(path, process.platform === "win32") && !liesIn(path, folders);
+  return findOnPath("uv", process.env, process.platform, folders) ?? usualUvs(process.platform, homedir()).find(isThere);
+}
+
+/** A proxy that a workspace names is passed over: it would see what is downloaded. */
+function proxySettings() {
+  const http = vscode.workspace.getConfiguration("http");
+  const ofUser = <T>(name: string, usual: T): T => {
+    const found = http.inspect<T>(name);
+    return found?.globalValue ?? usual;
+  };
+  return { proxy: ofUser("proxy", "").trim(), noProxy: ofUser<string[]>("noProxy", []), support: ofUser("proxySupport", "override") };
 }
 
 /** Shows progress in a notification, and passes it on to where else the user may look. */

@@ -1,188 +1,175 @@
 /**
- * The Python environment that the extension makes for the server, from the wheel and the lock file that it brings.
+ * The Python environment that the extension keeps for the server: where it is, whether it is whole, its repair and removal.
  *
- * An environment is named after the hash of what it is made of and is built under another name, then renamed: it is whole or not
- * there, whatever interrupts its making, and two windows that make it at once do not disturb each other. No VS Code in here.
+ * An environment is named after the hash of what it is made of and is built under another name (`environmentMaking.ts`), then renamed: it is
+ * whole or not there, whatever interrupts its making, and two windows that make it at once do not disturb each other. No VS Code in here.
  */
 
 import { createHash, randomUUID } from "node:crypto";
 import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { t } from "../l10n";
+import { CHECK, makeEnvironment, type Parts, readWheelIndex, type ReportProgress, serves, type Workshop } from "./environmentMaking";
+import { EnvironmentError, noPython, ofFiles, UselessPython } from "./environmentTrouble";
 import type { RunProgram } from "./process";
-import { OLDEST_PYTHON, type Python } from "./python";
+import type { FoundPythons, Python } from "./python";
+import { interpreterIn } from "./pythonPlaces";
 
 const PREFIX = "environment-";
 const BUILDING_PREFIX = "building-";
 
-/** What is shown while an environment is made. */
-export type ReportProgress = (message: string) => void;
-
-export interface EnvironmentMaker {
-  /** Folder of the packaged extension with `ullage-*.whl` and `requirements.lock`. */
+export interface EnvironmentKeeper {
+  /** Folder of the packaged extension with `ullage-*.whl`, `requirements.lock` and, in the builds for one system, `wheels/wheels.json`. */
   packageFolder: string;
+  /** The program that unpacks wheels. */
+  unpacker: string;
   /** The extension's global storage; environments live in it. */
   storageFolder: string;
   platform: NodeJS.Platform;
   run: RunProgram;
-  findPython: () => Promise<Python | undefined>;
+  findPythons: () => Promise<FoundPythons>;
+  findUv: () => string | undefined;
+  /** Environment variables for what goes to the network: the proxy. */
+  network: Readonly<Record<string, string>>;
+  /** Whether the last start with that interpreter went well: then it is not tried first. */
+  isKnown: (interpreter: string) => boolean;
   log: (line: string) => void;
   /** Ends the making. */
   signal?: AbortSignal;
 }
 
-/** Why there is no environment, in words for the user. The log has the details. */
-export class EnvironmentError extends Error {}
-
-/**
- * Path of the interpreter in the environment, which is made where it is missing.
- *
- * @throws EnvironmentError where this extension brings no server, no Python is found, or pip fails.
- */
-export async function ensureEnvironment(maker: EnvironmentMaker, withProgress: WithProgress): Promise<string> {
-  const parts = await readParts(maker);
-  const folder = join(maker.storageFolder, PREFIX + parts.stamp);
-  const interpreter = interpreterIn(folder, maker.platform);
-  if (await exists(interpreter)) {
-    maker.log(`Environment: ${folder} is there`);
-    return interpreter;
-  }
-  const python = await maker.findPython();
-  if (python === undefined) {
-    const version = OLDEST_PYTHON.join(".");
-    throw new EnvironmentError(
-      t(
-        'Python {version} or newer was not found. Install it, or enter its path in the setting "Ullage › Server: Interpreter". Then restart.',
-        { version },
-      ),
-    );
-  }
-  maker.log(`Environment: making ${folder} with ${python.path}`);
-  await withProgress((report) => makeEnvironment(maker, parts, python, folder, report));
-  return interpreter;
-}
-
 /** Runs `task` under a progress that the user sees. */
 export type WithProgress = (task: (report: ReportProgress) => Promise<void>) => Promise<void>;
 
-interface Parts {
-  wheel: string;
-  lock: string;
-  /** Hash of both. */
-  stamp: string;
+/**
+ * Path of the interpreter in the environment, which is made where it is missing, and made anew where the last start failed and it is broken.
+ *
+ * @throws EnvironmentError where this extension brings no server, no Python is found, or it cannot be made.
+ */
+export async function ensureEnvironment(keeper: EnvironmentKeeper, withProgress: WithProgress): Promise<string> {
+  try {
+    const parts = await readParts(keeper);
+    const folder = join(keeper.storageFolder, PREFIX + parts.stamp);
+    const interpreter = interpreterIn(folder, keeper.platform);
+    if (await isSound(keeper, interpreter)) {
+      keeper.log(`Environment: ${folder} is there`);
+      return interpreter;
+    }
+    await withProgress((report) => make(keeper, parts, folder, report));
+    return interpreter;
+  } catch (error) {
+    keeper.log(`Environment: ${String(error)} (in ${keeper.storageFolder})`);
+    throw ofFiles(error);
+  }
 }
 
-async function readParts(maker: EnvironmentMaker): Promise<Parts> {
-  const names = await readdir(maker.packageFolder).catch(() => [] as string[]);
+/** Takes all environments away, and what is left of any that was being made. The next start makes one again. */
+export async function removeEnvironments(storageFolder: string, log: (line: string) => void): Promise<void> {
+  for (const name of await readdir(storageFolder).catch(() => [])) {
+    if (name.startsWith(PREFIX) || name.startsWith(BUILDING_PREFIX)) {
+      log(`Environment: removing ${join(storageFolder, name)}`);
+      await rm(join(storageFolder, name), { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+}
+
+/** An interpreter may be there and yet be of no use: the Python it was made with was updated or taken away, or files of it were removed. */
+async function isSound(keeper: EnvironmentKeeper, interpreter: string): Promise<boolean> {
+  if (!(await exists(interpreter)) || keeper.isKnown(interpreter)) {
+    return exists(interpreter);
+  }
+  const { code, output } = await keeper.run(interpreter, CHECK, { cwd: keeper.packageFolder, timeout: 60_000, signal: keeper.signal });
+  keeper.signal?.throwIfAborted();
+  if (code !== 0) {
+    keeper.log(`Environment: ${interpreter} does not run the server and is made anew\n${output.trimEnd()}`);
+  }
+  return code === 0;
+}
+
+async function readParts(keeper: EnvironmentKeeper): Promise<Parts> {
+  const names = await readdir(keeper.packageFolder).catch(() => [] as string[]);
   const wheelName = names.find((name) => /^ullage-.*\.whl$/.test(name));
   if (wheelName === undefined || !names.includes("requirements.lock")) {
     throw new EnvironmentError(
       t('This build of the extension brings no server. Enter a Python that has one in the setting "Ullage › Server: Interpreter".'),
     );
   }
-  const wheel = join(maker.packageFolder, wheelName);
-  const lock = join(maker.packageFolder, "requirements.lock");
+  const wheel = join(keeper.packageFolder, wheelName);
+  const lock = join(keeper.packageFolder, "requirements.lock");
   const hash = createHash("sha256");
   hash.update(await readFile(wheel));
   hash.update(await readFile(lock));
-  return { wheel, lock, stamp: hash.digest("hex").slice(0, 16) };
+  const wheels = await readWheelIndex(join(keeper.packageFolder, "wheels", "wheels.json"));
+  return { wheel, lock, stamp: hash.digest("hex").slice(0, 16), wheels };
 }
 
-async function makeEnvironment(
-  maker: EnvironmentMaker,
-  parts: Parts,
-  python: Python,
-  folder: string,
-  report: ReportProgress,
-): Promise<void> {
-  await mkdir(maker.storageFolder, { recursive: true });
-  await removeLeftovers(maker, folder);
-  const building = join(maker.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID()}`);
-  try {
-    report(t("Making a Python environment…"));
-    await step(maker, python.path, ["-I", "-m", "venv", building], explainVenvFailure);
-    const pip = ["-I", "-u", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"];
-    const interpreter = interpreterIn(building, maker.platform);
-    const onLine = (line: string) => {
-      const name = /^(?:Collecting|Downloading) ([\w.-]+)/.exec(line)?.[1];
-      if (name !== undefined) {
-        report(t("Installing {name}…", { name }));
+/** With the first Python that does; those that the wheels inside are for come first. */
+async function make(keeper: EnvironmentKeeper, parts: Parts, folder: string, report: ReportProgress): Promise<void> {
+  report(t("Looking for Python…"));
+  const { usable, refused } = await keeper.findPythons();
+  keeper.signal?.throwIfAborted();
+  if (usable.length === 0) {
+    throw noPython(refused, keeper.platform);
+  }
+  await mkdir(keeper.storageFolder, { recursive: true });
+  await removeLeftovers(keeper, folder);
+  const order = [...usable.filter((python) => serves(parts.wheels, python)), ...usable.filter((python) => !serves(parts.wheels, python))];
+  let first: UselessPython | undefined;
+  for (const python of order) {
+    try {
+      return await makeWith(keeper, parts, python, folder, report);
+    } catch (error) {
+      if (!(error instanceof UselessPython)) {
+        throw error;
       }
-    };
-    report(t("Installing the server's packages…"));
-    await step(maker, interpreter, [...pip, "--require-hashes", "-r", parts.lock], explainPipFailure, onLine);
-    report(t("Installing the server…"));
-    await step(maker, interpreter, [...pip, "--no-deps", parts.wheel], explainPipFailure);
-    await moveIntoPlace(building, folder);
+      keeper.log(`Environment: ${python.path} is passed over: ${error.message}`);
+      first ??= error;
+    }
+  }
+  throw first ?? noPython(refused, keeper.platform);
+}
+
+async function makeWith(keeper: EnvironmentKeeper, parts: Parts, python: Python, folder: string, report: ReportProgress): Promise<void> {
+  keeper.log(`Environment: making ${folder} with ${python.path}`);
+  const building = join(keeper.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID()}`);
+  const { platform, run, log, network, signal, unpacker } = keeper;
+  const shop: Workshop = { platform, run, log, network, signal, unpacker, cwd: keeper.packageFolder, uv: keeper.findUv() };
+  try {
+    await makeEnvironment(shop, parts, python, building, report);
+    await moveIntoPlace(keeper, building, folder);
   } finally {
     await rm(building, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-async function step(
-  maker: EnvironmentMaker,
-  command: string,
-  args: readonly string[],
-  explain: (output: string) => string,
-  onLine?: (line: string) => void,
-): Promise<void> {
-  maker.log(`Environment: ${[command, ...args].join(" ")}`);
-  const result = await maker.run(command, args, { cwd: maker.storageFolder, onLine, signal: maker.signal });
-  maker.signal?.throwIfAborted();
-  if (result.code !== 0) {
-    maker.log(result.output.trimEnd());
-    throw new EnvironmentError(explain(result.output));
-  }
-}
-
-function explainVenvFailure(output: string): string {
-  if (/ensurepip/.test(output)) {
-    return t(
-      "Python cannot make environments here: its venv module is incomplete. Install it (on Debian and Ubuntu the package python3-venv), then restart the server.",
-    );
-  }
-  return t("Python could not make an environment for the server. The log has its output.");
-}
-
-function explainPipFailure(output: string): string {
-  if (
-    /No matching distribution|Could not find a version|NewConnectionError|ConnectionError|Temporary failure in name resolution|ProxyError/i.test(
-      output,
-    )
-  ) {
-    return t(
-      "The server's packages could not be downloaded. Check the network, or pip's proxy and index settings, then restart the server. The log has pip's output.",
-    );
-  }
-  return t("The server's packages could not be installed. The log has pip's output.");
-}
-
-/** Another window may have been faster: its environment is as good as ours. */
-async function moveIntoPlace(building: string, folder: string): Promise<void> {
+/** Another window may have been faster: its environment is as good as ours. One that is broken goes first. */
+async function moveIntoPlace(keeper: EnvironmentKeeper, building: string, folder: string): Promise<void> {
   try {
     await rename(building, folder);
+    return;
   } catch (error) {
     if (!(await exists(folder))) {
       throw error;
     }
   }
-}
-
-/** Removes environments of other versions and what an interrupted making left behind. */
-async function removeLeftovers(maker: EnvironmentMaker, keep: string): Promise<void> {
-  for (const name of await readdir(maker.storageFolder)) {
-    const path = join(maker.storageFolder, name);
-    const isOld = name.startsWith(PREFIX) && path !== keep;
-    const isAbandoned = name.startsWith(BUILDING_PREFIX) && !isRunning(Number(name.split("-")[1]));
-    if (isOld || isAbandoned) {
-      maker.log(`Environment: removing ${path}`);
-      await rm(path, { recursive: true, force: true }).catch((error) => maker.log(`Environment: ${String(error)}`));
-    }
+  const { code } = await keeper.run(interpreterIn(folder, keeper.platform), CHECK, { cwd: keeper.packageFolder, timeout: 60_000 });
+  if (code !== 0) {
+    await rm(folder, { recursive: true, force: true });
+    await rename(building, folder);
   }
 }
 
-function interpreterIn(folder: string, platform: NodeJS.Platform): string {
-  return platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python"); // oxlint-disable-line ullage/untranslated -- a folder
+/** Removes environments of other versions and what an interrupted making left behind. */
+async function removeLeftovers(keeper: EnvironmentKeeper, keep: string): Promise<void> {
+  for (const name of await readdir(keeper.storageFolder)) {
+    const path = join(keeper.storageFolder, name);
+    const isOld = name.startsWith(PREFIX) && path !== keep;
+    const isAbandoned = name.startsWith(BUILDING_PREFIX) && !isRunning(Number(name.split("-")[1]));
+    if (isOld || isAbandoned) {
+      keeper.log(`Environment: removing ${path}`);
+      await rm(path, { recursive: true, force: true }).catch((error) => keeper.log(`Environment: ${String(error)}`));
+    }
+  }
 }
 
 function isRunning(pid: number): boolean {

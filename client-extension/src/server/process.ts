@@ -15,6 +15,8 @@ export interface ProgramResult {
 
 export interface RunOptions {
   cwd?: string;
+  /** Environment variables beside ours. */
+  env?: Readonly<Record<string, string>>;
   /** Called with every line as it is written. */
   onLine?: (line: string) => void;
   signal?: AbortSignal;
@@ -27,10 +29,10 @@ export type RunProgram = (command: string, args: readonly string[], options?: Ru
 /** Runs `command` without a shell. Never rejects: a program that cannot be started has the code null and says why in its output. */
 export const runProgram: RunProgram = (command, args, options = {}) =>
   new Promise((resolve) => {
-    const { ANTHROPIC_API_KEY: _key, ...env } = process.env;
+    const { ANTHROPIC_API_KEY: _anthropic, OPENAI_API_KEY: _openai, ULLAGE_API_KEY: _own, ...env } = process.env;
     const child = spawn(command, args, {
       cwd: options.cwd,
-      env,
+      env: { ...env, ...options.env },
       signal: options.signal,
       timeout: options.timeout,
       stdio: ["ignore", "pipe", "pipe"],

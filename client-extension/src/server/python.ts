@@ -1,10 +1,11 @@
-/** Finds a Python that is new enough to run the server, outside of the workspace. Knows nothing of environments; see `managedEnvironment.ts`. */
+/** Finds the Pythons that are new enough to run the server, outside of the workspace. Knows nothing of environments; see `managedEnvironment.ts`. */
 
 import { accessSync, constants, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { liesIn } from "../files/places";
 import { t } from "../l10n";
 import type { RunProgram } from "./process";
+import { fileName, isFromStore, isTrap, PYTHON_NAMES } from "./pythonPlaces";
 
 export const OLDEST_PYTHON = [3, 11] as const;
 
@@ -13,6 +14,8 @@ export interface Python {
   path: string;
   /** Such as `3.12`. */
   version: string;
+  /** Which packages it runs, in VS Code's words for targets: `linux-x64`. Something else where it is no usual CPython. */
+  target?: string;
 }
 
 /** An interpreter to try: an executable and arguments that stand before all others (`py -3`). */
@@ -23,11 +26,9 @@ export interface PythonCandidate {
   origin: string;
 }
 
-const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"];
-
 /**
- * What to try, best known first: those of `chosen` that lie outside of the folders, then what PATH has outside of them. The server's
- * environment is made once for all windows, so no workspace may bring the interpreter.
+ * What to try, best known first: those of `chosen` that lie outside of the folders, then what PATH has outside of them, then those of `usual`.
+ * The server's environment is made once for all windows, so no workspace may bring the interpreter.
  */
 export function candidatesOutside(
   chosen: readonly PythonCandidate[],
@@ -35,20 +36,29 @@ export function candidatesOutside(
   platform: NodeJS.Platform,
   folders: readonly string[],
   log: (line: string) => void,
+  usual: readonly string[] = [],
 ): PythonCandidate[] {
-  const outside = chosen.filter((candidate) => {
+  const isOutside = (candidate: PythonCandidate) => {
     const inside = liesIn(candidate.command, folders);
     if (inside) {
       log(`Python: ${candidate.command} (${candidate.origin}) is passed over: it lies in the workspace`);
     }
     return !inside;
-  });
+  };
   const named = (name: string, args: readonly string[], origin: string): PythonCandidate[] => {
     const command = findOnPath(name, env, platform, folders);
     return command === undefined ? [] : [{ command, args, origin }];
   };
   const launcher = platform === "win32" ? named("py", ["-3"], t("the Python launcher")) : [];
-  return [...outside, ...launcher, ...NAMES.flatMap((name) => named(name, [], "PATH"))];
+  const onPath = PYTHON_NAMES.flatMap((name) => named(name, [], "PATH"));
+  const inPlaces = usual.map((command) => ({ command, args: [], origin: t("a usual place") }));
+  const all = [...chosen.filter(isOutside), ...launcher, ...onPath, ...inPlaces.filter(isOutside)];
+  const known = new Set<string>();
+  return all.filter(({ command, args }) => {
+    const isNew = !known.has(`${command} ${args.join(" ")}`) && !isTrap(command, platform);
+    known.add(`${command} ${args.join(" ")}`);
+    return isNew;
+  });
 }
 
 /**
@@ -59,14 +69,14 @@ export function candidatesOutside(
 export function findOnPath(name: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform, notIn: readonly string[]): string | undefined {
   const windows = platform === "win32";
   const entries = (env.PATH ?? env.Path ?? "").split(windows ? ";" : ":");
-  const file = windows ? `${name}.exe` : name;
   return entries
     .filter((entry) => isAbsolute(entry))
-    .map((entry) => join(entry, file))
+    .map((entry) => join(entry, fileName(name, platform)))
     .find((candidate) => canRun(candidate, windows) && !liesIn(candidate, notIn));
 }
 
-function canRun(path: string, windows: boolean): boolean {
+/** Whether there is a file that may be started. */
+export function canRun(path: string, windows: boolean): boolean {
   try {
     accessSync(path, windows ? constants.F_OK : constants.X_OK);
     return statSync(path).isFile();
@@ -75,40 +85,70 @@ function canRun(path: string, windows: boolean): boolean {
   }
 }
 
-const PROBE = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])"; // oxlint-disable-line ullage/untranslated -- a program
+/** Says path, version and target, a line each. What a Python was compiled for counts, not the machine: Windows on ARM runs either kind. */
+/* oxlint-disable ullage/untranslated -- a program */
+const PROBE = [
+  "import platform, sys, sysconfig",
+  "get = sysconfig.get_config_var",
+  "kind = sysconfig.get_platform()",
+  "machine = kind[4:] if kind.startswith('win-') else platform.machine().lower() if sys.maxsize > 2**32 else 'x86'",
+  "arch = {'x86_64': 'x64', 'amd64': 'x64', 'aarch64': 'arm64'}.get(machine, machine)",
+  "musl = 'musl' in str(get('HOST_GNU_TYPE')) + str(get('SOABI'))",
+  "system = 'alpine' if musl else sys.platform",
+  "usual = sys.implementation.name == 'cpython' and not get('Py_GIL_DISABLED')",
+  "print(sys.executable)",
+  "print('%d.%d' % sys.version_info[:2])",
+  "print(f'{system}-{arch}' if usual else 'other')",
+].join("\n");
+/* oxlint-enable ullage/untranslated */
 const PROBE_TIMEOUT = 15_000;
 
+export interface FoundPythons {
+  /** Those that run and are new enough, in the order of the candidates. */
+  usable: Python[];
+  /** What is wrong with each of the others, for the user. */
+  refused: string[];
+}
+
 /**
- * The first candidate that runs and is new enough.
+ * Tries all candidates at the same time.
  *
  * @param cwd where to run them: never a folder whose content others choose, since Windows looks for programs there first.
- * @returns undefined where there is none; `log` then has a line on each.
  */
-export async function findPython(
+export async function findPythons(
   candidates: readonly PythonCandidate[],
   run: RunProgram,
   cwd: string,
   log: (line: string) => void,
-): Promise<Python | undefined> {
-  for (const candidate of candidates) {
-    const python = await probe(candidate, run, cwd);
-    const name = [candidate.command, ...candidate.args].join(" ");
+): Promise<FoundPythons> {
+  const found: FoundPythons = { usable: [], refused: [] };
+  const pythons = await Promise.all(candidates.map((candidate) => probe(candidate, run, cwd)));
+  pythons.forEach((python, index) => {
+    const { command = "", args = [], origin = "" } = candidates[index] ?? {};
+    const name = [command, ...args].join(" ");
     if (python === undefined) {
-      log(`Python: ${name} (${candidate.origin}) does not run`);
+      found.refused.push(t("{path} does not run", { path: name }));
+      log(`Python: ${name} (${origin}) does not run`);
     } else if (!isNewEnough(python.version)) {
-      log(`Python: ${name} (${candidate.origin}) is ${python.version}, ${OLDEST_PYTHON.join(".")} or newer is needed`);
+      found.refused.push(t("{path} is {version}", { path: name, version: python.version }));
+      log(`Python: ${name} (${origin}) is ${python.version}, ${OLDEST_PYTHON.join(".")} or newer is needed`);
+    } else if (isFromStore(python.path)) {
+      found.refused.push(t("{path} is from the Microsoft Store, and cannot make environments for other programs", { path: python.path }));
+      log(`Python: ${python.path} (${origin}) is from the Microsoft Store`);
     } else {
-      log(`Python: ${name} (${candidate.origin}) is ${python.version} at ${python.path}`);
-      return python;
+      log(`Python: ${name} (${origin}) is ${python.version} for ${python.target ?? "?"} at ${python.path}`);
+      if (!found.usable.some((other) => other.path === python.path)) {
+        found.usable.push(python);
+      }
     }
-  }
-  return undefined;
+  });
+  return found;
 }
 
 async function probe(candidate: PythonCandidate, run: RunProgram, cwd: string): Promise<Python | undefined> {
   const result = await run(candidate.command, [...candidate.args, "-I", "-c", PROBE], { cwd, timeout: PROBE_TIMEOUT });
-  const [path, version] = result.output.trim().split(/\r?\n/);
-  return result.code === 0 && path && version ? { path, version } : undefined;
+  const [path, version, target] = result.output.trim().split(/\r?\n/);
+  return result.code === 0 && path && version && /^\d+\.\d+$/.test(version) ? { path, version, target } : undefined;
 }
 
 /** Whether `version` (such as `3.12`) is at least the oldest that runs the server. */

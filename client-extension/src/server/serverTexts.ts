@@ -113,6 +113,17 @@ function spoken(value: string): string {
   return spokenParts.some((part, index) => part !== parts[index]) ? spokenParts.join("、") : value;
 }
 
+/** Asks the user what the server asks, in their language. @returns the answer in the server's words; null where there was none */
+export async function askInLanguage<Action extends { title: string }>(
+  message: string,
+  actions: readonly Action[],
+  ask: (message: string, ...titles: string[]) => PromiseLike<string | undefined>,
+): Promise<Action | null> {
+  const titles = actions.map(({ title }) => inLanguage(title));
+  const chosen = await ask(inLanguage(message), ...titles);
+  return actions.find((_, index) => titles[index] === chosen) ?? null;
+}
+
 /** What the server sent, with its texts in the user's language; the very same where that is English. */
 export function withTexts<Value>(value: Value): Value {
   return currentLanguage() === "en" ? value : (translated(value) as Value);

@@ -46,7 +46,7 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
     return renderStarting(server);
   }
   const percent = `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}`;
-  const left = formatTokens(Math.max(0, gauge.line - gauge.used));
+  const left = formatTokens(Math.max(0, gauge.threshold - gauge.used));
   const compacting = state === "compacting";
   if (approvals > 0) {
     const words = approvalsInWords(approvals);
@@ -76,7 +76,7 @@ function spokenFullness(gauge: Gauge, left: string): string {
 
 /** Used over line; 0 where there is no line. */
 export function shareOf(gauge: Gauge): number {
-  return gauge.line > 0 ? gauge.used / gauge.line : 0;
+  return gauge.threshold > 0 ? gauge.used / gauge.threshold : 0;
 }
 
 function renderKeys(isMac: boolean): string {
@@ -111,9 +111,9 @@ function renderTooltip(gauge: Gauge, compacting: boolean): string {
   const lines = [
     `**${t("Context {percent} full", { percent: `${about}${formatShare(shareOf(gauge))}` })}**`,
     "",
-    t("{used} of {line} tokens. The model's window is {size}.", {
+    t("{used} of {threshold} tokens. The model's window is {size}.", {
       used: `${about}${formatTokensExactly(gauge.used)}`,
-      line: formatTokensExactly(gauge.line),
+      threshold: formatTokensExactly(gauge.threshold),
       size: formatTokensExactly(gauge.size),
     }),
     "",
@@ -214,11 +214,11 @@ function escapeMarkdown(text: string): string {
 }
 
 /** One sentence that is true in every state: what decides, and at which size. */
-export function whenByItself({ next, line, used }: Gauge): string {
+export function whenByItself({ next, threshold, used }: Gauge): string {
   if (next.why === "off" || next.at == null) {
     return t("Does not compact by itself, unless the model refuses a prompt as too long");
   }
-  const at = formatShare(line > 0 ? next.at / line : 0);
+  const at = formatShare(threshold > 0 ? next.at / threshold : 0);
   switch (next.why) {
     case "undone":
       return t("You undid the last compaction: none is made by itself before {tokens} more tokens have come", {
@@ -232,7 +232,7 @@ export function whenByItself({ next, line, used }: Gauge): string {
       return t("Compacting failed several times: it is tried again in a few minutes");
     case "window":
       return t("Compacts by itself at {at}, when the window is nearly full", { at });
-    case "line":
+    case "threshold":
       return next.whileEditing
         ? t("Compacts when you pause while editing, since the next turn may fill it, or at {at}", { at })
         : t("Compacts by itself at {at}", { at });

@@ -13,6 +13,9 @@ import type { ActiveSession } from "./activeSession";
 /** The left side of a file that is still to be made. */
 const NOTHING = "ullage-nothing";
 
+/** Until a call has ended, its edit may still be written: VS Code opens a file by itself that changes and is not saved at once, where no tab shows it. */
+const UNDECIDED: ReadonlySet<ToolCallItem["status"]> = new Set(["pending", "awaiting_permission", "running"]);
+
 export class ProposedEdits implements vscode.Disposable {
   /** The documents that were opened, by the calls that wait for an answer. */
   private readonly opened = new Map<string, vscode.Uri>();
@@ -20,7 +23,14 @@ export class ProposedEdits implements vscode.Disposable {
 
   constructor(private readonly session: ActiveSession) {
     this.subscriptions = [
-      session.onDidChange(() => void this.follow()),
+      session.onDidReplace(() => void this.follow()),
+      session.onUpdate(({ update }) => {
+        if (update.kind === "item" && update.item.kind === "toolCall" && !UNDECIDED.has(update.item.status)) {
+          void this.closeOf(update.item.id);
+        } else if (update.kind === "remove") {
+          void this.closeOf(update.itemId);
+        }
+      }),
       vscode.workspace.registerTextDocumentContentProvider(NOTHING, { provideTextDocumentContent: () => "" }),
     ];
   }
@@ -72,15 +82,21 @@ export class ProposedEdits implements vscode.Disposable {
     });
   }
 
-  /** Closes what is no longer asked about. What was typed into it and not accepted is saved first, so that nothing is lost. */
+  /** Closes what another session asks about, or nobody any more. */
   private async follow(): Promise<void> {
     const waiting: readonly ToolCallItem[] = this.session.current?.approvals ?? [];
-    for (const [id, uri] of [...this.opened]) {
-      if (!waiting.some((item) => item.id === id)) {
-        this.opened.delete(id);
-        this.tellKeys();
-        await close(uri);
-      }
+    for (const id of [...this.opened.keys()].filter((each) => !waiting.some((item) => item.id === each))) {
+      await this.closeOf(id);
+    }
+  }
+
+  /** What was typed into it and not accepted is saved first, so that nothing is lost. */
+  private async closeOf(id: string): Promise<void> {
+    const uri = this.opened.get(id);
+    if (uri !== undefined) {
+      this.opened.delete(id);
+      this.tellKeys();
+      await close(uri);
     }
   }
 

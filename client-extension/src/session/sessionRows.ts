@@ -33,8 +33,10 @@ export function titleOf(summary: Pick<SessionSummary, "title">): string {
 
 /** How full its context is; undefined where that is not known. */
 export function fullnessOf({ figures }: SessionSummary): { share: number; words: string } | undefined {
-  const { used, line } = figures ?? {};
-  return used == null || line == null || line <= 0 ? undefined : { share: Math.min(1, used / line), words: formatPart(used, line) };
+  const { used, threshold } = figures ?? {};
+  return used == null || threshold == null || threshold <= 0
+    ? undefined
+    : { share: Math.min(1, used / threshold), words: formatPart(used, threshold) };
 }
 
 /** What else is to be said of it, in the order in which it matters. */

@@ -13,7 +13,7 @@ import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords
 /** Milliseconds. A notification stays for most of a second at least, so one that is soon over is not shown at all. */
 const SHOWN_AFTER = 1_000;
 
-interface Choice extends vscode.QuickPickItem {
+export interface Choice extends vscode.QuickPickItem {
   run?: () => Promise<unknown>;
 }
 
@@ -42,16 +42,7 @@ export async function showWorktree(session: ActiveSession): Promise<void> {
       detail: t("As changes that are not committed. What you changed stays."),
       run: () => bringBack(session, standing),
     },
-    ...(standing.brought == null
-      ? []
-      : [
-          {
-            label: `$(discard) ${t("Undo bringing back")}`,
-            description: plural(standing.brought, t("{count} file"), t("{count} files")),
-            detail: t("The files get what they held before. What you changed since stays."),
-            run: () => takeBack(session),
-          },
-        ]),
+    ...takingBack(session, standing),
     {
       label: `$(diff-multiple) ${t("Compare with the workspace folder")}`,
       description: t("workspace folder ↔ worktree"),
@@ -88,6 +79,31 @@ async function bringBack(session: ActiveSession, standing: WorktreeStanding): Pr
   } else if (chosen === undo) {
     await takeBack(session);
   }
+}
+
+/** The choice to take back what was brought into the workspace folder; none where nothing was, or where the worktree is gone. */
+export async function whatWasBrought(session: ActiveSession): Promise<Choice[]> {
+  if (session.current?.worktree === undefined) {
+    return [];
+  }
+  try {
+    return takingBack(session, await session.request("ullage/session/worktree", {}));
+  } catch {
+    return [];
+  }
+}
+
+function takingBack(session: ActiveSession, { brought }: WorktreeStanding): Choice[] {
+  return brought == null
+    ? []
+    : [
+        {
+          label: `$(discard) ${t("Undo bringing back")}`,
+          description: plural(brought, t("{count} file"), t("{count} files")),
+          detail: t("The files get what they held before. What you changed since stays."),
+          run: () => takeBack(session),
+        },
+      ];
 }
 
 async function takeBack(session: ActiveSession): Promise<void> {

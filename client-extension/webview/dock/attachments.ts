@@ -67,8 +67,11 @@ export class Attachments {
     }
     event.preventDefault();
     uris.forEach((uri) => this.add(nameInUri(uri), { kind: "file", uri }));
-    for (const data of uris.length > 0 ? [] : await Promise.all(images.map(base64Of))) {
-      this.add(PASTED, { kind: "pasted", data });
+    const isDropped = event.type === "drop"; // browsers call every image of the clipboard image.png
+    const read =
+      uris.length > 0 ? [] : images.map(async (image) => ({ data: await base64Of(image), name: isDropped ? image.name : undefined }));
+    for (const { data, name } of await Promise.all(read)) {
+      this.add(name ?? PASTED, { kind: "pasted", data, name });
     }
     if (uris.length === 0) {
       await this.takeTexts(others);
@@ -139,7 +142,7 @@ function nameOf(ref: AttachmentRef): string {
     case "text":
       return ref.name;
     case "pasted":
-      return PASTED;
+      return ref.name ?? PASTED;
     case "problems":
       return t("problems");
     case "page":

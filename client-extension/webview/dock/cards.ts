@@ -90,9 +90,9 @@ export class Cards {
       t("Context {percent} full", { percent: `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}` }),
       element("p", {
         className: "muted",
-        textContent: t("{used} of {line} tokens. The model's window is {size}.", {
+        textContent: t("{used} of {threshold} tokens. The model's window is {size}.", {
           used: formatTokensExactly(gauge.used),
-          line: formatTokensExactly(gauge.line),
+          threshold: formatTokensExactly(gauge.threshold),
           size: formatTokensExactly(gauge.size),
         }),
       }),
@@ -198,7 +198,7 @@ export class ContextMeter {
     this.drawn = gauge;
     const share = shareOf(gauge);
     const percent = `${gauge.estimated ? "~" : ""}${formatShare(share)}`;
-    const left = formatTokens(Math.max(0, gauge.line - gauge.used));
+    const left = formatTokens(Math.max(0, gauge.threshold - gauge.used));
     this.element.className = `meter ${gauge.level}`;
     this.element.title = t("Context {percent} full, {left} tokens left. Show what it is made of", { percent, left });
     this.element.setAttribute("aria-label", this.element.title);

@@ -8,7 +8,7 @@ import { plural, t } from "../../src/l10n";
 import type {
   Checked,
   CompactionItem,
-  CompactionRung,
+  CompactionWay,
   CompactionTrigger,
   FetchedAgain,
   Held,
@@ -29,12 +29,12 @@ export const TRIGGERS: Record<CompactionTrigger, string> = {
 };
 
 /** How it was done, in words. */
-export const RUNGS: Record<CompactionRung, string> = {
+export const WAYS: Record<CompactionWay, string> = {
   moves: t("Older results set aside, no summary needed"),
   api: t("Summary written by the provider"),
   model: t("Summary written by the model"),
-  digest: t("Summary written from the log, without a model"),
-  tail: t("Only the newest messages kept"),
+  program: t("Summary written from the log, without a model"),
+  note: t("Only the newest messages kept"),
 };
 
 /** The card's first line. */
@@ -73,7 +73,7 @@ export function compactionReason(item: CompactionItem): string {
   }
   const why =
     item.saves == null ? TRIGGERS[item.trigger] : t("Compacted early to save about {dollars}", { dollars: formatDollars(item.saves) });
-  return [why, item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
+  return [why, item.way == null ? "" : WAYS[item.way]].filter(Boolean).join(" · ");
 }
 
 /** What was done, as facts for a list. */

@@ -223,8 +223,8 @@ function drawCost(cost: PreviewCost): HTMLElement {
   );
 }
 
-function drawSummary({ rung }: Preview, text: HTMLElement): HTMLElement {
-  const byModel = rung === "model" || rung === "api";
+function drawSummary({ way }: Preview, text: HTMLElement): HTMLElement {
+  const byModel = way === "model" || way === "api";
   return element(
     "details",
     { className: "preview-summary" },

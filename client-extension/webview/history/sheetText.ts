@@ -2,20 +2,20 @@
 
 import { formatChange, formatDollars, formatShare, formatTokens } from "../../src/format";
 import { dateLanguage, plural, t } from "../../src/l10n";
-import type { CompactionRung, Epoch, Fate, FateGroup, ItemFate, Preview, PreviewCost, PreviewLine } from "../../src/protocol";
-import { counted, countsInWords, fetchedAgainInWords, isMessage, RUNGS, TRIGGERS } from "./compactionText";
+import type { CompactionWay, Epoch, Fate, FateGroup, ItemFate, Preview, PreviewCost, PreviewLine } from "../../src/protocol";
+import { counted, countsInWords, fetchedAgainInWords, isMessage, WAYS, TRIGGERS } from "./compactionText";
 import { BY_HAND, EXCLUDED, FATES, type FateWords, GONE } from "./fates";
 
 /** Ullage's own policy; only the others are named. */
 const OWN_POLICY = "ullage";
 
 /** How it would be done: the first way that is tried. */
-export const RUNGS_BEFORE: Record<CompactionRung, string> = {
+const WAYS_BEFORE: Record<CompactionWay, string> = {
   moves: t("Older results would be set aside, no summary is needed"),
   api: t("The provider would write the summary"),
   model: t("The model would write the summary"),
-  digest: t("The summary would be written from the log, without a model"),
-  tail: t("Only the newest messages would stay"),
+  program: t("The summary would be written from the log, without a model"),
+  note: t("Only the newest messages would stay"),
 };
 
 /** `142k → 38k tokens`. */
@@ -34,13 +34,15 @@ export function previewInWords({ lines, ...counts }: Pick<Preview, "lines" | "su
 const LOSSLESS = t("Nothing is deleted: you can undo it, and the model can look up what it no longer sees.");
 
 /** How it would be done, and by whose policy where it is not Ullage's own. */
-export function previewWay({ rung, policy }: Preview): string {
-  return [RUNGS_BEFORE[rung], policy === OWN_POLICY ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
+export function previewWay({ way, policy }: Preview): string {
+  return [WAYS_BEFORE[way], policy === OWN_POLICY ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
 }
 
 /** `85% → 23% of the threshold`; empty where there is none. */
-export function previewShares({ tokensBefore, tokensAfter, line }: Preview): string {
-  return line > 0 ? t("{before} → {after} full", { before: formatShare(tokensBefore / line), after: formatShare(tokensAfter / line) }) : "";
+export function previewShares({ tokensBefore, tokensAfter, threshold }: Preview): string {
+  return threshold > 0
+    ? t("{before} → {after} full", { before: formatShare(tokensBefore / threshold), after: formatShare(tokensAfter / threshold) })
+    : "";
 }
 
 export interface CostRow {
@@ -173,12 +175,12 @@ function whyOf({ trigger, policy, compactionId, excludedFiles }: Epoch): string 
   return trigger == null ? "" : TRIGGERS[trigger];
 }
 
-function howOf({ rung, policy }: Epoch): string {
+function howOf({ way, policy }: Epoch): string {
   if (policy === BY_HAND) {
     return "";
   }
   const own = policy == null || policy === OWN_POLICY;
-  return [rung == null ? "" : RUNGS[rung], own ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
+  return [way == null ? "" : WAYS[way], own ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
 }
 
 function sizesOf({ tokensBefore, tokensAfter }: Epoch): string {

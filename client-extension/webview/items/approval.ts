@@ -17,7 +17,7 @@ const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title, asked, input }: ToolCallItem): string {
-  if (asked?.action === "command" && permissionReason === `Run \`${commandOf(input) ?? ""}\``) {
+  if (asked?.action === "command" && permissionReason === t("Run `{command}`", { command: commandOf(input) ?? "" })) {
     return t("Run this command?"); // it stands above, and below part by part
   }
   return permissionReason && permissionReason !== title ? permissionReason : t("Allow this?");

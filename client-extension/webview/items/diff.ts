@@ -27,7 +27,7 @@ export function drawUnified(text: string, name: string): DrawnDiff {
 }
 
 /** The lines of a unified difference, without its head. */
-export function unifiedLines(text: string): DiffLine[] {
+function unifiedLines(text: string): DiffLine[] {
   const kinds: Record<string, DiffLine["kind"]> = { "+": "added", "-": "removed", " ": "same", "@": "gap" };
   const lines = text.split("\n");
   const begin = lines.findIndex((line) => line.startsWith("@@"));

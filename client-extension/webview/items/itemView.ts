@@ -32,7 +32,7 @@ const FORK = t("Fork from here: continue from this point in a new session");
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether the model sees, or saw, what the item shows as a message of its own: a prompt, a text of the model, a result. */
-export function isMarkable(item: Item): boolean {
+function isMarkable(item: Item): boolean {
   return item.kind === "user" || item.kind === "assistant" || (item.kind === "toolCall" && ENDED.has(item.status));
 }
 

@@ -67,6 +67,11 @@ function statusOf({ status, failure, input, output }: ToolCallItem): StatusMark 
   return status === "pending" && isWhole(input) ? WAITS : STATUS[status];
 }
 
+/** A title that is unfolded breaks its lines behind the slashes of a path first. */
+function breakable(title: string): (string | HTMLElement)[] {
+  return title.split(/(?<=[/\\])/).flatMap((part, place) => (place === 0 ? [part] : [element("wbr"), part]));
+}
+
 /** While these last, the card is unfolded by itself. */
 const UNFOLDED = new Set<ToolStatus>(["awaiting_permission", "running"]);
 
@@ -171,7 +176,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.kindIcon.className = `codicon codicon-${KIND_ICONS[toolKind]} tool-kind`;
     const shown = visibleLine(title || name);
     if (this.title.textContent !== shown) {
-      this.title.textContent = shown;
+      setChildren(this.title, ...breakable(shown));
       this.title.title = shown;
     }
     this.duration.textContent = durationInWords(this.item.seconds);

@@ -225,7 +225,7 @@ export class PermissionsSheet {
 }
 
 function newRule({ action, pattern, scope, refuses }: Allowed): NewRule {
-  const known: RuleAction = action === "edit" || action === "host" ? action : "command";
+  const known: RuleAction = action === "edit" || action === "host" || action === "read" ? action : "command";
   return { action: known, pattern, scope, ...(refuses === true ? { refuses } : {}) };
 }
 
@@ -238,11 +238,14 @@ function day(at: number): string {
 }
 
 /** Since when it is there, and how often it was used. */
-export function useInWords({ since, used, lastUsed }: Allowed): string {
+export function useInWords({ since, used, lastUsed, refuses }: Allowed): string {
   const made = since == null ? t("Made by an earlier version.") : t("Since {when}.", { when: day(since) });
   if (used === 0) {
-    return `${made} ${t("Not used yet.")}`;
+    return `${made} ${refuses === true ? t("It has refused nothing yet.") : t("Not used yet.")}`;
   }
-  const often = plural(used, t("Used {count} time."), t("Used {count} times."));
+  const often =
+    refuses === true
+      ? plural(used, t("Refused {count} time."), t("Refused {count} times."))
+      : plural(used, t("Used {count} time."), t("Used {count} times."));
   return lastUsed == null ? `${made} ${often}` : `${made} ${often} ${t("Last: {when}.", { when: day(lastUsed) })}`;
 }

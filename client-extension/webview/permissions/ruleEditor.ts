@@ -12,10 +12,11 @@ const SCOPES: readonly [RuleScope, string][] = [
   ["everywhere", t("Everywhere")],
 ];
 
-export const ACTION_NAMES: Record<RuleAction, string> = {
+const ACTION_NAMES: Record<RuleAction, string> = {
   command: t("Commands"),
   edit: t("Edits of files"),
   host: t("Connections"),
+  read: t("Reading of files"),
 };
 
 /** A rule without the place where it holds, which is one for all that are saved together. */
@@ -41,6 +42,7 @@ export class RuleEditor {
   readonly element: HTMLElement;
   private readonly rows: PatternRow[];
   private readonly scope: HTMLSelectElement;
+  private isSaving = false;
   private readonly failed = element("p", { className: "rule-problem", hidden: true, attributes: { role: "alert" } });
 
   constructor(private readonly options: RuleEditorOptions) {
@@ -100,7 +102,21 @@ export class RuleEditor {
     }
   }
 
+  /** What was typed a moment ago is checked first. */
   private async save(): Promise<void> {
+    if (this.isSaving) {
+      return;
+    }
+    this.isSaving = true;
+    try {
+      await Promise.all(this.rows.map((row) => row.checked()));
+      await this.saveNow();
+    } finally {
+      this.isSaving = false;
+    }
+  }
+
+  private async saveNow(): Promise<void> {
     const broken = this.rows.find((row) => row.isBroken);
     if (broken !== undefined) {
       broken.focus();
@@ -125,7 +141,7 @@ class PatternRow {
   private readonly effect: HTMLSelectElement;
   private readonly said = element("div", { className: "rule-said", attributes: { role: "status" } });
   private readonly past = element("div", { className: "rule-past" });
-  private isAsking = false;
+  private asking: Promise<void> | undefined;
   private isStale = false;
   isBroken = false;
 
@@ -142,7 +158,13 @@ class PatternRow {
       { className: "rule-scope", hidden: !anyAction, attributes: { "aria-label": t("What the rule is about") } },
       ...kinds.map(([value, textContent]) => element("option", { value, textContent, selected: value === rule.action })),
     );
-    this.action.addEventListener("change", () => this.check());
+    this.action.addEventListener("change", () => {
+      if (this.action.value === "read") {
+        this.effect.value = "refuse"; // reading is free, so nothing else can be meant
+        this.nameInput();
+      }
+      this.check();
+    });
     this.effect = element(
       "select",
       { className: "rule-scope", hidden: !anyAction, attributes: { "aria-label": t("What the rule does") } },
@@ -186,12 +208,16 @@ class PatternRow {
 
   /** Asks what the pattern means. While an answer is on its way, what is typed waits for it. */
   check(): void {
-    if (this.isAsking) {
+    if (this.asking !== undefined) {
       this.isStale = true;
       return;
     }
-    this.isAsking = true;
-    void this.ask();
+    this.asking = this.ask();
+  }
+
+  /** Until it is known what stands there now. */
+  async checked(): Promise<void> {
+    await this.asking;
   }
 
   private async ask(): Promise<void> {
@@ -204,7 +230,7 @@ class PatternRow {
         setChildren(this.said, error instanceof Error ? error.message : String(error));
       }
     } while (this.isStale);
-    this.isAsking = false;
+    this.asking = undefined;
   }
 
   private show({ problem, explanation, warning, matches, matched, of }: CheckedRule): void {

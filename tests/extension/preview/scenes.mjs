@@ -78,7 +78,7 @@ export const SCENES = [
         user,
         answer,
         compaction,
-        { ...compaction, id: "c2", status: "undone", trigger: "manual", rung: "digest" },
+        { ...compaction, id: "c2", status: "undone", trigger: "manual", way: "program" },
         {
           ...compaction,
           id: "c3",
@@ -92,7 +92,7 @@ export const SCENES = [
           focus: "",
           skipped: [],
           cost: null,
-          rung: null,
+          way: null,
         },
       ],
     }),

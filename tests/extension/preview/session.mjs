@@ -2,7 +2,7 @@
 
 export const gauge = {
   used: 97_400,
-  line: 167_000,
+  threshold: 167_000,
   size: 200_000,
   estimated: false,
   level: "normal",
@@ -19,7 +19,7 @@ export const gauge = {
   cost: 0.4172,
   frees: 71_000,
   freesCost: 0.05,
-  next: { why: "line", at: 167_000 },
+  next: { why: "threshold", at: 167_000 },
   policy: "ullage",
   measure: "usage",
 };

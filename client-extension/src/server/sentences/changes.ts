@@ -69,4 +69,5 @@ export const CHANGES: readonly string[] = [
   known("The worktree is gone: {path}"),
   known("Worktrees need libgit2, which is not there for this machine"),
   known("libgit2 gave no answer"),
+  known("This file cannot be read: {error}"),
 ];

@@ -132,4 +132,7 @@ export const COMPACTION: readonly string[] = [
   known("{count} messages cut from the middle"),
   known("what it set aside is back"),
   known("Before calls, by the policy {policy}: {what}"),
+  known("An estimate: {tokens} tokens are assumed for the summary, {why}."),
+  known("as earlier ones took in this session"),
+  known("since none was written in this session yet"),
 ];

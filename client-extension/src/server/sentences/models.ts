@@ -48,7 +48,7 @@ export const MODELS: readonly string[] = [
   known("no machine of that name is known here"),
   known("{name} took the request but did not answer in time. {look}"),
   known("{name} sent nonsense: {problem}"),
-  known("{name} answers, but not as the Messages API does (HTTP {status}, {kind}). Check the address: it ends before `/v1/messages`."),
+  known("{name} answers, but not as the {api} does (HTTP {status}, {kind}). Check the address: it ends before `{page}`."),
   known("The connection to {name} broke in the middle of the reply ({type}). Press Continue to try again."),
   known("The conversation is too long for the model ({said}). Compact it or begin a new session."),
   known("Check the network."),
@@ -66,7 +66,7 @@ export const MODELS: readonly string[] = [
   known("no safe connection comes about ({why})"),
   known("nowhere"),
   known(
-    "{name} redirects the request (HTTP {status}) to {to}. Nothing was sent there. If that is the right address, enter it instead, without `/v1/messages`.",
+    "{name} redirects the request (HTTP {status}) to {to}. Nothing was sent there. If that is the right address, enter it instead, without `{page}`.",
   ),
   known('The setting "Ullage › Model: Base Url" is no web address: `{address}`. One looks like `http://127.0.0.1:8080`.'),
   known("{name} refused the conversation as too long, but named impossible sizes. Compact it, or begin a new session."),
@@ -76,6 +76,7 @@ export const MODELS: readonly string[] = [
   known("It asks not to be called again for years."),
   known("{reason}. Press Continue to try again. If it happens again, look at what runs there, or choose another endpoint or model."),
   known("{name} does not list its models (HTTP {status})."),
+  known("{name} answers, but lists no model for conversations."),
   known("Practice (demo, not an AI)"),
   known(
     "The conversation is too long for the practice model (prompt is too long: {tokens} tokens > {most} maximum). Compact it or begin a new session.",

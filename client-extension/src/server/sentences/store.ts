@@ -102,6 +102,8 @@ export const SESSIONS: readonly string[] = [
   known("Cannot write {path}: {why}. Make room on the disk or make the folder writable, then try again."),
   known("Entries {numbers} of this session are damaged and were passed over: {why}"),
   known("Entry {number} of this session is damaged and was passed over: {why}"),
+  known("Entries {numbers} of this session are of a later version of Ullage and were passed over. Update Ullage to see them."),
+  known("Entry {number} of this session is of a later version of Ullage and was passed over. Update Ullage to see it."),
   known("Cannot change {path}: another window holds {lock}"),
   known("Cannot rename the damaged {path}: {why}"),
   known("the copies of this workspace's files have reached their limit of {limit} MB (the setting “Ullage › Store: Versions Limit”)"),
