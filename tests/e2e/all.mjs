@@ -7,8 +7,8 @@ import { ROOT } from "../../scripts/lib/paths.mjs";
 
 /** One after the other, so that each goes on in the window of the one before. What is always allowed from then on comes last. */
 const IN_ONE_WINDOW = [
-  ["apply", "fork", "from-the-editor", "images", "modes", "review", "turn"],
-  ["gauge", "background"],
+  ["apply", "fork", "from-the-editor", "modes", "permissions", "review", "turn", "reload", "images"],
+  ["gauge", "idle", "background"],
 ];
 
 const folder = join(ROOT, "tests", "e2e");

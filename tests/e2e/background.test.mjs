@@ -7,7 +7,7 @@ import { messagesOf, repliesAsked } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
-import { openFile, typeAtLine } from "./harness/workbench.mjs";
+import { openFile, revertFile, typeAtLine } from "./harness/workbench.mjs";
 
 const RECORD = [
   "=== RECORD ===",
@@ -20,7 +20,7 @@ const RECORD = [
 stage("in the background", { window: 60_000 }, (scenario) => {
   scenario(
     "a compaction takes its place while the user types, nothing typed is lost, and the next prompt does not wait",
-    { goesOn: true, alone: true },
+    { goesOn: true },
     async (scene) => {
       const { page, api, workspace, screenshot } = scene;
       const [first, second, third] = await readings(workspace, 3);
@@ -60,6 +60,7 @@ stage("in the background", { window: 60_000 }, (scenario) => {
       assertHolds(sent, "Use millimetres");
       assert.equal(sent.includes("Seen once"), false);
       await screenshot("3-answered");
+      await revertFile(page);
     },
   );
 });

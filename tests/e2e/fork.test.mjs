@@ -81,6 +81,7 @@ stage("fork", {}, (scenario) => {
       await screenshot("3-went-on");
 
       await reloadWindow(page);
+      await runCommand(page, "View: Close All Editors"); // VS Code opens again what a scenario before had open
       panel = await openPanel(page);
       await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
       await origin(panel).click();
@@ -194,6 +195,10 @@ stage("fork", {}, (scenario) => {
     const undo = page.locator(".quick-input-list").getByText("Undo bringing back");
     await undo.waitFor();
     await screenshot("3b-it-can-be-taken-back");
+    await page.keyboard.press("Escape");
+    await runCommand(page, "Ullage: Go back to a checkpoint");
+    await undo.waitFor();
+    await screenshot("3c-it-stands-among-the-checkpoints");
     await undo.click();
     await notification(page, "1 file is as it was before.").waitFor();
     await inExplorer.waitFor({ state: "detached" });

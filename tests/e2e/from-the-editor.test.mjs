@@ -1,14 +1,13 @@
 /** What one points at in the editor goes into the prompt: lines, files, folders, problems, terminals, git changes, pages. */
 
 import assert from "node:assert/strict";
-import { appendFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { gauge } from "./harness/gauge.mjs";
-import { itemsOf, openPanel, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, itemsOf, openPanel, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { notification, openFile, runCommand } from "./harness/workbench.mjs";
+import { extensionsKnow, notification, openFile, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const BROKEN = '{\n  "dip": 1\n  "depth": 2\n}\n';
@@ -22,12 +21,17 @@ stage("from the editor", {}, (scenario) => {
     for (let line = 0; line < 3; line += 1) {
       await page.keyboard.press("Shift+ArrowDown");
     }
-    await gauge(page).waitFor(); // the menu is made when it opens, and has nothing of Ullage before the server is there
+    await panel.locator("button.model-button").waitFor(); // the menu is made when it opens, and has nothing of Ullage before the server is there
     await page.locator(".monaco-editor .view-line", { hasText: "What lives here" }).click({ button: "right" });
     await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
     await page.keyboard.press("Enter"); // a menu that has just opened takes a click for the end of the one that opened it
     const chips = panel.locator(".composer .chip");
     await expectEventually(async () => (await chips.allInnerTexts()).join().includes("tank.py:1-3"), "the lines stand in the prompt box");
+    await page.getByRole("treeitem", { name: /^CHANGELOG\.md/ }).click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
+    await page.keyboard.press("Enter");
+    await expectEventually(async () => (await chips.allInnerTexts()).join().includes("CHANGELOG.md"), "a file of the explorer");
+    await chips.getByRole("button").last().click();
     await promptBox(panel).pressSequentially("@docs");
     await screenshot("1-offered");
     await panel.locator('[role="option"]').filter({ hasText: "docs" }).first().click();
@@ -54,29 +58,112 @@ stage("from the editor", {}, (scenario) => {
     await screenshot("4-sent");
   });
 
-  scenario("a problem is explained from where the editor shows it", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
-    await api.enqueue({ say: "A comma is missing." });
-    await writeFile(join(workspace, "broken.json"), BROKEN);
+  scenario("the selection and a symbol are offered after @", { goesOn: true }, async ({ page, api, screenshot }) => {
     const panel = await openPanel(page);
-    await page.getByRole("treeitem", { name: /^broken\.json/ }).dblclick(); // the list of quick open comes later
-    await gauge(page).waitFor(); // nothing of Ullage is offered before the server is there
-    const squiggle = page.locator(".squiggly-error").first();
-    await squiggle.waitFor();
-    await page.keyboard.press("F8");
-    await page.keyboard.press("Escape");
-    await page.locator(".lightBulbWidget").click(); // it is there once it is known what there is to do
-    const explain = page.getByText("Explain with Ullage");
-    await explain.waitFor();
-    await screenshot("1-offered");
-    await explain.click();
-    await itemsOf(panel, "assistant").getByText("A comma is missing.").waitFor();
-    await turnIsOver(panel);
+    const chips = panel.locator(".composer .chip");
+    const offered = panel.locator('[role="option"]');
+    await openFile(page, FILE);
+    await page.keyboard.press("Control+Home");
+    for (let line = 0; line < 2; line += 1) {
+      await page.keyboard.press("Shift+ArrowDown");
+    }
+    await page.keyboard.press("Control+Alt+U");
+    await expectEventually(
+      () => promptBox(panel).evaluate((box) => box.ownerDocument.activeElement === box),
+      "the key leads to the prompt box",
+    );
+    await page.keyboard.type("@sel");
+    await offered.filter({ hasText: "selection" }).first().waitFor();
+    await screenshot("1-selection");
+    await promptBox(panel).press("Enter");
+    await expectEventually(async () => (await chips.allInnerTexts()).join().includes("tank.py:1-2"), "the selected lines are attached");
+    await promptBox(panel).pressSequentially(" @Alar");
+    await offered.filter({ hasText: "Alarm" }).first().waitFor();
+    await screenshot("2-symbol");
+    await offered.filter({ hasText: "Alarm" }).first().click();
+    await expectEventually(
+      async () => (await chips.allInnerTexts()).join().includes("tank.py:19-28"),
+      "the lines of the symbol are attached",
+    );
+    await screenshot("3-attached");
+    await api.enqueue({ say: "An alarm is one of four." });
+    await sendAndFinish(panel, "What is this?");
     const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
-    assert.match(asked, /Explain the attached problem/);
-    assert.match(asked, /broken\.json:3: /);
-    assert.match(asked, /Expected comma/);
-    await screenshot("2-explained");
+    assert.match(asked, /One tank: its strapping table/);
+    assert.match(asked, /class Alarm\(Enum\).*too much water/);
+    assert.doesNotMatch(asked, /low_stock_l the product/);
   });
+
+  scenario(
+    "a problem is explained and fixed from where the editor shows it",
+    { goesOn: true },
+    async ({ page, api, workspace, screenshot }) => {
+      await api.enqueue({ say: "A comma is missing." });
+      await writeFile(join(workspace, "broken.json"), BROKEN);
+      const panel = await openPanel(page);
+      await page.getByRole("treeitem", { name: /^broken\.json/ }).dblclick(); // the list of quick open comes later
+      await panel.locator("button.model-button").waitFor(); // nothing of Ullage is offered before the server is there
+      const squiggle = page.locator(".squiggly-error").first();
+      await squiggle.waitFor();
+      const offerActions = async () => {
+        await page.keyboard.press("F8");
+        await page.keyboard.press("Escape");
+        await page.locator(".lightBulbWidget").click(); // it is there once it is known what there is to do
+      };
+      await offerActions();
+      const fix = page.getByText("Fix with Ullage");
+      const explain = page.getByText("Explain with Ullage");
+      await explain.waitFor();
+      await fix.waitFor();
+      await screenshot("1-offered");
+      await explain.click();
+      await itemsOf(panel, "assistant").getByText("A comma is missing.").waitFor();
+      await turnIsOver(panel);
+      const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+      assert.match(asked, /Explain the attached problem/);
+      assert.match(asked, /broken\.json:3: /);
+      assert.match(asked, /Expected comma/);
+      await screenshot("2-explained");
+
+      const chips = panel.locator(".composer .chip");
+      await page.locator(".monaco-editor .view-line", { hasText: "depth" }).click();
+      await offerActions();
+      await page.getByText("Add to Ullage", { exact: true }).click();
+      await expectEventually(async () => (await chips.count()) === 2, "the problem and its lines stand in the prompt box");
+      await screenshot("2-added");
+      await chips.getByRole("button").first().click();
+      await chips.getByRole("button").first().click();
+      await promptBox(panel).click();
+      await promptBox(panel).pressSequentially("@prob");
+      await panel.locator('[role="option"]').filter({ hasText: "problems" }).waitFor();
+      await screenshot("3-problems-offered");
+      await promptBox(panel).press("Enter");
+      await expectEventually(async () => (await chips.allInnerTexts()).join().includes("problems"), "all problems are attached");
+      await api.enqueue({ say: "There is one problem." });
+      await sendAndFinish(panel, "Which problems are there?");
+      assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1)), /broken\.json.*Expected comma/);
+
+      const mended = { path: "broken.json", old_text: '"dip": 1\n', new_text: '"dip": 1,\n' };
+      await api.enqueue(
+        { call: "read_file", input: { path: "broken.json" } },
+        { call: "edit_file", input: mended },
+        { say: "The comma is there." },
+      );
+      await page.locator(".monaco-editor .view-line", { hasText: "depth" }).click();
+      await offerActions();
+      await fix.click();
+      await answerApproval(panel, "Allow once");
+      await itemsOf(panel, "assistant").getByText("The comma is there.").waitFor();
+      await turnIsOver(panel);
+      assert.match(
+        JSON.stringify((await api.calls()).at(-3)?.body.messages.at(-1)),
+        /broken\.json:3: Expected comma.*Fix the attached problem\./,
+      );
+      assert.match(await readFile(join(workspace, "broken.json"), "utf8"), /"dip": 1,/);
+      await expectEventually(async () => (await squiggle.count()) === 0, "the editor reports nothing any more");
+      await screenshot("4-fixed");
+    },
+  );
 
   scenario("a page, a terminal and git changes go into the prompt", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     await api.enqueue({ say: "I see all of them." });
@@ -97,6 +184,10 @@ stage("from the editor", {}, (scenario) => {
       await mark("incomplete").waitFor(); // the shell integration is there, and the shell waits for a command
       await page.keyboard.type("sleep 0.3; echo dip $((40+2))\n"); // VS Code does not tell what a command writes while it begins
       await mark("success").waitFor();
+      await runCommand(page, "Terminal: Select All");
+      await page.locator(".terminal .xterm-screen").first().click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
+      await page.keyboard.press("Enter");
 
       const chips = panel.locator(".composer .chip");
       const name = async (/** @type {string} */ typed, /** @type {string} */ chip) => {
@@ -108,6 +199,8 @@ stage("from the editor", {}, (scenario) => {
         await expectEventually(async () => (await chips.count()) === before + 1, `${chip} is attached`);
         assert.match((await chips.allInnerTexts()).at(-1) ?? "", new RegExp(chip));
       };
+      await expectEventually(async () => (await chips.count()) === 1, "what is selected in the terminal is attached");
+      await screenshot("0-selected");
       await name("chan", "git changes");
       await name("termin", "terminal");
       await name(`${url}/gauges`, "127");
@@ -129,6 +222,8 @@ stage("from the editor", {}, (scenario) => {
       await screenshot("3-not-fetched");
       await promptBox(panel).fill("");
       await panel.locator(".composer .chip button").click();
+      await runCommand(page, "Ullage: New session");
+      await panel.getByText("It did not work").waitFor({ state: "detached" });
     } finally {
       await runCommand(page, "Terminal: Kill All Terminals");
       site.close();
@@ -221,6 +316,7 @@ stage("from the editor", {}, (scenario) => {
     await sendPrompt(panel, "Do it while I look elsewhere");
     await api.held();
     await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await extensionsKnow(page);
     await api.release();
     const told = notification(page, "Ullage is done: Do it while I look elsewhere");
     await told.waitFor();
@@ -229,4 +325,86 @@ stage("from the editor", {}, (scenario) => {
     await itemsOf(panelOf(page), "assistant").getByText("It is done.").waitFor();
     await screenshot("2-shown");
   });
+
+  const heard = "a hidden panel is heard, where the user wants a sound";
+  scenario(heard, { settings: { "ullage.notifications.sound": true } }, async ({ page, api, screenshot }) => {
+    await api.enqueue({ reply: [{ say: "It is done." }], chunk_size: 4, interruption: { holds_after: 1 } });
+    await api.enqueue({ reply: [{ say: "It is wet." }], chunk_size: 4, interruption: { holds_after: 1 } });
+    const panel = await openPanel(page);
+    const tones = await listen(panel);
+    await sendPrompt(panel, "Do it while I listen");
+    await api.held();
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await extensionsKnow(page);
+    await api.release();
+    await notification(page, "Ullage is done: Do it while I listen").waitFor();
+    await expectEventually(async () => (await tones()).join() === "880,660", "two tones, downwards");
+    await screenshot("1-heard");
+    await notification(page, "Ullage is done").getByRole("button", { name: "Show" }).click();
+    await itemsOf(panel, "assistant").getByText("It is done.").waitFor();
+    await sendPrompt(panel, "Make it wet");
+    await api.held();
+    const lookAgain = await lookElsewhere(page);
+    await extensionsKnow(page);
+    await api.release();
+    await notification(page, "Ullage is done: Do it while I listen").waitFor();
+    await mark(page).waitFor();
+    await screenshot("2-marked");
+    await lookAgain();
+    await mark(page).waitFor({ state: "detached" });
+    await api.enqueue({ say: "It is dry." });
+    await sendAndFinish(panel, "Make it dry");
+    assert.equal((await tones()).length, 4, "who looks at the panel hears nothing");
+
+    await runCommand(page, "Notifications: Clear All Notifications");
+    await api.enqueue({ reply: [{ call: "bash", input: { command: "touch damp.txt" } }], chunk_size: 4, interruption: { holds_after: 1 } });
+    await api.enqueue({ say: "It is damp." });
+    await sendPrompt(panel, "Make it damp");
+    await api.held();
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await extensionsKnow(page);
+    await api.release();
+    const asked = notification(page, "Ullage waits for your approval: Run `touch damp.txt`");
+    await asked.waitFor();
+    await expectEventually(async () => (await tones()).slice(4).join() === "660,880", "two tones, upwards");
+    await screenshot("3-asked");
+    await asked.getByRole("button", { name: "Allow Once" }).click();
+    await notification(page, "Ullage is done").getByRole("button", { name: "Show" }).click();
+    await itemsOf(panel, "assistant").getByText("It is damp.").waitFor();
+  });
 });
+
+/** The number at the icon of the panel. @param {import("playwright-core").Page} page */
+const mark = (page) => page.locator(".part.auxiliarybar .composite-bar .badge-content").filter({ hasText: "1" });
+
+/**
+ * Another window has the focus from now on, by all that the browser tells of it; a browser without a screen takes it from none. Gives what brings
+ * it back.
+ *
+ * @param {import("playwright-core").Page} page
+ */
+async function lookElsewhere(page) {
+  const tell = (/** @type {boolean} */ hasFocus) =>
+    page.evaluate((now) => {
+      document.hasFocus = () => now;
+      document.dispatchEvent(new Event("visibilitychange")); // VS Code asks again
+    }, hasFocus);
+  await tell(false);
+  return () => tell(true);
+}
+
+/** What gives the tones (in hertz) that the panel has played since, for a browser of tests has no loudspeaker. @param {import("playwright-core").FrameLocator} panel */
+async function listen(panel) {
+  await panel.locator("html").evaluate(() => {
+    const tones = /** @type {number[]} */ ([]);
+    class Heard extends OscillatorNode {
+      /** @override @param {number} [when] */
+      start(when) {
+        tones.push(this.frequency.value);
+        super.start(when);
+      }
+    }
+    Object.assign(globalThis, { tones, OscillatorNode: Heard });
+  });
+  return () => panel.locator("html").evaluate(() => /** @type {typeof globalThis & {tones: number[]}} */ (globalThis).tones);
+}

@@ -11,9 +11,7 @@ import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const SUMMARY = "The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does.";
-const DARK = { "workbench.colorTheme": "Default Dark Modern" };
-
-const NOT_BY_ITSELF = { "ullage.compaction.auto": false };
+const NOT_BY_ITSELF = { "ullage.compaction.auto": false, "workbench.colorTheme": "Default Dark Modern" };
 
 /** @param {string} path @param {number} [limit] */
 const read = (path, limit) => ({ call: "read_file", input: { path, ...(limit === undefined ? {} : { limit }) } });
@@ -39,7 +37,7 @@ async function compacted(panel) {
 }
 
 stage("history", { window: 60_000 }, (scenario) => {
-  scenario("a compaction is seen before it is made, then made, undone and redone", { settings: DARK }, async (scene) => {
+  scenario("a compaction is seen before it is made, then made, undone and redone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
     const full = await gaugeIsPriced(page);
@@ -92,7 +90,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     await screenshot("5-redone");
   });
 
-  scenario("the model recalls what was summarised, and the panel shows it", { settings: DARK, goesOn: true }, async (scene) => {
+  scenario("the model recalls what was summarised, and the panel shows it", { goesOn: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
     await runCommand(page, "Ullage: Compact conversation");
@@ -122,7 +120,7 @@ stage("history", { window: 60_000 }, (scenario) => {
 
   scenario(
     "the timeline says what became of each message, leads to it, and undoes an earlier compaction",
-    { settings: DARK, goesOn: true },
+    { goesOn: true },
     async (scene) => {
       const { page, api, screenshot } = scene;
       const panel = await filled(scene);
@@ -174,68 +172,72 @@ stage("history", { window: 60_000 }, (scenario) => {
     },
   );
 
-  scenario("a pinned message survives a compaction, a pinned file is read again, and what is excluded is gone", {}, async (scene) => {
-    const { page, api, workspace, screenshot } = scene;
-    const [first, second] = await readings(workspace, 2);
-    await api.addRules(summaries(SUMMARY));
-    await api.enqueue([read("docs/survey-notes.md")], { say: "The survey says so." }, { say: "Forget that the moon is a tank." });
-    await api.enqueue([first], { say: "Seen once." }, [second], { say: "Seen twice." });
-    const panel = await openPanel(page);
-    await sendAndFinish(panel, "Read the survey notes");
-    await sendAndFinish(panel, "Say something odd");
-    await sendAndFinish(panel, "Look at the readings");
-    await sendAndFinish(panel, "Look at them once more");
+  scenario(
+    "a pinned message survives a compaction, a pinned file is read again, and what is excluded is gone",
+    { goesOn: true },
+    async (scene) => {
+      const { page, api, workspace, screenshot } = scene;
+      const [first, second] = await readings(workspace, 2);
+      await api.addRules(summaries(SUMMARY));
+      await api.enqueue([read("docs/survey-notes.md")], { say: "The survey says so." }, { say: "Forget that the moon is a tank." });
+      await api.enqueue([first], { say: "Seen once." }, [second], { say: "Seen twice." });
+      const panel = await openPanel(page);
+      await sendAndFinish(panel, "Read the survey notes");
+      await sendAndFinish(panel, "Say something odd");
+      await sendAndFinish(panel, "Look at the readings");
+      await sendAndFinish(panel, "Look at them once more");
 
-    const survey = itemsOf(panel, "toolCall").first();
-    await clickAtItem(survey, /^Pin/);
-    await survey.getByRole("button", { name: "Unpin" }).waitFor();
-    await clickAtItem(itemsOf(panel, "assistant").nth(1), /^Exclude/);
-    await itemsOf(panel, "compaction").getByText("Excluded", { exact: true }).waitFor();
-    await itemsOf(panel, "assistant").nth(1).getByText("excluded").waitFor();
-    await openFile(page, "tankgauge/table.py");
-    await runCommand(page, "Pin file in Ullage");
-    await panel.getByRole("list", { name: "Pinned files" }).getByText("table.py").waitFor();
-    await screenshot("1-pinned");
-    const [before] = (await repliesAsked(api)).slice(-1);
-    const results = resultsOf(messagesOf(before));
-    assertHolds(JSON.stringify(messagesOf(before)), "the moon is a tank");
+      const survey = itemsOf(panel, "toolCall").first();
+      await clickAtItem(survey, /^Pin/);
+      await survey.getByRole("button", { name: "Unpin" }).waitFor();
+      await clickAtItem(itemsOf(panel, "assistant").nth(1), /^Exclude/);
+      await itemsOf(panel, "compaction").getByText("Excluded", { exact: true }).waitFor();
+      await itemsOf(panel, "assistant").nth(1).getByText("excluded").waitFor();
+      await openFile(page, "tankgauge/table.py");
+      await runCommand(page, "Pin file in Ullage");
+      await panel.getByRole("list", { name: "Pinned files" }).getByText("table.py").waitFor();
+      await screenshot("1-pinned");
+      const [before] = (await repliesAsked(api)).slice(-1);
+      const results = resultsOf(messagesOf(before));
+      assertHolds(JSON.stringify(messagesOf(before)), "the moon is a tank");
 
-    await runCommand(page, "Ullage: Compact conversation");
-    await compacted(panel);
-    await itemsOf(panel, "toolCall").nth(1).locator(".item-mark").waitFor();
-    await itemsOf(panel, "compaction").last().locator("summary").click();
-    await itemsOf(panel, "compaction").last().getByRole("button", { name: "tankgauge/table.py" }).waitFor();
-    await screenshot("2-compacted");
-    await api.enqueue({ say: "Still here." });
-    await sendAndFinish(panel, "What does the survey say?");
-    const sent = messagesOf((await repliesAsked(api)).at(-1));
-    assert.deepEqual(resultsOf(sent), results.slice(0, 1));
-    assertHolds(JSON.stringify(sent), "class StrappingTable");
-    assert.equal(JSON.stringify(sent).includes("the moon is a tank"), false);
+      await runCommand(page, "Ullage: Compact conversation");
+      await compacted(panel);
+      await itemsOf(panel, "toolCall").nth(1).locator(".item-mark").waitFor();
+      await itemsOf(panel, "compaction").last().locator("summary").click();
+      await itemsOf(panel, "compaction").last().getByRole("button", { name: "tankgauge/table.py" }).waitFor();
+      await screenshot("2-compacted");
+      await api.enqueue({ say: "Still here." });
+      await sendAndFinish(panel, "What does the survey say?");
+      const sent = messagesOf((await repliesAsked(api)).at(-1));
+      assert.deepEqual(resultsOf(sent), results.slice(0, 1));
+      assertHolds(JSON.stringify(sent), "class StrappingTable");
+      assert.equal(JSON.stringify(sent).includes("the moon is a tank"), false);
 
-    await panel.getByRole("button", { name: "Unpin tankgauge/table.py" }).click();
-    await panel.getByRole("list", { name: "Pinned files" }).waitFor({ state: "hidden" });
-    await itemsOf(panel, "compaction").first().getByRole("button", { name: "Undo" }).click();
-    await itemsOf(panel, "compaction").first().getByText("Included again").waitFor();
-    await screenshot("3-put-back");
+      await panel.getByRole("button", { name: "Unpin tankgauge/table.py" }).click();
+      await panel.getByRole("list", { name: "Pinned files" }).waitFor({ state: "hidden" });
+      await itemsOf(panel, "compaction").first().getByRole("button", { name: "Undo" }).click();
+      await itemsOf(panel, "compaction").first().getByText("Included again").waitFor();
+      await screenshot("3-put-back");
 
-    await openFile(page, "docs/survey-notes.md");
-    await runCommand(page, "Exclude file from Ullage");
-    const taken = itemsOf(panel, "compaction").last();
-    await taken.getByText("The model no longer sees the text of docs/survey-notes.md").waitFor();
-    await survey.getByText("excluded").waitFor();
-    await taken.scrollIntoViewIfNeeded();
-    await screenshot("4-file-excluded");
-    await api.enqueue({ say: "I cannot see it." });
-    await sendAndFinish(panel, "And what does it say now?");
-    const without = messagesOf((await repliesAsked(api)).at(-1));
-    assertHolds(JSON.stringify(resultsOf(without)[0]), "[The user took this result out of the conversation.]");
-    await taken.getByRole("button", { name: "Undo" }).click();
-    await taken.getByText("docs/survey-notes.md is no longer excluded").waitFor();
-    await api.enqueue({ say: "I can see it." });
-    await sendAndFinish(panel, "And now?");
-    assert.deepEqual(resultsOf(messagesOf((await repliesAsked(api)).at(-1))).slice(0, 1), results.slice(0, 1));
-  });
+      await openFile(page, "docs/survey-notes.md");
+      await runCommand(page, "Exclude file from Ullage");
+      const taken = itemsOf(panel, "compaction").last();
+      await taken.getByText("The model no longer sees the text of docs/survey-notes.md").waitFor();
+      await survey.getByText("excluded").waitFor();
+      await taken.scrollIntoViewIfNeeded();
+      await screenshot("4-file-excluded");
+      await api.enqueue({ say: "I cannot see it." });
+      await sendAndFinish(panel, "And what does it say now?");
+      const without = messagesOf((await repliesAsked(api)).at(-1));
+      assertHolds(JSON.stringify(resultsOf(without)[0]), "[The user took this result out of the conversation.]");
+      await taken.getByRole("button", { name: "Undo" }).click();
+      await taken.getByText("docs/survey-notes.md is no longer excluded").waitFor();
+      await api.enqueue({ say: "I can see it." });
+      await sendAndFinish(panel, "And now?");
+      assert.deepEqual(resultsOf(messagesOf((await repliesAsked(api)).at(-1))).slice(0, 1), results.slice(0, 1));
+    },
+  );
 
   scenario("a search over all sessions opens the one and leads to the place", { goesOn: true }, async ({ page, api, screenshot }) => {
     await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });

@@ -6,27 +6,35 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { runCommand } from "./harness/workbench.mjs";
+import { revertFile, runCommand } from "./harness/workbench.mjs";
 
 const PICTURE = "docs/tank.png";
 const [WIDTH, HEIGHT] = [320, 200];
 
 stage("images", {}, (scenario) => {
-  scenario("an image that is pasted into the prompt is attached and sent", { goesOn: true }, async ({ page, api, screenshot }) => {
+  scenario("an image that is pasted or dropped is attached and sent", { goesOn: true }, async ({ page, api, screenshot }) => {
     const bytes = png(WIDTH, HEIGHT);
     await api.enqueue({ say: "A tank, half full." });
     const panel = await openPanel(page);
     await promptBox(panel).evaluate(pasteImage, bytes.toString("base64"));
     await panel.locator(".composer .chip", { hasText: "pasted image" }).waitFor();
+    const other = png(WIDTH, HEIGHT / 2);
+    await panel.locator(".stage").evaluate(dropImage, other.toString("base64"));
+    await panel.locator(".composer .chip", { hasText: "tank.png" }).waitFor();
     await screenshot("1-pasted");
 
     await sendAndFinish(panel, "What is in the picture?");
     const prompt = itemsOf(panel, "user").first();
     await prompt.getByRole("button", { name: "pasted image: image, 320 × 200, 96 tokens" }).waitFor();
+    await prompt.getByRole("button", { name: /^tank\.png: image, 320 × 100/ }).waitFor();
     await screenshot("2-sent");
-    const [, image, words] = (await api.calls()).at(-1)?.body.messages[0].content ?? [];
-    assert.deepEqual(image.source, { type: "base64", media_type: "image/png", data: bytes.toString("base64") });
-    assert.equal(words.text, "What is in the picture?");
+    /** @type {any[]} */
+    const content = (await api.calls()).at(-1)?.body.messages[0].content ?? [];
+    assert.deepEqual(
+      content.filter(({ type }) => type === "image").map(({ source }) => source),
+      [bytes, other].map((each) => ({ type: "base64", media_type: "image/png", data: each.toString("base64") })),
+    );
+    assert.equal(content.at(-1).text, "What is in the picture?");
   });
 
   scenario(
@@ -59,7 +67,7 @@ stage("images", {}, (scenario) => {
     },
   );
 
-  scenario("a new document that was never saved is offered after @, and its text is sent", { alone: true }, async (scene) => {
+  scenario("a new document that was never saved is offered after @, and its text is sent", { goesOn: true, alone: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     await runCommand(page, "File: New Untitled Text File");
     await page.locator('.tab.active[data-resource-name="Untitled-1"]').waitFor();
@@ -73,9 +81,7 @@ stage("images", {}, (scenario) => {
     await promptBox(panel).press("Enter");
     await itemsOf(panel, "assistant").getByText("Then I measure again.").waitFor();
     assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /The dip stick is bent\./);
-    await page.locator('.tab[data-resource-name="Untitled-1"]').click();
-    await page.locator(".editor-instance .monaco-editor.focused").waitFor(); // the editor takes the focus late, and would close the palette
-    await runCommand(page, "File: Revert File"); // it is gone with its text, and no window asks whether to save it
+    await revertFile(page);
   });
 });
 
@@ -85,6 +91,14 @@ function pasteImage(box, data) {
   const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
   clipboardData.items.add(new File([bytes], "image.png", { type: "image/png" }));
   box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}
+
+/** The same of what is dropped from outside of the editor. @param {Element} place @param {string} data base64 of a PNG */
+function dropImage(place, data) {
+  const dataTransfer = new DataTransfer();
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  dataTransfer.items.add(new File([bytes], "tank.png", { type: "image/png" }));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
 }
 
 /** A tank, half full. @param {number} width @param {number} height @returns {Buffer} */

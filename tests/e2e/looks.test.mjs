@@ -5,9 +5,19 @@
 
 import assert from "node:assert/strict";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, approval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import {
+  answerApproval,
+  approval,
+  itemsOf,
+  openPanel,
+  panelOf,
+  promptBox,
+  sendAndFinish,
+  sendPrompt,
+  turnIsOver,
+} from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { reloadWindow, resizePanel, WINDOW } from "./harness/workbench.mjs";
+import { reloadWindow, resizePanel, runCommand, WINDOW } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const ANSWER = `The tank holds **12 litres**. What I found:
@@ -24,6 +34,7 @@ const ANSWER = `The tank holds **12 litres**. What I found:
 def ullage(self) -> float:
     return self.capacity - self.level  # what is left
 \`\`\``;
+const PROMPT = "How much does the tank hold?";
 const READ = { call: "read_file", input: { path: FILE } };
 const EDIT = {
   call: "edit_file",
@@ -58,7 +69,7 @@ stage("looks", {}, (scenario) => {
       say: "Green.",
     });
     const panel = await openPanel(page);
-    await sendPrompt(panel, "How much does the tank hold?");
+    await sendPrompt(panel, PROMPT);
     await answerApproval(panel, "Allow once");
     await itemsOf(panel, "assistant").getByText("12 litres").waitFor();
     await sendPrompt(panel, "Test it");
@@ -96,10 +107,13 @@ stage("looks", {}, (scenario) => {
     await screenshot("zoomed");
     await zoomOut();
     await answerApproval(panel, "Refuse");
+    await turnIsOver(panel);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await settings({});
+    await panel.locator("body.vscode-light").waitFor();
   });
 
-  scenario("in a Chinese editor the panel speaks Chinese", { goesOn: true }, async ({ page, api, settings, screenshot }) => {
-    await settings({ "workbench.colorTheme": "Default Light Modern" });
+  scenario("in a Chinese editor the panel speaks Chinese", { goesOn: true, alone: true }, async ({ page, api, screenshot }) => {
     await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
     await reloadWindow(page);
     await api.enqueue([READ], [EDIT], { say: "完成。" });
@@ -137,11 +151,50 @@ stage("looks", {}, (scenario) => {
       await allIsChinese(panel);
     }
     await screenshot("5-commands");
+    await runCommand(page, "Ullage: 权限");
+    const sheet = panel.locator(".sheet");
+    await sheet.getByRole("button", { name: "添加规则…" }).click();
+    await sheet.getByLabel("规则的对象").selectOption("read");
+    await sheet.getByLabel("始终不允许", { exact: true }).fill("tankgauge/**");
+    await sheet.locator(".rule-match.refused").first().waitFor();
+    await screenshot("6-a-rule-for-reading");
+    await allIsChinese(panel);
+    await page.keyboard.press("Enter");
+    await sheet.locator(".rule-name").getByText("始终不允许 读取 tankgauge/**").waitFor();
+    await page.keyboard.press("Escape");
+    await api.enqueue(
+      [READ, { call: "search", input: { pattern: "ullage" } }, { call: "bash", input: { command: "cat tankgauge/tank.py" } }],
+      {
+        say: "完成。",
+      },
+    );
+    await sendAndFinish(panel, "再读一次");
+    await allIsChinese(panel);
+    await screenshot("7-refused-by-it");
+    await runCommand(page, "Ullage: 权限");
+    await sheet.getByText("已拒绝 2 次。").waitFor();
+    await screenshot("8-how-often");
+    await allIsChinese(panel);
+    await sheet.getByRole("button", { name: "撤销此规则" }).click();
+    await sheet.getByText("没有规则。").waitFor();
+    await page.keyboard.press("Escape");
+    for (const [command, shown, name] of /** @type {const} */ ([
+      ["Ullage: 显示会话", "测量油箱", "9-sessions"],
+      ["Ullage: 显示时间线", "尚未压缩", "10-timeline"],
+      ["Ullage: 预览压缩", "这是估计值", "11-preview"],
+    ])) {
+      await runCommand(page, command);
+      await sheet.getByText(shown).first().waitFor();
+      await screenshot(name);
+      await allIsChinese(panel);
+      await page.keyboard.press("Escape");
+    }
   });
 });
 
 /**
- * No visible text or name has three English words in a row, but for what is not the product's: prompts, answers, code, files, models.
+ * No visible text or name has three English words in a row, but for what is not the product's: prompts (a session is named after its first), answers,
+ * code, files, models.
  *
  * @param {FrameLocator} panel
  */
@@ -160,7 +213,10 @@ async function allIsChinese(panel) {
       .filter(({ at, text }) => THREE_WORDS.test(text) && at.checkVisibility() && at.closest(notOurs) === null)
       .map(({ text }) => text);
   });
-  assert.deepEqual(english, []);
+  assert.deepEqual(
+    english.filter((text) => text !== PROMPT),
+    [],
+  );
 }
 
 /** Text that is wider than where it stands, and parts of the panel beyond its edge; what scrolls by itself is no such thing. @param {FrameLocator} panel */

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
-import { expectEventually } from "./harness/eventually.mjs";
+import { assertHolds, expectEventually } from "./harness/eventually.mjs";
+import { summaries } from "./harness/fake-api.mjs";
 import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -33,11 +35,11 @@ stage("modes", {}, (scenario) => {
     },
   );
 
-  scenario("a plan opens, is sent back, edited and carried out", { goesOn: true }, async ({ page, api, screenshot }) => {
+  scenario("a plan opens, is sent back, edited and carried out", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
     await api.enqueue([propose(PLAN)], [propose(PLAN.replace("Add a test", "Add two tests"))], { say: "I begin with the dip." });
     const panel = await openPanel(page);
-    await promptBox(panel).fill("/mode plan");
-    await promptBox(panel).press("Enter");
+    await sendPrompt(panel, "/mode plan");
     await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Plan"), "the command chose it");
     await sendPrompt(panel, "Mend the tank");
     await approval(panel).waitFor();
@@ -52,7 +54,7 @@ stage("modes", {}, (scenario) => {
     assert.match(sent, /does not accept this plan yet/);
     assert.match(sent, /Two tests, please/);
     await editorShows(page, "Add two tests");
-    await page.locator(".monaco-editor .view-line").last().click();
+    await page.locator(".editor-instance .monaco-editor .view-line").last().click();
     await page.keyboard.press("Control+End");
     await page.keyboard.type("4. Write it down\n");
     await runCommand(page, "File: Save");
@@ -63,13 +65,29 @@ stage("modes", {}, (scenario) => {
     await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Act"), "it is carried out in Act mode");
     await panel.getByText("Write it down").first().waitFor();
     await screenshot("3-accepted");
+
+    await api.addRules(summaries("The user wants the tank mended."));
+    await api.enqueue(
+      ...(await readings(workspace, 3)).map((each) => [each]),
+      { say: "I have read them." },
+      { say: "The dip is read once." },
+    );
+    await sendAndFinish(panel, "Look at the readings first");
+    await runCommand(page, "Ullage: Compact conversation");
+    await itemsOf(panel, "compaction").getByText("Compacted").waitFor();
+    await panel.getByText("Write it down").first().waitFor();
+    await sendAndFinish(panel, "Go on");
+    const { messages } = (await api.calls()).at(-1)?.body ?? {};
+    const after = JSON.stringify(messages);
+    for (const line of ["# Mend the tank", "2. Add two tests", "4. Write it down"]) assertHolds(after, line);
+    assert.ok(!after.includes("The session is in Plan mode now"), "what was before it is compacted");
+    await screenshot("4-in-view-after-a-compaction");
   });
 
   scenario("lines of a plan are commented, and the comments go back with it", { goesOn: true }, async ({ page, api, screenshot }) => {
     await api.enqueue([propose(PLAN)], [propose(PLAN.replace("Run all tests", "Run the quick tests"))], { say: "So be it." });
     const panel = await openPanel(page);
-    await promptBox(panel).fill("/mode plan");
-    await page.keyboard.press("Enter");
+    await sendPrompt(panel, "/mode plan");
     await expectEventually(async () => (await panel.locator(".mode-button").innerText()).includes("Plan"), "the command chose it");
     await sendPrompt(panel, "Mend the tank");
     await approval(panel).waitFor();

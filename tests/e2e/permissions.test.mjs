@@ -21,45 +21,53 @@ const isThere = (workspace, name) =>
   );
 
 stage("permissions", {}, (scenario) => {
-  scenario("a command is asked about part by part, and a rule is written with what it would have covered", {}, async (scene) => {
-    const { page, api, workspace, screenshot } = scene;
-    await api.enqueue([run("ls && mkdir made && python3 -c 'print(1)' > made/x")], { say: "Then not." });
-    await api.enqueue([run("ls && mkdir made-one && tail -n 1 README.md")], { say: "It is made." });
-    await api.enqueue([run("cd tankgauge && mkdir made-two")], { say: "So is the other." });
-    const panel = await openPanel(page);
-    await sendPrompt(panel, "Make it in one go");
-    await approval(panel).getByText("special meaning").waitFor();
-    await screenshot("1-not-followed");
-    await answerApproval(panel, "Refuse");
-    await turnIsOver(panel);
+  scenario(
+    "a command is asked about part by part, and a rule is written with what it would have covered",
+    { goesOn: true },
+    async (scene) => {
+      const { page, api, workspace, screenshot } = scene;
+      await api.enqueue([run("ls && mkdir made && python3 -c 'print(1)' > made/x")], { say: "Then not." });
+      await api.enqueue([run("ls && mkdir made-one && tail -n 1 README.md")], { say: "It is made." });
+      await api.enqueue([run("cd tankgauge && mkdir made-two")], { say: "So is the other." });
+      const panel = await openPanel(page);
+      await sendPrompt(panel, "Make it in one go");
+      await approval(panel).getByText("special meaning").waitFor();
+      await screenshot("1-not-followed");
+      await answerApproval(panel, "Refuse");
+      await turnIsOver(panel);
 
-    await sendPrompt(panel, "Make one");
-    const card = approval(panel);
-    await card.getByText("It only reads").first().waitFor();
-    assert.equal(await card.locator(".asked-folder").textContent(), `In ${basename(workspace)}`);
-    await card.getByText("not on the list of harmless commands").waitFor();
-    await screenshot("2-asked");
-    await answerApproval(panel, "Always allow…");
-    const pattern = card.getByLabel("Always allow", { exact: true });
-    await expectEventually(async () => (await pattern.inputValue()) === "mkdir made-one", "the command is offered as it stands");
-    await pattern.fill("mkdir $HOME/*");
-    await card.getByText("special meaning for the shell").waitFor();
-    await screenshot("3-broken");
-    await pattern.press("Enter");
-    assert.equal(await isThere(workspace, "made-one"), false, "a broken pattern is not saved, and nothing runs");
-    await pattern.fill("mkdir *");
-    await card.getByText("with any words that stay in the workspace folder").waitFor();
-    await card.locator(".rule-match").getByText("mkdir made-one").waitFor();
-    await screenshot("4-rule");
-    await pattern.press("Enter");
-    await itemsOf(panel, "assistant").getByText("It is made.").waitFor();
+      await sendPrompt(panel, "Make one");
+      const card = approval(panel);
+      await card.getByText("It only reads").first().waitFor();
+      assert.equal(await card.locator(".asked-folder").textContent(), `In ${basename(workspace)}`);
+      await card.getByText("not on the list of harmless commands").waitFor();
+      await screenshot("2-asked");
+      await answerApproval(panel, "Always allow…");
+      const pattern = card.getByLabel("Always allow", { exact: true });
+      await expectEventually(async () => (await pattern.inputValue()) === "mkdir made-one", "the command is offered as it stands");
+      await pattern.fill("mkdir $HOME/*");
+      await card.getByText("special meaning for the shell").waitFor();
+      await screenshot("3-broken");
+      await pattern.press("Enter");
+      assert.equal(await isThere(workspace, "made-one"), false, "a broken pattern is not saved, and nothing runs");
+      await pattern.fill("mkdir *");
+      await card.getByText("with any words that stay in the workspace folder").waitFor();
+      await card.locator(".rule-match").getByText("mkdir made-one").waitFor();
+      await screenshot("4-rule");
+      await pattern.press("Enter");
+      await itemsOf(panel, "assistant").getByText("It is made.").waitFor();
 
-    await sendAndFinish(panel, "Make another");
-    assert.equal(await isThere(workspace, "tankgauge/made-two"), true, "the rule allows it without a question, in a folder of the project");
-    await screenshot("5-not-asked");
-  });
+      await sendAndFinish(panel, "Make another");
+      assert.equal(
+        await isThere(workspace, "tankgauge/made-two"),
+        true,
+        "the rule allows it without a question, in a folder of the project",
+      );
+      await screenshot("5-not-asked");
+    },
+  );
 
-  scenario("the page of permissions lists, explains and revokes", { goesOn: true }, async ({ page, api, screenshot }) => {
+  scenario("the page of permissions lists, explains and revokes", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     const panel = await openPanel(page);
     await runCommand(page, "Ullage: Permissions");
     const sheet = panel.locator(".sheet");
@@ -90,6 +98,28 @@ stage("permissions", {}, (scenario) => {
     await page.keyboard.press("Escape");
     await answerApproval(panel, "Allow once");
     await itemsOf(panel, "assistant").getByText("Listed.").waitFor();
+
+    await runCommand(page, "Ullage: Permissions");
+    const wayOut = sheet.getByRole("radio", { name: "Ask about what leaves the workspace or the sandbox" });
+    await sheet.getByRole("button", { name: "Add a rule…" }).click();
+    await sheet.getByLabel("Always allow", { exact: true }).fill("sort *");
+    await sheet.getByLabel("Where the rule holds").selectOption("everywhere");
+    await page.keyboard.press("Enter");
+    await sheet.getByRole("heading", { name: "Everywhere" }).waitFor();
+    await rule.locator(".rule-name").getByText("sort *", { exact: true }).waitFor();
+    await screenshot("5-everywhere");
+    await rule.getByRole("button", { name: "Revoke this rule" }).click();
+    if (await wayOut.isEnabled()) {
+      await wayOut.check();
+      await page.keyboard.press("Escape");
+      await api.enqueue([run("touch within.txt")], { say: "It is within." });
+      await sendAndFinish(panel, "Touch it");
+      assert.ok(await isThere(workspace, "within.txt"), "the sandbox keeps it inside, so nobody is asked");
+      await screenshot("6-not-asked");
+      await runCommand(page, "Ullage: Permissions");
+      await sheet.getByRole("radio", { name: "Ask about what is not harmless" }).check();
+    } else await sheet.getByText("It needs a sandbox that works").waitFor();
+    await page.keyboard.press("Escape");
   });
 
   scenario("a rule that refuses is written on the page, and what it refuses does not run", { goesOn: true }, async (scene) => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, itemsOf, openPanel, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, editorText, notification, openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -23,6 +23,9 @@ const DOCUMENTED = edit(...KEPT);
 const REPORTED = { call: "write_file", input: { path: "docs/report.md", content: "# By the agent\n" } };
 const CREATED = { call: "write_file", input: { path: "docs/agent.md", content: "# By the agent\n\nOne line.\n" } };
 
+/** It makes two files; the second is larger than what is kept of one. */
+const BY_COMMAND = { call: "bash", input: { command: "echo made > docs/by-command.txt; truncate -s 6M docs/huge.bin" } };
+
 /** @param {import("playwright-core").FrameLocator} panel */
 const tray = (panel) => panel.getByRole("region", { name: "Changes of the agent" });
 
@@ -34,7 +37,7 @@ const pick = (page, name) => page.locator(".quick-input-list").getByRole("option
 
 /**
  * @param {import("./harness/stage.mjs").Scene} scene
- * @param {{call: string, input: {path: string}}[]} calls
+ * @param {{call: string, input: {path?: string, command?: string}}[]} calls
  * @param {string} [prompt]
  */
 async function letItWork({ api, page }, calls, prompt = "Mend the tank") {
@@ -42,7 +45,7 @@ async function letItWork({ api, page }, calls, prompt = "Mend the tank") {
   const panel = await openPanel(page);
   await sendPrompt(panel, prompt);
   for (const { input } of calls) {
-    const asked = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path}`) }).last();
+    const asked = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path ?? ""}`) }).last();
     await asked.getByRole("button", { name: "Allow once" }).click();
     await asked.waitFor({ state: "detached" });
   }
@@ -69,6 +72,21 @@ stage("reviewing", {}, (scenario) => {
     assert.equal(await onDisk(workspace), before);
     await assert.rejects(readFile(join(workspace, "docs/agent.md")));
     await screenshot("3-undone");
+
+    await letItWork(scene, [MENDED, CREATED], "Once more");
+    await tray(panel).getByText("2 files changed").waitFor();
+    const made = tray(panel).getByRole("button", { name: "Keep docs/agent.md" });
+    if (!(await made.isVisible()))
+      await tray(panel)
+        .getByRole("button", { name: /2 files changed/ })
+        .click();
+    await made.click();
+    await tray(panel).getByText("1 file changed").waitFor();
+    await screenshot("4-one-file-kept");
+    await tray(panel).getByRole("button", { name: "Undo tankgauge/tank.py" }).click();
+    await tray(panel).waitFor({ state: "hidden" });
+    assert.equal(await onDisk(workspace), before);
+    assert.match(await readFile(join(workspace, "docs/agent.md"), "utf8"), /By the agent/);
   });
 
   scenario("in the file one change is undone and one kept, and what the user typed stays", { goesOn: true }, async (scene) => {
@@ -183,7 +201,7 @@ stage("reviewing", {}, (scenario) => {
   });
 
   scenario("what the user changed in a change of the agent is theirs", { goesOn: true }, async (scene) => {
-    const { page, screenshot } = scene;
+    const { page, api, screenshot } = scene;
     const panel = await letItWork(scene, [MENDED]);
     await openFile(page, FILE);
     await lens(page, "Undo").first().waitFor();
@@ -199,6 +217,10 @@ stage("reviewing", {}, (scenario) => {
     await panel.getByText("You changed these lines since").waitFor();
     assert.match(await editorText(page), /# and by me/);
     await screenshot("2-refused");
+    await api.enqueue({ say: "I see what you wrote." });
+    await sendAndFinish(panel, "What do you see?");
+    const told = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+    assert.match(told, /tankgauge\/tank\.py has unsaved changes in the editor/);
     await runCommand(page, "File: Revert File");
   });
 
@@ -225,7 +247,7 @@ stage("reviewing", {}, (scenario) => {
   scenario("going back lists the files before anything happens, and leads forward again", { goesOn: true }, async (scene) => {
     const { page, workspace, screenshot } = scene;
     const before = await onDisk(workspace);
-    const panel = await letItWork(scene, [MENDED, REPORTED]);
+    const panel = await letItWork(scene, [MENDED, REPORTED, BY_COMMAND]);
     const after = await onDisk(workspace);
     await writeFile(join(workspace, "docs/report.md"), "# By me\n");
     await itemsOf(panel, "user").last().hover();
@@ -236,6 +258,9 @@ stage("reviewing", {}, (scenario) => {
       .click();
     await pick(page, "tankgauge/tank.py").waitFor();
     await pick(page, "docs/report.md").waitFor();
+    await pick(page, "docs/by-command.txt").waitFor();
+    await pick(page, "docs/huge.bin").waitFor();
+    await page.locator(".quick-input-list").getByText("Not covered, so it stays as it is").waitFor();
     assert.equal(await onDisk(workspace), after, "nothing happens before it is chosen");
     await screenshot("2-listed");
     await pick(page, /^\S* ?Files, the conversation/).click();
@@ -244,13 +269,15 @@ stage("reviewing", {}, (scenario) => {
     await page.keyboard.press("Enter");
     await expectEventually(async () => (await onDisk(workspace)) === before, "the file is as before the turn");
     assert.equal(await readFile(join(workspace, "docs/report.md"), "utf8"), "# By me\n", "what the user changed stays");
-    await notification(page, "1 file as before").getByRole("button", { name: "Go Forward Again" }).click();
+    await assert.rejects(readFile(join(workspace, "docs/by-command.txt")), "what a command made is gone, too");
+    await notification(page, "2 files as before").getByRole("button", { name: "Go Forward Again" }).click();
     await pick(page, "tankgauge/tank.py").waitFor();
     await screenshot("4-forward");
     await pick(page, /^\S* ?Files/)
       .first()
       .click();
     await expectEventually(async () => (await onDisk(workspace)) === after, "and forward again");
+    assert.equal(await readFile(join(workspace, "docs/by-command.txt"), "utf8"), "made\n");
     await screenshot("5-forward-again");
   });
 
@@ -322,17 +349,22 @@ stage("reviewing", {}, (scenario) => {
     await tray(panel).getByText(`${left} files changed`).waitFor();
   });
 
-  scenario("in a narrow panel and in the dark", { settings: { "workbench.colorTheme": "Default Dark Modern" } }, async (scene) => {
-    const { page, screenshot } = scene;
+  scenario("in a narrow panel and in the dark", { goesOn: true }, async (scene) => {
+    const { page, settings, screenshot } = scene;
+    await settings({ "workbench.colorTheme": "Default Dark Modern" });
     const panel = await letItWork(scene, [MENDED, CREATED]);
     await tray(panel)
       .getByRole("button", { name: /2 files changed/ })
       .click();
     await openFile(page, FILE);
     await lens(page, "Undo").first().waitFor();
+    await panel.locator("body.vscode-dark").waitFor();
     await screenshot("1-dark");
     await resizePanel(page, 240);
     await screenshot("2-dark-narrow");
+    await resizePanel(page, 440);
+    await settings({});
+    await panel.locator("body.vscode-light").waitFor();
   });
 });
 

@@ -129,6 +129,15 @@ stage("a turn", {}, (scenario) => {
     await sendAndFinish(panel, "Are you there?");
     await itemsOf(panel, "assistant").getByText("I am here.").waitFor();
     await screenshot("2-next");
+
+    await api.enqueue(heldInTheMiddle("And again I go on and on without an end."));
+    await sendPrompt(panel, "Go on");
+    await api.held();
+    await page.locator(".editor-instance .monaco-editor .view-lines").first().click();
+    await page.keyboard.press("Control+Alt+Shift+S"); // from anywhere
+    await itemsOf(panel, "notice").getByText("Stopped").nth(1).waitFor();
+    await api.release();
+    await turnIsOver(panel);
   });
 });
 

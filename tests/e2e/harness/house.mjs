@@ -71,6 +71,7 @@ export async function freshProfile() {
   browser ??= launched();
   const context = await (await browser).newContext({ viewport: WINDOW, colorScheme: "light", reducedMotion: "reduce" });
   context.setDefaultTimeout(PATIENCE);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]); // a user is asked once, in the browser's own words
   return context;
 }
 

@@ -46,7 +46,8 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {import("playwright-core").Page} page VS Code's window
  * @property {string} workspace the folder that is open
  * @property {import("./fake-api.mjs").FakeApi} api the fake API; asking for it in a practice scenario is an error
- * @property {(changed: Record<string, unknown>) => Promise<void>} settings changes user settings while the window is open
+ * @property {(changed: Record<string, unknown>) => Promise<void>} settings changes user settings while the window is open. Another scenario
+ *   goes on in it where they are as at first again (`{}`); who puts them back waits until that is seen
  * @property {() => Promise<number>} serverProcess id of the process of the window's server, once it is there
  * @property {(name: string) => Promise<string>} screenshot keeps a picture under tests/e2e/artifacts/ and gives its path; axe must find nothing in the panel
  */
@@ -133,7 +134,7 @@ async function play(on, { title, options, body }) {
         return api;
       },
       settings: (changed) => {
-        isAsOpened = false;
+        isAsOpened = Object.keys(changed).length === 0;
         return vscode.useSettings({ ...settings, ...changed });
       },
       serverProcess: () => onlyServer(vscode),

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageExtension } from "../../../scripts/lib/extension.mjs";
+import { hostTarget, packageExtension } from "../../../scripts/lib/extension.mjs";
 import { once, hashOf } from "../../../scripts/lib/once.mjs";
 import { ROOT, STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 import { processesWith, quietly } from "../../../scripts/lib/processes.mjs";
@@ -18,6 +18,7 @@ const SETTINGS = {
   "ullage.server.interpreter": VENV_PYTHON,
   "editor.cursorBlinking": "solid",
   "editor.acceptSuggestionOnEnter": "off",
+  "terminal.integrated.env.linux": { PROMPT_COMMAND: "PS1='$ '" }, // pictures name no machine and no folder of it
 };
 
 /** What comes with VS Code and is needed here: how things look, and how a file of the sample project is shown. The rest starts for nothing. */
@@ -57,7 +58,7 @@ export async function openVsCode(env = {}) {
   const builtIn = join(home, "built-in");
   await mkdir(builtIn);
   for (const name of BUILT_IN) await symlink(join(web.builtIn, name), join(builtIn, name), "junction");
-  await symlink(join(ROOT, "tests", "e2e", "harness", "failing-test"), join(builtIn, "failing-test"), "junction");
+  await symlink(join(ROOT, "tests", "e2e", "harness", "other-extension"), join(builtIn, "other-extension"), "junction");
   const running = await startVsCodeWeb(web, {
     folder: home,
     place,
@@ -106,9 +107,16 @@ async function logIn(folder) {
   return (await Promise.all(ours.map((file) => readFile(join(folder, file), "utf8")))).join("\n");
 }
 
+/** With the wheels for the Python that the tests use, so that no scenario needs a network, where this system has a package of its own. */
+async function packageForHere() {
+  const target = hostTarget();
+  const version = await quietly([VENV_PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
+  return packageExtension(target === undefined ? {} : { target, pythons: [version.trim()] });
+}
+
 /** The extension is installed once for all scenarios. @param {import("../../../scripts/lib/vscode-web.mjs").VsCodeWeb} web */
 async function installedExtension(web) {
-  const vsix = await packageExtension();
+  const vsix = await packageForHere();
   const place = { userData: join(STATE, "e2e", "user-data"), extensions: join(STATE, "e2e", "extensions") };
   const what = { name: "e2e-extension", title: "Installing the packaged extension", key: await hashOf([vsix]), makes: place.extensions };
   await once(what, async () => {

@@ -55,6 +55,13 @@ export async function openFile(page, name) {
   await page.locator(".editor-instance .monaco-editor.focused").first().waitFor(); // the tab is there before keys go to the text
 }
 
+/** Take back what was typed into the open editor. It is gone with its text, and no window asks whether to save it. @param {Page} page */
+export async function revertFile(page) {
+  await page.locator(".tab.active").click();
+  await page.locator(".editor-instance .monaco-editor.focused").first().waitFor(); // the editor takes the focus late, and would close the palette
+  await runCommand(page, "File: Revert File");
+}
+
 /**
  * Put the cursor at a line of the open editor and type.
  *
@@ -113,6 +120,17 @@ export function notification(page, text) {
   return page.locator(".notification-toast").filter({ hasText: text });
 }
 
+/**
+ * Wait until extensions know what has happened in the window so far, such as that a panel was hidden: VS Code tells them in order.
+ *
+ * @param {Page} page
+ */
+export async function extensionsKnow(page) {
+  await runCommand(page, "Say That Extensions Know");
+  await notification(page, "Extensions know.").waitFor();
+  await runCommand(page, "Notifications: Clear All Notifications");
+}
+
 /** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
 async function workbenchReady(page) {
   await page.waitForFunction(() => performance.getEntriesByName("code/didStartWorkbench").length > 0, undefined, { timeout: START_LIMIT });
@@ -146,7 +164,8 @@ async function pickFirst(page, key, ...picks) {
       if (await quickInput(page).isVisible()) await page.keyboard.press("Escape");
     }
   }
-  await quickInput(page).waitFor({ state: "hidden" });
+  // A command may open a list of its own at once.
+  for (const [, rows] of picks.slice(-1)) await page.locator(".quick-input-list").locator(rows).first().waitFor({ state: "hidden" });
 }
 
 /** @param {Page} page */

@@ -1,0 +1,48 @@
+/** Stands in for other people's extensions: for one whose test fails, and for a language server that knows where symbols are. */
+
+const vscode = require("vscode");
+
+const file = (...names) => vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, ...names);
+
+exports.activate = (context) => {
+  const symbols = vscode.languages.registerWorkspaceSymbolProvider({ provideWorkspaceSymbols: symbolsFor });
+  const tests = vscode.tests.createTestController("otherExtension", "Tank gauge");
+  const command = vscode.commands.registerCommand("otherExtension.runTest", () => runTest(tests));
+  const answer = vscode.commands.registerCommand(
+    "otherExtension.answer",
+    () => void vscode.window.showInformationMessage("Extensions know."),
+  );
+  context.subscriptions.push(symbols, tests, command, answer);
+};
+
+/** Every class and function of one file whose name contains the query, from its first line to the line before the next. */
+async function symbolsFor(query) {
+  const document = await vscode.workspace.openTextDocument(file("tankgauge", "tank.py"));
+  const lines = document.getText().split("\n");
+  const named = lines.flatMap((line, at) => {
+    const [, kind, name] = /^(class|def) (\w+)/.exec(line) ?? [];
+    return name === undefined ? [] : [{ kind, name, at }];
+  });
+  return named
+    .map(({ kind, name, at }, index) => {
+      const end = (named[index + 1]?.at ?? lines.length) - 1;
+      const place = new vscode.Location(document.uri, new vscode.Range(at, 0, end, lines[end].length));
+      return new vscode.SymbolInformation(name, kind === "class" ? vscode.SymbolKind.Class : vscode.SymbolKind.Function, "", place);
+    })
+    .filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()));
+}
+
+/** It fails with words, with what was wanted, and with its place. */
+async function runTest(tests) {
+  const place = new vscode.Location(file("tests", "test_tank.py"), new vscode.Range(4, 0, 4, 20));
+  const item = tests.createTestItem("test_tank.py::test_dip", "test_dip", place.uri);
+  item.range = place.range;
+  tests.items.replace([item]);
+  const message = vscode.TestMessage.diff("AssertionError: the dip is wrong", "42", "17");
+  message.location = place;
+  const running = tests.createTestRun(new vscode.TestRunRequest([item]));
+  running.started(item);
+  running.failed(item, message, 12);
+  running.end();
+  await vscode.commands.executeCommand("workbench.panel.testResults.view.focus");
+}
