@@ -34,10 +34,11 @@ from ullage.session.long_work import uncollected
 from ullage.session.session import Session
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.session.timeline.items import Update, UserItem
+from ullage.session.timeline.items import UserItem
+from ullage.session.timeline.updates import Update
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
-from ullage.workspace.files import Diagnostic
+from ullage.workspace.files import NoEditor
 
 SIZES = (1_000, 11_000, 100_000)
 TURNS = 60
@@ -77,33 +78,6 @@ class Echo:
 
     async def aclose(self) -> None:
         """Nothing is open."""
-
-
-class NoEditor:
-    """An editor in which nothing is open."""
-
-    async def look(self, path: Path) -> None:
-        pass
-
-    def open_text(self, path: Path) -> str | None:
-        """None: the disk has the text."""
-
-    def is_on_disk(self, path: Path, text: str) -> None:
-        """Nothing is open."""
-
-    def new_text(self, uri: str) -> str | None:
-        return None
-
-    def open_paths(self) -> Sequence[Path]:
-        """None are."""
-        return ()
-
-    async def apply_text(self, path: Path, text: str) -> bool:
-        """Nothing is open."""
-        return False
-
-    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
-        """None are known."""
 
 
 class Watched:
@@ -150,8 +124,8 @@ async def measure(messages: int) -> None:
         sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
         forget_estimates()
         session = await timed("open it", lambda: sessions.open(None))
-        ahead = session._compactor.ahead  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        await timed("reading ahead for a digest, in the background", ahead.done)
+        reading = session._means.reading  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        await timed("reading ahead for a program summary, in the background", reading.done)
 
         async def turn() -> None:
             await session.prompt("And now?")

@@ -30,8 +30,9 @@ KINDS = {"path": "paths", "identifier": "identifiers", "hash": "hashes", "error"
 """Of facts: their names in the report and in the table's head."""
 HOW = (
     "Compacted where `--at {places}` says; `--summary {stand_in}` stands for what a model would have written. All policies have the same "
-    "work: what a model that had forgotten more would have done otherwise does not show. Seconds of the processor are those that the "
-    "policy itself took, in all."
+    "work: what a model that had forgotten more would have done otherwise does not show in the cost. Beside it stands what forgetting "
+    "costs: text that tools gave again within 60 messages after a compaction and that was not in view, with the requests for it. Seconds "
+    "of the processor are those that the policy itself took, in all."
 )
 KEPT = (
     "Each share is of what was needed after the compactions that this very policy made, so two policies are asked for different facts; "
@@ -78,12 +79,24 @@ def as_section(report: Json, date: str, sessions: str) -> str:
         + HOW.format(places=report["compacted_at"], stand_in=report["summaries_by"]),
         "### Cost",
         table(
-            ["", "dollars", "of them for summaries", "compactions", "mean context", "requests that do not fit", "seconds"],
+            [
+                "",
+                "dollars",
+                "of them for summaries",
+                "for forgetting",
+                "compactions",
+                "mean context",
+                "requests that do not fit",
+                "seconds",
+            ],
             [_cost(each) for each in policies],
         ),
         "### What was needed within 60 messages after a compaction, and was in view",
         KEPT,
-        table(["", *KINDS.values(), "names beside their file", "files in view", "rules broken"], [_kept(each) for each in policies]),
+        table(
+            ["", *KINDS.values(), "names beside their file", "files in view", "text again in view", "names then used", "rules broken"],
+            [_kept(each) for each in policies],
+        ),
     ]
     failures = [f"- {each['policy']}: failed on {len(each['failures'])} sessions" for each in policies if each["failures"]]
     return "\n\n".join((*parts, *(["\n".join(failures)] if failures else [])))
@@ -95,6 +108,7 @@ def _cost(policy: Json) -> list[str]:
         policy["policy"],
         _dollars(policy["dollars_in_all"]),
         _dollars(summaries["as_cached"] if summaries else None),
+        _dollars(policy["dollars_for_forgetting"]),
         f"{policy['compactions']:,}",
         f"{round(context['mean']):,}" if context["mean"] is not None else ABSENT,
         f"{policy['requests_that_do_not_fit']:,}",
@@ -107,6 +121,8 @@ def _kept(policy: Json) -> list[str]:
     kinds: Json = retained["kinds"]
     shares = [_share(kinds[kind]["in_view"], kinds[kind]["needed"]) if kind in kinds else ABSENT for kind in KINDS]
     beside = [_share(retained[name]["hits"], retained[name]["of"]) for name in ("identifier_beside_its_file", "files_in_view")]
+    again, names = retained["text_again"], retained["summaries"]["identifiers_then_used"]
+    beside += [_share(again["in_view"], again["known"]), _share(names["hits"], names["of"])]
     return [policy["policy"], *shares, *beside, f"{len(policy['violations']):,}"]
 
 

@@ -12,8 +12,9 @@ FILE = Path(__file__).parent / "RESULTS.md"
 HEAD = """# Results
 
 Written by `npm run bench` with `start`, `scans`, `peers` or `policies`: figures to look at, each from one run on one machine.
+The last two sections are written by hand.
 """
-SECTIONS = ("start", "scans", "peers", "policies")
+SECTIONS = ("start", "scans", "peers", "policies", "recorded", "examination")
 """In the order in which they stand."""
 
 

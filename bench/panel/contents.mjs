@@ -117,7 +117,7 @@ const compaction = {
   kind: "compaction",
   status: "completed",
   trigger: "threshold",
-  rung: "model",
+  way: "model",
   tokensBefore: 142_000,
   tokensAfter: 38_000,
   summary: lines("- The tank # was measured.\n", 2_000),
