@@ -17,12 +17,18 @@ WINDOW = 60_000
 SUMMARY = "The user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does."
 
 
+WRITTEN_AHEAD = 8
+"""Long files of a project. They are there before it is watched: one written later counts as edited, as soon as the watch has told of it."""
+
+
 def make_project(parent: Path) -> Path:
-    """A folder with a small file and a long one."""
+    """A folder with a small file and long ones."""
     made = parent / "project"
     made.mkdir()
     (made / "tank.py").write_text("CAPACITY = 100\n")
     (made / "readings.csv").write_text(readings(0))
+    for number in range(1, 1 + WRITTEN_AHEAD):
+        (made / f"readings{number}.csv").write_text(readings(number))
     return made
 
 
@@ -59,8 +65,9 @@ def asks_for_summary(body: dict[str, Any]) -> bool:
 async def fill(here: Stage, session: Session, turns: int = 3) -> None:
     """Some turns with long results."""
     for turn in range(turns):
-        first = not calls(session)
-        call = Call("read_file", {"path": "readings.csv"}) if first else more_readings(here.folder, 1)[0]
+        names = ["readings.csv", *(f"readings{number}.csv" for number in range(1, 1 + WRITTEN_AHEAD))]
+        unread = [name for name in names if (here.folder / name).exists() and all(f"\"{name}\"" not in call.input for call in calls(session))]
+        call = Call("read_file", {"path": unread[0]}) if unread else more_readings(here.folder, 1)[0]
         here.fake.enqueue([Think("Look."), call], Say(f"Seen {turn}."))
         await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
 
