@@ -60,8 +60,8 @@ async def test_it_is_asked_in_the_policys_own_words_on_the_warm_prefix(folder: P
         session = await compacted(here, "the units")
         [card] = compactions(session)
         assert (card.status, card.rung, card.summary, card.focus) == ("completed", "model", f"So far: {TOLD}", "the units")
-        asked = here.fake.requests[-1]
-        assert text_of(asked.body) == "Tell it short. Favour this: the units."
+        # A draft without the focus may have been in work when the user asked: its request may come in last.
+        [asked] = [request for request in here.fake.requests if text_of(request.body) == "Tell it short. Favour this: the units."]
         assert asked.body["max_tokens"] == 700
         assert asked.input is not None
         assert asked.input.read / asked.input.total >= 0.9
