@@ -66,7 +66,7 @@ async def fill(here: Stage, session: Session, turns: int = 3) -> None:
     """Some turns with long results."""
     for turn in range(turns):
         names = ["readings.csv", *(f"readings{number}.csv" for number in range(1, 1 + WRITTEN_AHEAD))]
-        unread = [name for name in names if (here.folder / name).exists() and all(f"\"{name}\"" not in call.input for call in calls(session))]
+        unread = [name for name in names if (here.folder / name).exists() and all(f'"{name}"' not in call.input for call in calls(session))]
         call = Call("read_file", {"path": unread[0]}) if unread else more_readings(here.folder, 1)[0]
         here.fake.enqueue([Think("Look."), call], Say(f"Seen {turn}."))
         await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
