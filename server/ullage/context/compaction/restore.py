@@ -183,13 +183,11 @@ def take(path: str, text: str | None, lines: LookedAt, options: RestoreOptions, 
     return RestoredFile(path, _framed(path, note, inside), what, sha256, whole=False)
 
 
-def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
+def resume_text(todo: str, *, at_work: bool) -> str:
     """How to go on after a compaction. `todo` is the task list as Markdown, empty where there is none."""
     lines: list[str] = []
     if todo.strip():
         lines += ["The task list as it stands:", todo.strip(), ""]
-    if rules_changed:
-        lines.append("The rules files have changed; the system prompt has them as they are now.")
     lines.append("The messages before this point gave way to the summary above, to make room.")
     if at_work:
         lines.append("You were at work: go on from where the summary and the messages after it end, without commenting on this.")

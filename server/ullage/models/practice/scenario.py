@@ -200,7 +200,7 @@ QUOTED_CHARACTERS = 60
 
 _OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Changed once more|Rules of this workspace)")
 """How texts begin that the program and not the user wrote: files, summaries, notices."""
-_RESUME = (resume_text("", rules_changed=False, at_work=True).splitlines()[0], "before this point gave way to the record above")
+_RESUME = (resume_text("", at_work=True).splitlines()[0], "before this point gave way to the record above")
 """One stands in every text that says how to go on after a compaction; the second in logs of earlier versions."""
 _GO_ON = re.compile(r"\W*(please\s+)?(continue|go on|go ahead|carry on|resume|weiter|mach weiter)\W*", re.IGNORECASE)
 

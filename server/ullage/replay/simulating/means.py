@@ -274,7 +274,7 @@ class ReplayMeans:
 
     def resume(self, *, at_work: bool) -> str:
         """How to go on. No transcript has a task list."""
-        return resume_text("", rules_changed=False, at_work=at_work)
+        return resume_text("", at_work=at_work)
 
     async def with_counts(self, entry: Compaction) -> Compaction:
         """As it is: nobody looks at how many messages it takes out of view."""

@@ -113,7 +113,7 @@ class Restoring:
         """The task list, nested rules that were in force, and how to go on."""
         todo = "\n".join(_todo_line(entry) for entry in self._conversation.timeline.plan)
         rules = self._rules.nested()
-        return "\n\n".join(part for part in (rules, resume_text(todo, rules_changed=False, at_work=at_work)) if part)
+        return "\n\n".join(part for part in (rules, resume_text(todo, at_work=at_work)) if part)
 
     def after(self, entry: Compaction) -> None:
         """The compaction is in force: what is no longer in view counts as unseen."""

@@ -124,7 +124,7 @@ class Workbench:
     def compact_all(self, *, at_work: bool) -> None:
         """Nothing of the messages stays but the summary of them."""
         summary = whole_summary(list(self.projection.entries), None, "", SummaryOptions())
-        self.compact_to(summary, resume_text("", rules_changed=False, at_work=at_work))
+        self.compact_to(summary, resume_text("", at_work=at_work))
 
     def compact_to(self, summary: str, resume: str) -> None:
         """Nothing of the messages stays but these texts."""
