@@ -66,7 +66,9 @@ class Echo:
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncIterator[ModelEvent]:
         """A short answer."""
         began = time.process_time()
-        await self._serialiser.body_off_the_loop(request, model="bench", max_tokens=max_output_tokens, adaptive_thinking=False)
+        await self._serialiser.body_off_the_loop(
+            request, opening={"model": "bench", "stream": True}, max_tokens=max_output_tokens, adaptive_thinking=False
+        )
         self.serialising.append(time.process_time() - began)
         for word in ("It ", "holds ", "what ", "it ", "holds."):
             yield TextDelta(0, word)

@@ -20,7 +20,7 @@ PRELUDE = Prelude((SystemPart("system", "You are an agent."),), (ToolSpec("bash"
 
 
 def on_the_wire(request: Request, serialiser: Serialiser | None = None) -> dict[str, Any]:
-    body = (serialiser or Serialiser()).body(request, model=MODEL, max_tokens=8_000, adaptive_thinking=True)
+    body = (serialiser or Serialiser()).body(request, opening={"model": MODEL, "stream": True}, max_tokens=8_000, adaptive_thinking=True)
     return cast("dict[str, Any]", json.loads(body))
 
 

@@ -1,7 +1,8 @@
-"""A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint or any compatible server.
+"""A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint, any compatible server, or Claude in a cloud.
 
 The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
-What is sent is written in `serialise.py`; what comes back is bounded and read in `event_stream.py`, put together and checked in `reply.py`,
+How the endpoint is reached says its wire (`wire.py`, `clouds/`). What is sent is written in `serialise.py`; what comes back is bounded and
+read in `event_stream.py`, put together and checked in `reply.py`,
 and its numbers are held against the request in `endpoint_checks.py`. How long it is waited for and when a call is made again is decided in
 `retry.py`, what its failure means in `failures.py`, and what its window is after that in `learned.py`.
 """
@@ -22,31 +23,29 @@ from ullage.context.counting.media import NO_ROOM, Room, shown_in
 from ullage.context.view.request import Request, without_block, without_plain_thinking
 from ullage.models.counting import Counting
 from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
-from ullage.models.errors import BlockRefused, Endpoint, MediaRefused, Nonsense, ThinkingRefused
-from ullage.models.event_stream import PLAIN, bound, events
+from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, ThinkingRefused
+from ullage.models.event_stream import bound
 from ullage.models.failures import ErrorInReply, not_this_api
-from ullage.models.known_models import expected_card
 from ullage.models.learned import Learned
 from ullage.models.model import Effort, ModelCard, ModelEvent
-from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
+from ullage.models.model_card import Asked, OfferedModel
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
+from ullage.models.wire import MessagesWire, Transport, Wire
 
 if TYPE_CHECKING:
     import httpx2
-    from anthropic import AsyncAnthropic
+
+    from ullage.models.wire import Client
 
 CONNECT_TIMEOUT = 10.0
-
-NO_KEY = "none"
-"""Sent to servers of the user's own where no key is set: the SDK insists on one, they ignore it."""
 
 
 class AnthropicModel:
     """One model by name at one endpoint. Several sessions may share it.
 
-    `base_url` is empty for Anthropic's own endpoint; a trailing `/v1` is left out of it, since the SDK adds it.
+    `base_url` is empty for Anthropic's own endpoint. `wire` is another way to reach the model; key and address are its own then.
     `mismatch` is what the API is to do where replayed thinking does not fit what stands before it, which must not happen: it is said
     where a compaction block stands there, and from the first refusal on. From the first refusal of an image or a document on, none are
     sent: they stay in the conversation, so every later call would be refused too.
@@ -59,9 +58,10 @@ class AnthropicModel:
         self,
         name: str,
         *,
-        api_key: str | None,
+        api_key: str | None = None,
         effort: Effort | None = None,
         base_url: str = "",
+        wire: Wire | None = None,
         mismatch: Mismatch = "drop_block",
         media: MediaBytes = none_kept,
         delays: Delays = DELAYS,
@@ -70,7 +70,8 @@ class AnthropicModel:
         dice: Callable[[], float] = random.random,
     ) -> None:
         self._name = name
-        self._endpoint = Endpoint(name, _without_version(base_url), api_key)
+        self._wire: Wire = wire or MessagesWire(name, base_url, api_key)
+        self._endpoint = self._wire.endpoint
         self._effort: Effort | None = effort
         self._mismatch: Mismatch = mismatch
         self._refused_blocks: set[str] = set()
@@ -81,9 +82,9 @@ class AnthropicModel:
         self._sleep = sleep
         self._dice = dice
         self._serialiser = Serialiser(media)
-        self._connecting: asyncio.Task[AsyncAnthropic] | None = None
+        self._connecting: asyncio.Task[Client] | None = None
         self._asking: asyncio.Task[Asked] | None = None
-        self._counting = Counting(self._endpoint.name)
+        self._counting = Counting(self._endpoint.name, self._wire.counting)
         self._running = 0
         """How many wait for the endpoint."""
         self._left = False
@@ -91,7 +92,7 @@ class AnthropicModel:
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
-        return self._asked(expected_card(self._name, anthropic=not self._endpoint.base_url))
+        return self._asked(self._wire.expected())
 
     async def card(self) -> ModelCard:
         """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more.
@@ -144,16 +145,17 @@ class AnthropicModel:
 
     async def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         mismatch = self._mismatch_of(request)
+        named = betas(request, mismatch)
         body = await self._serialiser.body_off_the_loop(
             request,
-            model=self._name,
+            opening=self._wire.opening(named),
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
             effort=card.effort,
             mismatch=mismatch,
             room=self._room_of(card),
         )
-        headers = _headers(request, mismatch)
+        headers = self._wire.headers(named)
         size = size_of(request, body, max_output_tokens)
         return with_retries(
             lambda: self._call(body, headers, size),
@@ -179,18 +181,19 @@ class AnthropicModel:
             if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
                 request = without_block(request)
             mismatch = self._mismatch_of(request)
+            named = betas(request, mismatch)
             body = await self._serialiser.counted_body_off_the_loop(
                 request,
-                model=self._name,
+                opening=self._wire.counted_opening(named),
                 adaptive_thinking=card.adaptive_thinking,
                 mismatch=mismatch,
                 room=self._room_of(card),
             )
-            return await self._counting.ask(self._client, body, _headers(request, mismatch), size_of(request, body, 0))
+            return await self._counting.ask(self._client, body, self._wire.headers(named), size_of(request, body, 0))
 
     async def offered(self) -> tuple[OfferedModel, ...]:
         """The models that the endpoint lists. Raises `ModelError`."""
-        return await ask_offered(self._client, self._endpoint)
+        return await self._wire.offered(self._client)
 
     async def aclose(self) -> None:
         """Frees connections and whatever is still being made; see `Model.aclose`."""
@@ -228,7 +231,7 @@ class AnthropicModel:
         async with self._patience.for_an_answer():
             # Not `messages.create`: it walks through all messages again, which is 4 ms for a thousand of them.
             stream = await client.post(
-                "/v1/messages",
+                self._wire.page(client),
                 content=body,
                 cast_to=object,
                 options={"headers": dict(headers)},
@@ -237,8 +240,9 @@ class AnthropicModel:
             )
         async with stream:
             response, builder = stream.response, ReplyBuilder(self._name, size.max_tokens)
-            kind = response.headers.get("content-type", "text/event-stream").lower()
-            if response.status_code != 200 or not kind.startswith(("application/json", "text/event-stream")):
+            streamed = self._wire.stream_kind
+            kind = response.headers.get("content-type", streamed).lower()
+            if response.status_code != 200 or not kind.startswith(("application/json", streamed)):
                 raise not_this_api(response, self._endpoint)
             if kind.startswith("application/json"):
                 for event in builder.accept_whole(await self._whole_message(response)):
@@ -257,7 +261,7 @@ class AnthropicModel:
         try:
             async with (
                 aclosing(patience.between(response.aiter_bytes())) as pieces,
-                aclosing(events(pieces)) as found,
+                aclosing(self._wire.events(pieces)) as found,
                 aclosing(patience.over(found)) as sent,
             ):
                 async for data in sent:
@@ -285,35 +289,27 @@ class AnthropicModel:
         raise not_this_api(response, self._endpoint)
 
     async def _ask(self) -> Asked:
-        ask = ask_other_server if self._endpoint.base_url else ask_anthropic
-        return await ask(self._client, self._name)
+        return await self._wire.ask(self._client)
 
-    async def _client(self) -> AsyncAnthropic:
-        if self._connecting is None:
-            self._connecting = asyncio.create_task(asyncio.to_thread(self._make_client))
-        return await asyncio.shield(self._connecting)
+    async def _client(self) -> Client:
+        connecting = self._connecting
+        # What was missing may be there by now: the user has signed in to the cloud.
+        if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception() is not None)):
+            connecting = self._connecting = asyncio.create_task(asyncio.to_thread(self._make_client))
+        return await asyncio.shield(connecting)
 
-    def _make_client(self) -> AsyncAnthropic:
-        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
+    def _make_client(self) -> Client:
+        from anthropic import DefaultAsyncHttpxClient
         from httpx2 import Timeout
 
         # The API has no cookies; one that cannot be sent back would fail every call from then on.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         _spare_the_sdk()
-        base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
         # Beyond what `retry.py` has, whose words are the better ones.
         timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
-        return AsyncAnthropic(
-            api_key=api_key or (NO_KEY if base_url else None),
-            base_url=base_url or None,
-            max_retries=0,
-            timeout=timeout,
-            default_headers={"accept-encoding": PLAIN},
-            # What redirects would get the prompt, to wherever they lead: the user is told of them instead.
-            http_client=DefaultAsyncHttpxClient(
-                timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies
-            ),
-        )
+        # What redirects would get the prompt, to wherever they lead: the user is told of them instead.
+        http = DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies)
+        return self._wire.make_client(Transport(http, timeout))
 
 
 @cache
@@ -321,14 +317,3 @@ def _spare_the_sdk() -> None:
     """Its many objects live for ever: with them a full pass of the collector stops everything for 60 ms. What is garbage by then is spared,
     too, so once is enough."""
     gc.freeze()
-
-
-def _headers(request: Request, mismatch: Mismatch | None) -> dict[str, str]:
-    headers = {"content-type": "application/json"}
-    if needed := betas(request, mismatch):
-        headers["anthropic-beta"] = ",".join(needed)
-    return headers
-
-
-def _without_version(base_url: str) -> str:
-    return base_url.strip().rstrip("/").removesuffix("/v1/messages").removesuffix("/v1")

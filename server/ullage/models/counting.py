@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,11 +20,9 @@ from ullage.models.endpoint_checks import Size, integer, mapping
 from ullage.models.model import TokenizerVersion
 
 if TYPE_CHECKING:
-    from ullage.models.model_card import Connect
+    from ullage.models.wire import Connect
 
 logger = logging.getLogger(__name__)
-
-PATH = "/v1/messages/count_tokens"
 
 COUNT_TIMEOUT = 30.0
 """Seconds. Nobody waits for the answer; the next reply brings the same number."""
@@ -37,16 +36,34 @@ REST = 60.0
 NOT_OFFERED = (404, 405, 501)
 """Statuses that say that the endpoint does not count. It is not asked again."""
 
+
+@dataclass(frozen=True, slots=True)
+class CountPage:
+    """Where and how an endpoint counts."""
+
+    path: str
+    field: str = "input_tokens"
+    """Of its answer."""
+    body: Callable[[bytes], bytes] = lambda body: body
+    """What the request's own body is sent as."""
+    not_offered: tuple[int, ...] = NOT_OFFERED
+    """Statuses that say that it does not count."""
+
+
+MESSAGES_COUNT = CountPage("/v1/messages/count_tokens")
+"""Of the Messages API."""
+
 CountText: TypeAlias = Callable[[str], int]
 """Tokens of a text within a message, without what frames the message. Slow: about half a megabyte a second."""
 
 
 class Counting:
-    """What is known of how one endpoint counts for one model. `endpoint` is its name for the log."""
+    """What is known of how one endpoint counts for one model. `endpoint` is its name for the log; without a `page` it does not."""
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, page: CountPage | None) -> None:
         self._endpoint = endpoint
-        self._offers = True
+        self._page = page
+        self._offers = page is not None
         self._rests_until = 0.0
 
     def may_ask(self) -> bool:
@@ -55,27 +72,29 @@ class Counting:
 
     async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: Size) -> int | None:
         """Tokens of the request; None where the endpoint did not say, or said what cannot be."""
-        if len(body) > LONGEST:
+        page = self._page
+        if page is None or len(body) > LONGEST:
             return None
         try:
             client = await connect()
+            sent = await asyncio.to_thread(page.body, body) if page.body is not MESSAGES_COUNT.body else body
             async with asyncio.timeout(COUNT_TIMEOUT):
-                answer = await client.post(PATH, content=body, cast_to=object, options={"headers": dict(headers)})
+                answer = await client.post(page.path, content=sent, cast_to=object, options={"headers": dict(headers)})
         except Exception as problem:  # noqa: BLE001 - whatever it is: the estimate stands, and a call that fails for it says so
-            self._take_failure(problem)
+            self._take_failure(problem, page)
             return None
-        tokens = integer(mapping(answer).get("input_tokens"))
+        tokens = integer(mapping(answer).get(page.field))
         if tokens is None or tokens <= 0 or not size.can_have(tokens):
             logger.warning("%s counted %r tokens in a request of %d bytes: it is not asked again", self._endpoint, tokens, len(body))
             self._offers = False
             return None
         return tokens
 
-    def _take_failure(self, problem: Exception) -> None:
+    def _take_failure(self, problem: Exception, page: CountPage) -> None:
         from anthropic import APIStatusError
 
         status = problem.status_code if isinstance(problem, APIStatusError) else None
-        if status in NOT_OFFERED:
+        if status in page.not_offered:
             logger.info("%s does not count tokens (HTTP %d): what it has not reported stays an estimate", self._endpoint, status)
             self._offers = False
             return

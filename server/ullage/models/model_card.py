@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, mapping, mappings, plausible_window, word
@@ -22,9 +22,7 @@ from ullage.models.model import EFFORTS, Effort, ModelCard, Prices
 from ullage.models.serialise import COMPACTION_BETA
 
 if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-
-    Connect: TypeAlias = Callable[[], Awaitable[AsyncAnthropic]]
+    from ullage.models.wire import Client, Connect
 
 logger = logging.getLogger(__name__)
 
@@ -190,7 +188,7 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
         return None if _may_answer_later(problem) else {}
 
 
-async def _with_header(client: AsyncAnthropic, path: str) -> object:
+async def _with_header(client: Client, path: str) -> object:
     """What is told to those who send the beta header: who writes compaction blocks. None where the header itself is refused."""
     from anthropic import BadRequestError
 
@@ -258,7 +256,7 @@ def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedMode
     )
 
 
-async def _props(client: AsyncAnthropic, endpoint: Endpoint) -> Mapping[str, object]:
+async def _props(client: Client, endpoint: Endpoint) -> Mapping[str, object]:
     """What llama.cpp tells of itself; empty at any other server."""
     if not endpoint.base_url:
         return {}

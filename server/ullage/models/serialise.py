@@ -127,20 +127,20 @@ class Serialiser:
         self,
         request: Request,
         *,
-        model: str,
+        opening: Mapping[str, Json],
         max_tokens: int,
         adaptive_thinking: bool,
         effort: Effort | None = None,
         mismatch: Mismatch | None = None,
         room: Room = ROOM,
     ) -> bytes:
-        """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
+        """The JSON body of a streamed call, in UTF-8; `opening` are its first members, as the wire has them (`wire.py`).
 
         Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where
         it is not None; the API's own default is "error". Where `effort` is None it is left to the model. `room` is what the model takes
         of images and documents.
         """
-        head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
+        head: dict[str, Json] = {**opening, "max_tokens": max_tokens}
         if adaptive_thinking:
             head["thinking"] = _thinking(mismatch)
         if effort is not None:
@@ -148,10 +148,10 @@ class Serialiser:
         return self._whole(head, request, room, _compaction(request.summarise))
 
     def counted_body(
-        self, request: Request, *, model: str, adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
+        self, request: Request, *, opening: Mapping[str, Json], adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
     ) -> bytes:
         """The JSON body of the question how many tokens that request has; headers as for the request itself."""
-        head: dict[str, Json] = {"model": model}
+        head: dict[str, Json] = dict(opening)
         if adaptive_thinking:
             head["thinking"] = _thinking(mismatch)
         return self._whole(head, request, room, b"")
@@ -173,7 +173,7 @@ class Serialiser:
         self,
         request: Request,
         *,
-        model: str,
+        opening: Mapping[str, Json],
         max_tokens: int,
         adaptive_thinking: bool,
         effort: Effort | None = None,
@@ -188,7 +188,7 @@ class Serialiser:
         def make() -> bytes:
             return self.body(
                 request,
-                model=model,
+                opening=opening,
                 max_tokens=max_tokens,
                 adaptive_thinking=adaptive_thinking,
                 effort=effort,
@@ -199,12 +199,12 @@ class Serialiser:
         return await self._made_off_the_loop(request, make)
 
     async def counted_body_off_the_loop(
-        self, request: Request, *, model: str, adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
+        self, request: Request, *, opening: Mapping[str, Json], adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
     ) -> bytes:
         """As `counted_body`, made in another thread where `body` is."""
 
         def make() -> bytes:
-            return self.counted_body(request, model=model, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
+            return self.counted_body(request, opening=opening, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
 
         return await self._made_off_the_loop(request, make)
 

@@ -21,5 +21,5 @@ MODEL = "claude-opus-5-5"
 @given(histories())
 def test_the_api_takes_every_request(log: list[Logged]):
     request = build_request(project([*log, Logged(len(log) + 1, 0.0, prompt("Go on, please."))]))
-    body = Serialiser(kept).body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+    body = Serialiser(kept).body(request, opening={"model": MODEL, "stream": True}, max_tokens=1_000, adaptive_thinking=True)
     validate_request(json.loads(body), betas=betas(request))

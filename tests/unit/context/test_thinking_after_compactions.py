@@ -166,7 +166,9 @@ class Life:
         assert list(redone.complete_messages) == after
 
     def _judged(self, request: Request) -> Reading:
-        raw = Serialiser(kept).body(request, model=self.model, max_tokens=1_000, adaptive_thinking=True, mismatch="error")
+        raw = Serialiser(kept).body(
+            request, opening={"model": self.model, "stream": True}, max_tokens=1_000, adaptive_thinking=True, mismatch="error"
+        )
         body = json.loads(raw)
         validate_request(body, betas=betas(request, "error"))
         return self.seals.check(body, MODELS[self.model]).reading
@@ -253,5 +255,7 @@ def test_another_endpoint_gets_the_summary_as_text() -> None:
     assert thoughts(list(plain.messages)) == 0
     assert isinstance(plain.messages[0].blocks[0], Text)
     assert request.block.content in plain.messages[0].blocks[0].text
-    validate_request(json.loads(Serialiser(kept).body(plain, model=MODEL, max_tokens=1_000, adaptive_thinking=True)))
+    validate_request(
+        json.loads(Serialiser(kept).body(plain, opening={"model": MODEL, "stream": True}, max_tokens=1_000, adaptive_thinking=True))
+    )
     assert without_block(plain) is plain

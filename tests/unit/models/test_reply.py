@@ -104,7 +104,7 @@ def test_a_hostile_reply_is_refused_or_goes_back_validly(stream: list[Any]) -> N
     results = [ToolReturned(call.id, call.name, "text", False, 4) for call in calls]
     entries = [prelude, UserPrompt("p1", "Hello"), logged, *results, UserPrompt("p2", "And now?")]
     projection = Projection(Logged(seq, 0.0, entry) for seq, entry in enumerate(entries, start=1))
-    body = Serialiser().body(build_request(projection), model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+    body = Serialiser().body(build_request(projection), opening={"model": MODEL, "stream": True}, max_tokens=1_000, adaptive_thinking=True)
     validate_request(json.loads(body, parse_constant=_no_json))
     shown = [each for message in projection.messages for each in message.blocks if isinstance(each, ToolResult)]
     assert len(shown) == len(calls)

@@ -66,7 +66,7 @@ def request(content: list[Message], *breakpoints: Breakpoint) -> Request:
 
 
 def body(serialiser: Serialiser, asked: Request) -> bytes:
-    return serialiser.body(asked, model="m", max_tokens=10, adaptive_thinking=True)
+    return serialiser.body(asked, opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True)
 
 
 def without_marks(sent: bytes) -> Any:
@@ -163,7 +163,9 @@ def test_what_is_asked_of_the_api_beside_the_messages() -> None:
     own_words = Request(SYSTEM, TOOLS, [said], (), "")
     after = request([message("assistant", [block]), said])
     bodies = [json.loads(body(Serialiser(), each)) for each in (plain, asking, own_words, after)]
-    bound = json.loads(Serialiser().body(after, model="m", max_tokens=10, adaptive_thinking=True, mismatch="drop_block"))
+    bound = json.loads(
+        Serialiser().body(after, opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True, mismatch="drop_block")
+    )
     assert [each.get("compaction") for each in bodies] == [
         None,
         {"type": "summarize", "instructions": "Be brief."},
@@ -221,7 +223,10 @@ async def test_the_bytes_of_a_large_request_are_made_beside_the_loop(
     expected = body(Serialiser(), asked)
     monkeypatch.setattr("ullage.models.serialise.message_bytes", watched)
     serialiser = Serialiser()
-    made = [await serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True) for _ in range(2)]
+    made = [
+        await serialiser.body_off_the_loop(asked, opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True)
+        for _ in range(2)
+    ]
     assert made == [expected] * 2
     first = threads - {threading.get_ident()}
     assert bool(first) == beside
@@ -234,7 +239,7 @@ async def test_what_was_seen_is_not_large_for_being_long(monkeypatch: pytest.Mon
     serialiser = Serialiser()
     body(serialiser, request(content))
     monkeypatch.setattr("ullage.models.serialise.asyncio.to_thread", None)
-    await serialiser.body_off_the_loop(request(content), model="m", max_tokens=10, adaptive_thinking=True)
+    await serialiser.body_off_the_loop(request(content), opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True)
 
 
 async def test_who_is_cancelled_while_a_request_is_made_gets_nothing_and_leaves_it_usable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,13 +253,15 @@ async def test_who_is_cancelled_while_a_request_is_made_gets_nothing_and_leaves_
     monkeypatch.setattr("ullage.models.serialise.message_bytes", held)
     asked = request([message("user", [Text(str(number))]) for number in range(2_001)])
     serialiser = Serialiser()
-    making = asyncio.create_task(serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True))
+    making = asyncio.create_task(
+        serialiser.body_off_the_loop(asked, opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True)
+    )
     assert await asyncio.to_thread(begun.wait, 10)  # on the loop nothing would go on now
     making.cancel()
     with pytest.raises(asyncio.CancelledError):
         await making
     go_on.set()
-    made = await serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True)
+    made = await serialiser.body_off_the_loop(asked, opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True)
     assert made == body(Serialiser(), asked)
 
 
@@ -310,7 +317,7 @@ def test_what_there_is_no_room_for_is_told_in_words_until_there_is() -> None:
     messages = [shown(IMAGE), shown(WIDE)]
 
     def kinds(room: Room) -> list[str]:
-        made = serialiser.body(request(messages), model="m", max_tokens=10, adaptive_thinking=True, room=room)
+        made = serialiser.body(request(messages), opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True, room=room)
         return [block["type"] for each in json.loads(made)["messages"] for block in each["content"]]
 
     assert kinds(Room(3)) == ["tool_result", "image", "tool_result", "text"]
@@ -325,6 +332,8 @@ async def test_files_are_read_in_another_thread() -> None:
         threads.add(threading.get_ident())
         return kept(media)
 
-    await Serialiser(read).body_off_the_loop(request([shown(IMAGE)]), model="m", max_tokens=10, adaptive_thinking=True)
+    await Serialiser(read).body_off_the_loop(
+        request([shown(IMAGE)]), opening={"model": "m", "stream": True}, max_tokens=10, adaptive_thinking=True
+    )
     assert threads
     assert threading.get_ident() not in threads

@@ -63,7 +63,7 @@ def request_bytes(log: list[Logged]) -> bytes | None:
         request = request_so_far(project(log))
     except ValueError:
         return None
-    return Serialiser().body(request, model="m", max_tokens=1_000, adaptive_thinking=True)
+    return Serialiser().body(request, opening={"model": "m", "stream": True}, max_tokens=1_000, adaptive_thinking=True)
 
 
 @given(histories(), st.data())

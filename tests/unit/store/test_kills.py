@@ -93,7 +93,9 @@ def closing(logged: list[Logged]) -> list[Entry]:
 def is_valid(logged: list[Logged]) -> None:
     request = build_request(Projection(logged))
     assert problems(request) == []
-    body = Serialiser(no_media).body(request, model="claude-opus-5-5", max_tokens=1_000, adaptive_thinking=True)
+    body = Serialiser(no_media).body(
+        request, opening={"model": "claude-opus-5-5", "stream": True}, max_tokens=1_000, adaptive_thinking=True
+    )
     validate_request(json.loads(body), betas=betas(request))
 
 

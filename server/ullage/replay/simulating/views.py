@@ -90,7 +90,10 @@ def _request(view: Projection) -> dict[str, Json]:
     prelude = view.prelude
     messages = view.complete_messages
     request = Request(prelude.system if prelude else (), prelude.tools if prelude else (), messages, place(messages))
-    body = cast("dict[str, Json]", json.loads(Serialiser().body(request, model="", max_tokens=1, adaptive_thinking=False)))
+    body = cast(
+        "dict[str, Json]",
+        json.loads(Serialiser().body(request, opening={"model": "", "stream": True}, max_tokens=1, adaptive_thinking=False)),
+    )
     return {name: body.get(name, []) for name in ("system", "tools", "messages")}
 
 

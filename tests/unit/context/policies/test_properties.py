@@ -89,7 +89,7 @@ def is_valid(log: Sequence[Logged]) -> None:
             continue
         request = build_request(projection)
         assert problems(request) == []
-        body = Serialiser(kept).body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+        body = Serialiser(kept).body(request, opening={"model": MODEL, "stream": True}, max_tokens=1_000, adaptive_thinking=True)
         validate_request(json.loads(body), betas=betas(request))
 
 

@@ -138,7 +138,9 @@ def check_valid(transcript: Transcript) -> None:
     assert all(note.isprintable() for note in transcript.notes)
     shifted = (Logged(logged.seq + 1, logged.at, logged.entry) for logged in transcript.entries)
     request = build_request(project([Logged(1, 0.0, PRELUDE), *shifted, Logged(length + 2, 0.0, prompt("Go on"))]))
-    validate_request(json.loads(Serialiser().body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)))
+    validate_request(
+        json.loads(Serialiser().body(request, opening={"model": MODEL, "stream": True}, max_tokens=1_000, adaptive_thinking=True))
+    )
 
 
 def check_read(folder: Path, content: bytes) -> None:

@@ -1,0 +1,166 @@
+"""How an endpoint is reached that answers as the Messages API does: its own wire here, those of the clouds in `clouds/`.
+
+`anthropic_model.py` asks, waits, calls again and learns from refusals in the same way whatever the wire is. What differs from wire to wire
+is the client of the SDK with its credentials, the pages, how a body begins, where betas are named, and how a stream is cut into events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from ullage.context.blocks import Json
+from ullage.models.counting import MESSAGES_COUNT, CountPage
+from ullage.models.errors import Endpoint
+from ullage.models.event_stream import PLAIN, events
+from ullage.models.known_models import expected_card
+from ullage.models.model import ModelCard
+from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic
+    from anthropic.lib.bedrock import AsyncAnthropicBedrock
+    from anthropic.lib.vertex import AsyncAnthropicVertex
+
+    Client: TypeAlias = AsyncAnthropic | AsyncAnthropicBedrock | AsyncAnthropicVertex
+    Connect: TypeAlias = Callable[[], Awaitable[Client]]
+
+NO_KEY = "none"
+"""Sent to servers of the user's own where no key is set: the SDK insists on one, they ignore it."""
+
+HEADERS: Mapping[str, str] = {"accept-encoding": PLAIN}
+"""What every request says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """What every client is made with. `timeout` is that of `http`, given to the SDK too, which has its own otherwise."""
+
+    http: httpx2.AsyncClient
+    timeout: httpx2.Timeout
+
+
+class Wire(Protocol):
+    """One endpoint, for one model."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """What words about a failure need."""
+        ...
+
+    @property
+    def counting(self) -> CountPage | None:
+        """Where tokens of input are counted; None where that cannot be asked."""
+        ...
+
+    def make_client(self, transport: Transport) -> Client:
+        """Called in a thread: it may read files and import. Raises a `ModelError` where something is missing for it."""
+        ...
+
+    def page(self, client: Client) -> str:
+        """Where a streamed reply is asked for."""
+        ...
+
+    def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
+        """The first members of the body of a streamed call."""
+        ...
+
+    def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
+        """What the call says beside what every request says."""
+        ...
+
+    def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
+        """As `opening`, of the question how many tokens a request has."""
+        ...
+
+    def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
+        """The events of a streamed reply. Raises `Nonsense`."""
+        ...
+
+    @property
+    def stream_kind(self) -> str:
+        """The content type of a streamed reply."""
+        ...
+
+    def expected(self) -> ModelCard:
+        """What is known of the model without asking."""
+        ...
+
+    async def ask(self, connect: Connect) -> Asked:
+        """What the endpoint says of it. Never raises."""
+        ...
+
+    async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
+        """The models that it lists. Raises `ModelError`; `ListRefused` where it has no list."""
+        ...
+
+
+class MessagesWire:
+    """Anthropic's own endpoint, or a compatible server at `base_url`; a trailing `/v1` is left out of it, since the SDK adds it."""
+
+    stream_kind = "text/event-stream"
+    counting = MESSAGES_COUNT
+
+    def __init__(self, name: str, base_url: str, api_key: str | None) -> None:
+        self.endpoint = Endpoint(name, _without_version(base_url), api_key)
+
+    def make_client(self, transport: Transport) -> Client:
+        """With the key; without one the SDK looks for other credentials of Anthropic's."""
+        from anthropic import AsyncAnthropic
+
+        base_url, api_key = self.endpoint.base_url, self.endpoint.api_key
+        return AsyncAnthropic(
+            api_key=api_key or (NO_KEY if base_url else None),
+            base_url=base_url or None,
+            max_retries=0,
+            timeout=transport.timeout,
+            default_headers=HEADERS,
+            http_client=transport.http,
+        )
+
+    def page(self, client: Client) -> str:
+        """The one page that all share."""
+        return self.endpoint.api.page
+
+    def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
+        """The model, and that it is streamed."""
+        return {"model": self.endpoint.model, "stream": True}
+
+    def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
+        """With the betas that are needed."""
+        return with_betas(betas)
+
+    def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
+        """The model alone."""
+        return {"model": self.endpoint.model}
+
+    def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
+        """Server-sent ones."""
+        return events(pieces)
+
+    def expected(self) -> ModelCard:
+        """The table, else what is assumed of the one or the other."""
+        return expected_card(self.endpoint.model, anthropic=not self.endpoint.base_url)
+
+    async def ask(self, connect: Connect) -> Asked:
+        """The Models API, or what servers have in its place."""
+        ask = ask_other_server if self.endpoint.base_url else ask_anthropic
+        return await ask(connect, self.endpoint.model)
+
+    async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
+        """By its list of models."""
+        return await ask_offered(connect, self.endpoint)
+
+
+def with_betas(betas: Sequence[str]) -> dict[str, str]:
+    """The headers of a call whose betas are named there."""
+    headers = {"content-type": "application/json"}
+    if betas:
+        headers["anthropic-beta"] = ",".join(betas)
+    return headers
+
+
+def _without_version(base_url: str) -> str:
+    return base_url.strip().rstrip("/").removesuffix("/v1/messages").removesuffix("/v1")
