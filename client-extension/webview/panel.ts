@@ -292,6 +292,9 @@ export class Panel {
       case "context":
         this.showContext();
         return;
+      case "rules":
+        void this.actions.send("ullage/session/prompt", { text: "/rules" });
+        return;
       case "help":
         this.cards.showHelp();
         return;

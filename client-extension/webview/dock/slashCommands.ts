@@ -16,6 +16,7 @@ export type SlashCommand =
   | { name: "mode"; mode: string }
   | { name: "effort"; effort: string }
   | { name: "context" }
+  | { name: "rules" }
   | { name: "help" };
 
 export interface SlashCommandHelp {
@@ -34,6 +35,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "timeline", summary: t("Show all compactions of this session") },
   { name: "search", argument: "[words]", summary: t("Search all sessions of this workspace") },
   { name: "context", summary: t("Show what the context is made of") },
+  { name: "rules", summary: t("Show the rules files of the project, and which are in force") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
@@ -76,6 +78,7 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     case "new":
     case "timeline":
     case "context":
+    case "rules":
     case "help":
       return argument === "" ? { name } : undefined;
     default:

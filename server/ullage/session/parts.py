@@ -27,12 +27,13 @@ from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.history.history import History
 from ullage.session.history.places import fork_origin, pinned_items
+from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.permissions.past import PastCalls
 from ullage.session.permissions.permits import SessionPermits
 from ullage.session.permissions.proposed_edit import ProposedEdits
 from ullage.session.permissions.rules_kept import SessionRules
-from ullage.session.prelude import PreludeInUse, RulesInForce
+from ullage.session.prelude import PreludeInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
 from ullage.session.timeline.shown_entries import locating

@@ -20,6 +20,7 @@ from ullage.session.changes.shown import Decided
 from ullage.session.commit_message import Changed, NoMessage, write_commit_message
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
+from ullage.session.instructions.in_force import ListedRules
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
@@ -83,6 +84,10 @@ class Session(Parts):
             return self._conversation.timeline.before(item_id, limit)
         except KeyError:
             raise SessionError("no_such_item", f"There is no item {item_id} in this session") from None
+
+    def rules(self) -> Sequence[ListedRules]:
+        """The rules files that are known, and whether each is in force."""
+        return self._rules.listed()
 
     @property
     def entries(self) -> Sequence[Logged]:

@@ -42,6 +42,7 @@ COMMANDS = (
     Command("timeline", "Show all compactions of this session"),
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
+    Command("rules", "Show the rules files of the project, and which are in force"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -141,6 +142,26 @@ async def _context(_: Sessions, session: Session, __: str) -> Answer:
     return Answer("\n".join([first, *parts]))
 
 
+async def _rules(_: Sessions, session: Session, __: str) -> Answer:
+    listed = session.rules()
+    if not listed:
+        return Answer(NO_RULES)
+    lines: list[str] = []
+    for each in listed:
+        lines.append(f"- `{each.shown}`, {each.tokens:,} tokens: {each.state}" if each.tokens else f"- `{each.shown}`: {each.state}")
+        if each.source:
+            lines.append(f"  It is imported by `{each.source}`.")
+        if each.trouble:
+            lines.append(f"  Mind: {each.trouble}.")
+    return Answer("\n".join(lines))
+
+
+NO_RULES = (
+    "This project has no rules files. Ullage reads AGENTS.md, CLAUDE.md with its imports, .claude/rules, .cursor/rules, .cursorrules, "
+    ".clinerules, .github/copilot-instructions.md and .github/instructions."
+)
+
+
 async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     if name:
         await sessions.set_model(session.id, name)
@@ -238,6 +259,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "timeline": _timeline,
     "search": _search,
     "context": _context,
+    "rules": _rules,
     "model": _model,
     "mode": _mode,
     "effort": _effort,

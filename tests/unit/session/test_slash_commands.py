@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Call, Say
 from tests.unit.session.filling import make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.session.errors import SessionError
@@ -109,3 +109,33 @@ async def test_effort_is_chosen_by_its_name_and_what_a_change_costs_is_said_befo
         assert session.snapshot().model.effort is None
         with pytest.raises(SessionError, match="has no effort huge"):
             await carry_out(Typed("effort", "huge"), here.sessions, session)
+
+
+async def test_rules_files_are_listed_with_what_they_take(folder: Path) -> None:
+    (folder / "CLAUDE.md").write_text("Use uv. @docs/style.md")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "style.md").write_text("Two spaces.")
+    (folder / ".cursorrules").write_text("Two spaces.")
+    (folder / ".cursor" / "rules").mkdir(parents=True)
+    (folder / ".cursor" / "rules" / "csv.mdc").write_text("---\nglobs: *.csv\n---\nNever change a reading.")
+    async with stage(folder) as here:
+        session = await here.new()
+        before = await told(here, session, "/rules")
+        here.fake.enqueue([Call("read_file", {"path": "readings.csv"})], Say("Read."))
+        await here.say(session, "Look at the readings.")
+        after = await told(here, session, "/rules")
+        sent = here.fake.requests[-1].body
+    assert [line for line in before.splitlines() if "tokens" not in line] == [
+        "  It is imported by `CLAUDE.md`.",
+        "- `.cursorrules`: not in force",
+        "  Mind: says the same as docs/style.md.",
+        "- `.cursor/rules/csv.mdc`: in force once the agent touches a file that fits *.csv",
+    ]
+    assert "tokens: in force for *.csv" in after
+    assert "Never change a reading." in str(sent["messages"])
+    assert str(sent["system"]).count("Two spaces.") == 1
+
+
+async def test_a_project_without_rules_files_says_which_count(folder: Path) -> None:
+    async with stage(folder) as here:
+        assert "AGENTS.md" in await told(here, await here.new(), "/rules")

@@ -24,7 +24,7 @@ from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out
 from ullage.session.conversation import Conversation
-from ullage.session.prelude import RulesInForce
+from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.tool import PlanEntry

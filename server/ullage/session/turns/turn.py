@@ -24,9 +24,9 @@ from ullage.session.compacting.controller import CompactionController, ContextFu
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import take_size
+from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
-from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.session.timeline.updates import RetryInfo

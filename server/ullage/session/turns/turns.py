@@ -26,9 +26,10 @@ from ullage.session.compacting.controller import CompactionController, ContextFu
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, in_ullage_itself
 from ullage.session.history.places import end_of_fork
+from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
-from ullage.session.prelude import PreludeInUse, RulesInForce
+from ullage.session.prelude import PreludeInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, UserItem, new_id
 from ullage.session.timeline.shown_entries import of_prompt

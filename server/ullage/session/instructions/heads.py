@@ -1,0 +1,100 @@
+"""The head of a Markdown file: settings between two lines of `---` at its beginning.
+
+The files of this kind that people have are not all YAML: `globs: *.ts` is an alias there. So their lines are read as their authors mean
+them: a name, then words, a list, or a text over several lines. What cannot be read is told, and the rest of the file counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
+_FOLDED = re.compile(r"[>|][+-]?")
+_COMMA = re.compile(r",(?![^{]*})")
+"""One that separates: inside of braces it belongs to the pattern."""
+
+LONGEST_HEAD = 20_000
+"""Characters. Where a head of that length has no end, the file has none: it begins with a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a head says, and what follows it."""
+
+    body: str
+    """The file without its head."""
+    values: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict[str, str | tuple[str, ...]])
+    trouble: str = ""
+    """What cannot be read in it, in words for the user; empty where all can."""
+
+    def text(self, name: str) -> str:
+        """A text; empty where there is none. A list is joined by commas."""
+        value = self.values.get(name, "")
+        return value if isinstance(value, str) else ", ".join(value)
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """A list, or the parts of a text between its commas; none of them is empty."""
+        value = self.values.get(name, "")
+        given = _COMMA.split(value) if isinstance(value, str) else value
+        return tuple(item for each in given if (item := _unquoted(each.strip())))
+
+    def flag(self, name: str) -> bool:
+        """Whether it says so."""
+        return self.text(name).casefold() in ("true", "yes", "on")
+
+
+def read_head(text: str) -> Head:
+    """The head of a file and its body. A file without one is all body."""
+    begin = re.match(r"\ufeff?---[ \t]*\n", text)
+    if begin is None:
+        return Head(text.removeprefix("\ufeff"))
+    end = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE).search(text, begin.end(), begin.end() + LONGEST_HEAD)
+    if end is None:
+        return Head(text, trouble="its head has no second line of ---")
+    values, trouble = _values(text[begin.end() : end.start()].splitlines())
+    return Head(text[end.end() :].lstrip("\n"), values, trouble)
+
+
+def _values(lines: list[str]) -> tuple[dict[str, str | tuple[str, ...]], str]:
+    values: dict[str, str | tuple[str, ...]] = {}
+    trouble, at = "", 0
+    while at < len(lines):
+        line, at = lines[at], at + 1
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        key = _KEY.fullmatch(line.rstrip())
+        if key is None:
+            trouble = trouble or f"line {at + 1} of its head cannot be read"
+            continue
+        below: list[str] = []
+        while at < len(lines) and (not lines[at].strip() or lines[at][0] in " \t" or (not key[2] and _ITEM.fullmatch(lines[at]))):
+            below.append(lines[at])
+            at += 1
+        values[key[1]] = _value((key[2] or "").strip(), below)
+    return values, trouble
+
+
+def _value(first: str, below: list[str]) -> str | tuple[str, ...]:
+    """One setting: what stands behind its name, and the lines below that belong to it."""
+    if _FOLDED.fullmatch(first):
+        kept = "\n" if first[0] == "|" else " "
+        return kept.join(line.strip() for line in below).strip()
+    items = [match[1] for line in below if (match := _ITEM.fullmatch(line.rstrip()))]
+    if not first and items:
+        return tuple(map(_unquoted, items))
+    if first.startswith("["):
+        whole = " ".join([first, *(line.strip() for line in below)])
+        return tuple(item for each in _COMMA.split(whole.strip("[] \t")) if (item := _unquoted(each.strip())))
+    return _unquoted(" ".join([first, *(line.strip() for line in below if line.strip())]).strip())
+
+
+def _unquoted(value: str) -> str:
+    """Without the quotes around it. Of a value without quotes, a note behind `#` is left out."""
+    for quote in ('"', "'"):
+        if value.startswith(quote):
+            end = value.find(quote, 1)
+            return value[1:end] if end > 0 else value[1:]
+    return re.split(r"\s#", value, maxsplit=1)[0].strip()

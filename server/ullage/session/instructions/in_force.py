@@ -1,0 +1,176 @@
+"""Which rules the agent was told of: the workspace's own from the start, others once it touches a file that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import FileTouch
+from ullage.context.quoting import in_a_line
+from ullage.session.instructions.rules_files import Always, ByHand, ForFiles, OnRequest, RulesFile, folders_of, rules_in
+from ullage.tools.rules.reading import ReadRules, ReadRulesNow
+from ullage.workspace.folders import Folders
+
+ALL_CHARACTERS = 120_000
+"""Of all rules that are in force from the start, about 30,000 tokens. What is beyond is named, so that the agent can read it."""
+
+_LATER = "More rules of this workspace, each for some kind of work. Read the file before you begin such work:"
+_LEFT_OUT = "There is no room here for these rules of the workspace. Read them where they may matter: {}"
+
+
+def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> str:
+    """What the model is told of the rules of the workspace folders before any message; empty where there are none."""
+    files = [file for root in folders.roots for file in rules_in(root, folders, may_not_be_read)]
+    told: list[str] = []
+    left_out: list[str] = []
+    for file in files:
+        if isinstance(file.when, Always) and file.text:
+            fits = sum(map(len, told)) + len(file.told) <= ALL_CHARACTERS
+            (told if fits else left_out).append(file.told if fits else f"`{in_a_line(file.shown)}`")
+    later = [in_the_list(file) for file in files if isinstance(file.when, OnRequest) and file.text]
+    if later:
+        told.append("\n".join((_LATER, *later)))
+    if left_out:
+        told.append(_LEFT_OUT.format(", ".join(left_out)))
+    return "\n\n".join(told)
+
+
+def in_the_list(file: RulesFile) -> str:
+    """The line by which the agent knows of rules that it may read."""
+    about = file.when.description if isinstance(file.when, OnRequest) else ""
+    return f"- `{in_a_line(file.shown)}`: {about}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRules:
+    """One rules file, for the user."""
+
+    shown: str
+    tokens: int
+    """An estimate of what it takes of every request; 0 while it takes nothing."""
+    state: str
+    """Whether it is in force, and why, in words for the user."""
+    trouble: str
+    """What is wrong with it, in words for the user; empty where nothing is."""
+    source: str
+    """The file that imports it; empty where it stands where such files stand."""
+
+
+class RulesInForce:
+    """The rules of one session."""
+
+    def __init__(self, folders: Folders, read_rules: ReadRulesNow) -> None:
+        self._folders = folders
+        self._read_rules = read_rules
+        self._known: dict[Path, dict[Path, RulesFile]] = {root: self._read(root) for root in folders.roots}
+        """What each folder has, by the file's path: those of the workspace, and those below with a file that was touched."""
+        self._met: set[Path] = set()
+        """The files with patterns that a touched file fits."""
+
+    def met(self, touches: Iterable[FileTouch]) -> str:
+        """The rules that come into force with these touches, as text for the model; empty where there are none."""
+        found: list[RulesFile] = []
+        for touch in touches:
+            path = self._absolute(touch.path)
+            if path is None:
+                continue
+            for folder in self._below_roots(path):
+                if folder not in self._known:
+                    self._known[folder] = self._read(folder)
+                    found += [file for file in self._known[folder].values() if isinstance(file.when, Always)]
+            for file in self._fitting(path):
+                self._met.add(file.path)
+                found.append(file)
+        return "\n\n".join(file.told for file in found if file.text)
+
+    def changed(self, name: str) -> str:
+        """What to tell the model when a file was changed that may be a rules file; empty where there is nothing to tell."""
+        path = self._absolute(name)
+        if path is None:
+            return ""
+        told = [text for folder in self._folders_with(path) if (text := self._renewed(folder))]
+        return "\n\n".join(told)
+
+    def nested(self) -> str:
+        """All rules in force that do not stand before the messages, as they are now: of folders below, and for files that were touched."""
+        for folder in self._known:
+            self._known[folder] = self._read(folder)
+        later = [file for file in self._all() if self._holds(file) and not self._is_from_the_start(file)]
+        return "\n\n".join(file.told for file in later if file.text)
+
+    def listed(self) -> Sequence[ListedRules]:
+        """All rules files that are known, for the user: what each takes, and whether it is in force."""
+        return [ListedRules(file.shown, self._takes(file), self._state(file), file.trouble, file.source) for file in self._all()]
+
+    def _takes(self, file: RulesFile) -> int:
+        if file.text and isinstance(file.when, OnRequest):
+            return estimate_text(in_the_list(file))
+        return estimate_text(file.told) if file.text and self._holds(file) else 0
+
+    def _state(self, file: RulesFile) -> str:
+        if not file.text:
+            return "not in force"
+        match file.when:
+            case Always():
+                return "in force"
+            case ForFiles(patterns):
+                which = ", ".join(patterns)
+                return f"in force for {which}" if file.path in self._met else f"in force once the agent touches a file that fits {which}"
+            case OnRequest(description):
+                return f"the agent reads it where it fits: {description}"
+            case ByHand():
+                return "not in force: name it with @ to use it"
+
+    def _all(self) -> list[RulesFile]:
+        return [file for files in self._known.values() for file in files.values()]
+
+    def _holds(self, file: RulesFile) -> bool:
+        return isinstance(file.when, Always) or file.path in self._met
+
+    def _is_from_the_start(self, file: RulesFile) -> bool:
+        return isinstance(file.when, Always) and file.base in self._folders.roots
+
+    def _fitting(self, path: Path) -> list[RulesFile]:
+        """The files for certain files, not in force yet, that a touched one fits."""
+        return [
+            file
+            for file in self._all()
+            if isinstance(file.when, ForFiles)
+            and file.path not in self._met
+            and path.is_relative_to(file.base)
+            and file.when.fits(path.relative_to(file.base).as_posix())
+        ]
+
+    def _folders_with(self, path: Path) -> list[Path]:
+        """The folders, of those that are known, whose rules a changed file may be part of."""
+        homes = folders_of(path)
+        return [folder for folder, files in self._known.items() if folder in homes or path in files]
+
+    def _renewed(self, folder: Path) -> str:
+        """Reads a folder anew; what became of the rules in force, for the model."""
+        before, now = self._known[folder], self._read(folder)
+        self._known[folder] = now
+        told = [
+            f"The rules changed. From now on:\n\n{file.told}"
+            for path, file in now.items()
+            if file.text and self._holds(file) and (path not in before or before[path].text != file.text or before[path].when != file.when)
+        ]
+        told += [
+            f"The rules of {in_a_line(file.shown)} no longer hold: they were removed."
+            for path, file in before.items()
+            if file.text and self._holds(file) and (path not in now or not now[path].text)
+        ]
+        return "\n\n".join(told)
+
+    def _below_roots(self, path: Path) -> list[Path]:
+        """The folders above a file, below its workspace folder, outermost first."""
+        roots = self._folders.roots
+        return [up for up in reversed(path.parents) if any(up != root and up.is_relative_to(root) for root in roots)]
+
+    def _absolute(self, name: str) -> Path | None:
+        return self._folders.first / name if self._folders.first is not None else None
+
+    def _read(self, folder: Path) -> dict[Path, RulesFile]:
+        return {file.path: file for file in rules_in(folder, self._folders, self._read_rules())}

@@ -1,0 +1,282 @@
+"""Rules files: where projects keep them for their agents, in which format, and when each is in force. Finding and reading them.
+
+`PLACES` is the table. A file may be in force from the start, with files that it names by patterns, where the agent finds that it fits the
+work, or only by hand. A text that stands in two of these files is told once. Which rules the model was told of: `in_force.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pathspec import GitIgnoreSpec
+
+from ullage.context.quoting import in_a_line
+from ullage.session.instructions.heads import Head, read_head
+from ullage.tools.rules.reading import ReadRules
+from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.text_file import NotText, TooLarge, read_text
+
+RULES_CHARACTERS = 40_000
+"""A longer rules file is cut, and says so: rules are in every request."""
+
+MOST_FILES = 100
+"""Most rules files of one folder: more are passed over, since no model would follow what they say together."""
+
+MOST_DEEP = 4
+"""Folders below such a place that are looked into."""
+
+IMPORTS_DEEP = 5
+"""Hops from a file to one that it imports, and on. Claude Code documents the same."""
+
+DESCRIPTION_CHARACTERS = 500
+"""Of a description in the list of rules that the agent may read; one line of it stands in every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """In force from the start, or from when the agent touches a file in the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForFiles:
+    """In force once the agent touches a file that fits one of the patterns, which start from the folder of the rules."""
+
+    patterns: tuple[str, ...]
+
+    def fits(self, path: str) -> bool:
+        """Whether a path below that folder (with `/`) fits."""
+        return _compiled(self.patterns).match_file(path)
+
+
+@dataclass(frozen=True, slots=True)
+class OnRequest:
+    """The agent knows what it is about, and reads it where that fits the work."""
+
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """In force only where the user names the file."""
+
+
+When: TypeAlias = Always | ForFiles | OnRequest | ByHand
+
+
+@dataclass(frozen=True, slots=True)
+class RulesFile:
+    """One file with rules."""
+
+    path: Path
+    """With its links resolved."""
+    shown: str
+    """How the model and the user know it."""
+    base: Path
+    """The folder that it is about. Its patterns start there."""
+    when: When
+    text: str
+    """What the model is told of it; empty where it cannot be read or says what another one says."""
+    trouble: str = ""
+    """What is wrong with it, in words for the user."""
+    source: str = ""
+    """The file that imports it, as it is shown."""
+
+    @property
+    def told(self) -> str:
+        """The rules as the model is told of them."""
+        about = f" for {', '.join(f'`{each}`' for each in self.when.patterns)}" if isinstance(self.when, ForFiles) else ""
+        return f"Rules of this workspace{in_a_line(about)}, from {in_a_line(self.shown)}:\n\n{self.text}"
+
+
+Style: TypeAlias = Literal["plain", "imports", "paths", "cursor", "apply_to"]
+"""How a head is read: not at all; not at all, and `@path` imports; `paths`; `globs`, `alwaysApply`, `description`; `applyTo`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rules stand below a folder. `ending` is given where `name` is a folder."""
+
+    name: str
+    style: Style = "plain"
+    ending: str = ""
+    below: bool = False
+    """Whether it counts in every folder of the workspace, and not only in the first of them."""
+
+
+PLACES: Sequence[Place] = (
+    Place("AGENTS.md", below=True),  # agents.md
+    Place("CLAUDE.md", "imports", below=True),  # Claude Code, for this and the next three
+    Place(".claude/CLAUDE.md", "imports", below=True),
+    Place("CLAUDE.local.md", "imports", below=True),
+    Place(".claude/rules", "paths", ".md"),
+    Place(".cursorrules"),  # Cursor; its older format
+    Place(".cursor/rules", "cursor", ".mdc", below=True),
+    Place(".clinerules"),  # Cline: a file, or a folder
+    Place(".clinerules", "paths", ".md"),
+    Place(".github/copilot-instructions.md"),  # GitHub Copilot and VS Code
+    Place(".github/instructions", "apply_to", ".instructions.md"),
+)
+"""In the order in which they are told. Each format is that of its makers' documents in November 2026."""
+
+_EVERYTHING = frozenset({"*", "**", "**/*", "."})
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_IMPORT = re.compile(r"(?<![\w`])@((?:\\ |[^\s\\`,;:!?()\[\]<>\"'])+)")
+
+
+def rules_in(folder: Path, folders: Folders, may_not_be_read: ReadRules) -> list[RulesFile]:
+    """The rules files of one folder, in the order in which they are told. Below the workspace's own folders fewer places count."""
+    reading = _Reading(folder, folders, may_not_be_read)
+    for place in PLACES:
+        if place.below or folder in folders.roots:
+            reading.take(place)
+    return reading.found
+
+
+def folders_of(path: Path) -> frozenset[Path]:
+    """The folders whose rules a file would be part of, by where it stands; mostly none."""
+    return frozenset(folder for place in PLACES for folder in _folders_by(place, path))
+
+
+def _folders_by(place: Place, path: Path) -> Iterator[Path]:
+    parts = Path(place.name).parts
+    starts = [path] if not place.ending else list(path.parents) if path.name.endswith(place.ending) else []
+    for start in starts:
+        if start.parts[-len(parts) :] == parts:
+            yield start.parents[len(parts) - 1]
+
+
+class _Reading:
+    """Reads what one folder has; what says the same as a file before it has no text."""
+
+    def __init__(self, folder: Path, folders: Folders, may_not_be_read: ReadRules) -> None:
+        self._folder = folder
+        self._folders = folders
+        self._may_not_be_read = may_not_be_read
+        self.found: list[RulesFile] = []
+        self._said: dict[str, str] = {}
+
+    def take(self, place: Place) -> None:
+        """All files of a place."""
+        start = self._folder / place.name
+        if not place.ending:
+            self._file(start, place.style, source="", hops=0)
+            return
+        for path in _files_below(start, place.ending):
+            self._file(path, place.style, source="", hops=0)
+
+    def _file(self, named: Path, style: Style, source: str, hops: int) -> None:
+        shown = self._folders.show(named)
+        try:
+            path = self._folders.resolve(str(named))  # a link may lead out of the workspace
+        except OutsideWorkspace:
+            return
+        if any(each.path == path for each in self.found) or len(self.found) >= MOST_FILES:
+            return
+        if self._may_not_be_read.refusing(path, str(named)) is not None:
+            self._add(RulesFile(path, shown, self._folder, Always(), "", "one of your rules refuses to have it read", source))
+            return
+        try:
+            text = read_text(path).text
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            return
+        except (OSError, NotText, TooLarge) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            self._add(RulesFile(path, shown, self._folder, Always(), "", f"it cannot be read: {reason}", source))
+            return
+        head = Head(text) if style in ("plain", "imports") else read_head(text)
+        self._add(RulesFile(path, shown, self._folder, _when(head, style), head.body.strip(), head.trouble, source))
+        if style == "imports" and hops < IMPORTS_DEEP:
+            for name in _imports(head.body):
+                self._file(path.parent / name, style, shown, hops + 1)
+
+    def _add(self, file: RulesFile) -> None:
+        """Without what was said before, and cut where it is too long."""
+        before = self._said.setdefault(file.text, file.shown) if file.text else file.shown
+        if before != file.shown:
+            self.found.append(replace(file, text="", trouble=f"says the same as {before}"))
+            return
+        length = len(file.text)
+        if length > RULES_CHARACTERS:
+            cut = f"{file.text[:RULES_CHARACTERS]}\n[cut: the file has {length:,} characters]"
+            file = replace(file, text=cut, trouble=f"only the first {RULES_CHARACTERS:,} of its {length:,} characters count")
+        self.found.append(file)
+
+
+def _when(head: Head, style: Style) -> When:
+    """When a file is in force, by its head."""
+    match style:
+        case "plain" | "imports":
+            return Always()
+        case "paths" | "apply_to":
+            patterns = head.items("paths" if style == "paths" else "applyTo")
+            if not patterns and style == "apply_to":
+                return _by_description(head)
+            return Always() if not patterns or not _EVERYTHING.isdisjoint(patterns) else ForFiles(patterns)
+        case "cursor":
+            patterns = head.items("globs")
+            if head.flag("alwaysApply") or not head.values:
+                return Always()
+            if patterns:
+                return Always() if not _EVERYTHING.isdisjoint(patterns) else ForFiles(patterns)
+            return _by_description(head)
+
+
+def _by_description(head: Head) -> When:
+    description = in_a_line(" ".join(head.text("description").split()))
+    return OnRequest(description[:DESCRIPTION_CHARACTERS]) if description else ByHand()
+
+
+def _files_below(folder: Path, ending: str) -> Sequence[Path]:
+    """The files of an ending, by name; links to folders are not followed."""
+    found: list[Path] = []
+
+    def look(into: Path, deep: int) -> None:
+        try:
+            entries = sorted(into.iterdir())
+        except OSError:
+            return
+        for entry in entries:
+            if len(found) >= MOST_FILES:
+                return
+            if entry.name.endswith(ending) and not entry.is_dir():
+                found.append(entry)
+            elif deep < MOST_DEEP and entry.is_dir() and not entry.is_symlink():
+                look(entry, deep + 1)
+
+    if not folder.is_symlink():
+        look(folder, 0)
+    return found
+
+
+def _imports(text: str) -> Iterator[str]:
+    """The paths that a text imports: `@docs/style.md`, outside of code. What names no file of the workspace comes to nothing later."""
+    for match in _IMPORT.finditer(_FENCED.sub(" ", text)):
+        name = match[1].replace("\\ ", " ").rstrip(".")
+        if name and not name.startswith("~"):  # the user's own files are nobody's to name from a workspace
+            yield name
+
+
+@lru_cache(256)
+def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """As lines of a `.gitignore`: a pattern without a slash fits in every folder, others start from the folder of the rules."""
+    lines = (line for pattern in patterns for line in _without_braces(pattern.removeprefix("./")))
+    return GitIgnoreSpec.from_lines(line for line in lines if line.strip("/") and not line.startswith(("!", "#")))
+
+
+MOST_PATTERNS = 64
+"""Lines that one pattern with braces may become."""
+
+
+def _without_braces(pattern: str) -> list[str]:
+    """`*.{ts,tsx}` as `*.ts` and `*.tsx`: a `.gitignore` knows no braces."""
+    found = re.search(r"{([^{}]*)}", pattern)
+    if found is None:
+        return [pattern]
+    before, after = pattern[: found.start()], pattern[found.end() :]
+    lines = [line for each in found[1].split(",") for line in _without_braces(f"{before}{each}{after}")]
+    return lines[:MOST_PATTERNS]
