@@ -4,7 +4,8 @@
 
 pip fetches them, from whatever index and through whatever proxy it is set up for, and holds each against the hashes of the lock. It judges
 the markers of the lock by the Python that runs it, so here they are judged first, for the target. Writes `wheels.json` beside the wheels
-(its form: `client-extension/python/unpack_wheels.py`). Exit code 3: some package has no wheel for the target; each is named on stdout.
+(its form: `client-extension/python/unpack_wheels.py`). Exit code 3: some package has no wheel for the target, and the server needs it; each
+is named on stdout.
 """
 
 import hashlib
@@ -29,6 +30,8 @@ class Target:
     platforms: tuple[str, ...]
     sys_platform: str
     machine: str
+    without: str = "-"
+    """What the server can do without and has no wheel here, as a pattern of names. Markers of a lock cannot tell musl from glibc."""
 
 
 # VS Code needs glibc 2.28 and macOS 12 itself, so wheels may need as much. pip knows by itself that a newer macOS runs older wheels.
@@ -49,7 +52,8 @@ TARGETS = {
     "linux-x64": Target(_glibc("x86_64"), "linux", "x86_64"),
     "linux-arm64": Target(_glibc("aarch64"), "linux", "aarch64"),
     "alpine-x64": Target(_musl("x86_64"), "linux", "x86_64"),
-    "alpine-arm64": Target(_musl("aarch64"), "linux", "aarch64"),
+    # tree-sitter itself and four grammars have no musllinux wheel for ARM (November 2026); without it the others are of no use.
+    "alpine-arm64": Target(_musl("aarch64"), "linux", "aarch64", without=r"tree-sitter(-.*)?"),
 }
 
 
@@ -92,6 +96,8 @@ def fitting(lock: str, target: Target, python: str) -> dict[str, str]:
     for block in re.split(r"\n(?=\S)", lock.strip()):
         line, *hashes = block.replace("\\\n", "\n").split("\n")
         requirement = Requirement(line)
+        if re.fullmatch(target.without, requirement.name):
+            continue
         if requirement.marker is None or requirement.marker.evaluate(seen):
             needed[requirement.name] = " ".join([f"{requirement.name}{requirement.specifier}", *(part.strip() for part in hashes)])
     return needed

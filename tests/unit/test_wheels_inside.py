@@ -40,16 +40,21 @@ colorama==0.4.6 ; sys_platform == 'win32' \\
     {HASH}
 pygit2==1.21.0 ; platform_machine in 'x86_64 AMD64 aarch64 arm64 ARM64' \\
     {HASH}
+tree-sitter==0.26.1 \\
+    {HASH}
+tree-sitter-c==0.24.2 \\
+    {HASH}
 """
 
 
 @pytest.mark.parametrize(
     ("target", "python", "names"),
     [
-        ("linux-x64", "3.11", ["anyio", "pygit2"]),
-        ("linux-x64", "3.14", ["anyio", "ctok", "pygit2"]),
-        ("win32-arm64", "3.11", ["anyio", "colorama", "pygit2"]),
+        ("linux-x64", "3.11", ["anyio", "pygit2", "tree-sitter", "tree-sitter-c"]),
+        ("linux-x64", "3.14", ["anyio", "ctok", "pygit2", "tree-sitter", "tree-sitter-c"]),
+        ("win32-arm64", "3.11", ["anyio", "colorama", "pygit2", "tree-sitter", "tree-sitter-c"]),
         ("alpine-arm64", "3.12", ["anyio", "ctok", "pygit2"]),
+        ("alpine-x64", "3.12", ["anyio", "ctok", "pygit2", "tree-sitter", "tree-sitter-c"]),
     ],
 )
 def test_markers_are_judged_for_the_target_and_not_for_this_machine(target: str, python: str, names: list[str]) -> None:

@@ -33,6 +33,7 @@ export const APPROVALS_AND_RULES: readonly string[] = [
   known("not all words after `{program}` are known to be harmless"),
   known("it has too many parts to be checked"),
   known("it can be read in more than one way"),
+  known("the second reader of command lines, tree-sitter, is not installed on this system"),
   known("it is too long to be checked"),
   known("it has line breaks, unusual spaces or invisible characters"),
   known("a redirection comes before a command"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -83,9 +84,15 @@ def symbols(path: str, text: str) -> Symbols | None:
     A text with errors in it gives what can be made out.
     """
     language = language_of(path)
-    if language is None or len(text) > LONGEST_TEXT:
+    if language is None or len(text) > LONGEST_TEXT or not has_grammars():
         return None
     return _read(language, text)
+
+
+@cache
+def has_grammars() -> bool:
+    """Whether tree-sitter is here. Alpine on ARM has none: there is no wheel of it (`scripts/lib/wheels.py`)."""
+    return find_spec("tree_sitter") is not None
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ullage.context.symbols.symbols import has_grammars
+
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser
 
@@ -127,6 +129,8 @@ def follow(text: str) -> Followed | NotFollowed:
         return read
     if len(read.commands) > MOST_COMMANDS or sum(map(len, read.commands)) > MOST_WORDS:
         return NotFollowed("it has too many parts to be checked")
+    if not has_grammars():
+        return NotFollowed("the second reader of command lines, tree-sitter, is not installed on this system")
     if spans_by_grammar(text) != read.spans:
         return NotFollowed("it can be read in more than one way")
     return read
