@@ -9,7 +9,7 @@ local function lines(buf)
 end
 
 local function until_(what, holds)
-  if not vim.wait(20000, holds, 5) then
+  if not vim.wait(60000, holds, 5) then
     error(what .. " did not come")
   end
 end

@@ -15,6 +15,7 @@ from tests.fake_api import FakeApi
 from tests.patience import PATIENCE
 from tests.server import forked
 from tests.server.client import environment
+from tests.server.terminals import ClientTerminals
 from ullage.store.folder import VARIABLE
 
 KEY = "sk-ant-api03-" + "k3y" * 20
@@ -36,6 +37,8 @@ class AcpEditor:
         """Unsaved texts, by path."""
         self.read: list[str] = []
         self.written: list[str] = []
+        self.terminals: ClientTerminals | None = None
+        """Where it has some."""
         self.agent: Any = None
         self.server: forked.ForkedServer
 
@@ -71,6 +74,29 @@ class AcpEditor:
         self.files.pop(path, None)
         Path(path).write_text(content)
         return schema.WriteTextFileResponse()
+
+    async def create_terminal(self, **asked: Any) -> schema.CreateTerminalResponse:
+        return await self._terminals.create(**asked)
+
+    async def terminal_output(self, session_id: str, terminal_id: str, **_: Any) -> schema.TerminalOutputResponse:
+        return self._terminals.told(terminal_id)
+
+    async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **_: Any) -> schema.WaitForTerminalExitResponse:
+        return await self._terminals.exit(terminal_id)
+
+    async def kill_terminal(self, session_id: str, terminal_id: str, **_: Any) -> schema.KillTerminalResponse:
+        self._terminals.kill(terminal_id)
+        return schema.KillTerminalResponse()
+
+    async def release_terminal(self, session_id: str, terminal_id: str, **_: Any) -> schema.ReleaseTerminalResponse:
+        self._terminals.release(terminal_id)
+        self.came.set()
+        return schema.ReleaseTerminalResponse()
+
+    @property
+    def _terminals(self) -> ClientTerminals:
+        assert self.terminals is not None, "the agent asked for a terminal of a client that has none"
+        return self.terminals
 
     async def until(self, found: Callable[[], T | None]) -> T:
         """Waits until something is found."""

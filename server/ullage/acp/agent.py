@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from acp import PROTOCOL_VERSION, RequestError, schema
 
@@ -20,6 +20,8 @@ from ullage.acp.live import MOST_ITEMS, Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
 from ullage.acp.shown import Shown, known_updates, plan_update, words_chunk
+from ullage.acp.stdio import Wire
+from ullage.acp.terminals import Terminals, can_be_shown
 from ullage.acp.workspaces import Place, Workspaces
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
@@ -38,23 +40,6 @@ MODELS_SECONDS = 3.0
 """How long a new session waits for the list of models; a client is told later of one that comes later."""
 
 
-class Wire(Protocol):
-    """The client, beside what the package does with it."""
-
-    announced: dict[str, Any]
-    """`clientCapabilities` as they came."""
-    on_answer: Callable[[Any], object]
-    """Called with the result of each answer, once it is on its way."""
-
-    async def send(self, message: dict[str, Any]) -> None:
-        """Sends a message as it is."""
-        ...
-
-    async def until_answered(self) -> None:
-        """Until all requests have their answers, but not for long."""
-        ...
-
-
 class UllageAgent:
     """Implements the package's `Agent` for one client. Everything runs on one event loop."""
 
@@ -68,6 +53,7 @@ class UllageAgent:
         self._offers = choices.Offers()
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = Outbox(self._send)
+        self._terminals = Terminals(lambda: self._connected, self._outbox, self._keep)
         wire.on_answer = self._answered
         self._workspaces = Workspaces(lambda: access.settings, access.keys, state_folder, self._make_editor, self._updated)
 
@@ -86,6 +72,7 @@ class UllageAgent:
         await self._wire.until_answered()
         for task in tuple(self._tasks):
             task.cancel()
+        await self._terminals.close()
 
     def _answered(self, result: Any) -> None:
         if isinstance(result, dict):
@@ -373,7 +360,8 @@ class UllageAgent:
         """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
         shown = Shown(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
-        live = Live(session, shown, self._connected, self._outbox, self._keep) if known is None else known[1]
+        terminals = self._terminals if can_be_shown(self._capabilities) else None
+        live = Live(session, shown, self._connected, self._outbox, self._keep, terminals) if known is None else known[1]
         live.shown = shown  # from the beginning, where it was open already
         self._live[session.id] = place, live
 

@@ -12,6 +12,7 @@ from acp import RequestError, schema
 
 from ullage.acp.outbox import Outbox
 from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
+from ullage.acp.terminals import Shows, Terminals
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import Item, NoticeItem, ToolCallItem, new_id
@@ -35,14 +36,22 @@ class Live:
     """One session of one client."""
 
     def __init__(
-        self, session: Session, shown: Shown, client: Client, outbox: Outbox, keep: Callable[[Coroutine[Any, Any, None]], object]
+        self,
+        session: Session,
+        shown: Shown,
+        client: Client,
+        outbox: Outbox,
+        keep: Callable[[Coroutine[Any, Any, None]], object],
+        terminals: Terminals | None = None,
     ) -> None:
-        """`keep` runs work in the background."""
+        """`keep` runs work in the background. `terminals` are those of the client, where it has some."""
         self.session = session
         self.shown = shown
         self._client = client
         self._outbox = outbox
         self._keep = keep
+        self._terminals = terminals
+        self._shows = Shows(session.id, shown.folder, self._in_terminal, session.cancel)
         self._loop = asyncio.get_running_loop()
         self._prompts: dict[str, asyncio.Future[EndedTurn]] = {}
         self._idle: list[asyncio.Future[None]] = []
@@ -83,6 +92,8 @@ class Live:
         if not (self._is_quiet and isinstance(update, GaugeChanged)):
             for each in self.shown.take(update, self._loop.time()):
                 self.tell(each)
+        if self._terminals is not None:
+            self._terminals.take(self._shows, update)
         match update:
             case ItemUpdated(ToolCallItem() as call) if call.permission and call.permission_id not in self._asked:
                 self._asked.add(call.permission_id)
@@ -96,6 +107,9 @@ class Live:
                     self._went_idle()
             case _:
                 pass
+
+    def _in_terminal(self, call: ToolCallItem, terminal: str | None) -> None:
+        self.tell(self.shown.in_terminal(call, terminal))
 
     def _notice(self, notice: NoticeItem) -> None:
         if says_what_the_client_knows(notice):

@@ -69,6 +69,8 @@ class Shown:
         """Those that have not ended."""
         self._started: set[str] = set()
         """Calls and compactions that the client knows."""
+        self._terminals: dict[str, str] = {}
+        """The terminals of the client that show calls, by call."""
         self._usage: tuple[int, int, float | None] | None = None
 
     @property
@@ -124,6 +126,17 @@ class Shown:
         more = {"ullage": {"threshold": gauge.threshold, "estimated": gauge.estimated, "frees": gauge.frees}}
         yield schema.UsageUpdate(session_update="usage_update", used=gauge.used, size=gauge.size, cost=cost, field_meta=more)
 
+    def in_terminal(self, item: items.ToolCallItem, terminal: str | None) -> Update:
+        """From now on the output of that call stands in that terminal of the client; as text where there is none."""
+        if terminal is None:
+            self._terminals.pop(item.id, None)
+        else:
+            self._terminals[item.id] = terminal
+        return schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=item.id, content=self._content(item))
+
+    def _content(self, item: items.ToolCallItem) -> list[Any]:
+        return call_content(item, self.folder, self._terminals.get(item.id))
+
     def _item(self, item: items.Item, now: float) -> Iterator[Update]:
         match item:
             case items.AssistantItem() | items.ThinkingItem():
@@ -151,9 +164,9 @@ class Shown:
                 yield _chunk(item, update.text)
         elif update.field == "output":
             call.item = replace(call.item, output=(call.item.output + update.text)[-LIVE_OUTPUT:])
-            if now - call.told_at >= LIVE_SECONDS:
+            if now - call.told_at >= LIVE_SECONDS and call.item.id not in self._terminals:
                 call.told_at = now
-                content = call_content(call.item, self.folder)
+                content = self._content(call.item)
                 yield schema.ToolCallProgress(session_update="tool_call_update", tool_call_id=call.item.id, content=content)
 
     def _call(self, item: items.ToolCallItem, now: float) -> Iterator[Update]:
@@ -162,7 +175,7 @@ class Shown:
             self._calls.pop(item.id, None)
         else:
             self._calls[item.id] = _Call(item, now)
-        yield self._start_or_change(item.id, call_fields(item, self.folder))
+        yield self._start_or_change(item.id, {**call_fields(item, self.folder), "content": self._content(item)})
 
     def _start_or_change(self, call_id: str, fields: dict[str, Any]) -> Update:
         if call_id in self._started:
@@ -186,8 +199,9 @@ def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]
     return fields
 
 
-def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
-    """The change, what is asked, and else the output. Some clients look for a change in the first place alone."""
+def call_content(item: items.ToolCallItem, folder: Path | None, terminal: str | None = None) -> list[Any]:
+    """The change, what is asked, and else the output or the terminal that shows it. Some clients look for a change in the first place
+    alone."""
     content: list[Any] = []
     if item.diff is not None:
         before = item.diff.old_text or None
@@ -200,7 +214,9 @@ def call_content(item: items.ToolCallItem, folder: Path | None) -> list[Any]:
         content.append(_content(item.permission_reason))
     if item.name == PROPOSING and item.permission:
         content.append(_content(_plan_in(item.input)))
-    if item.output and (item.diff is None or item.status == "failed"):
+    if terminal is not None:
+        content.append(schema.TerminalToolCallContent(type="terminal", terminal_id=terminal))
+    elif item.output and (item.diff is None or item.status == "failed"):
         content.append(_content(fenced(item.output)))
     return content
 

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +32,25 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 """JSON-RPC 2.0."""
 
 
+class Wire(Protocol):
+    """The client, beside what the package does with it."""
+
+    announced: dict[str, Any]
+    """`clientCapabilities` as they came."""
+    on_answer: Callable[[Any], object]
+    """Called with the result of each answer, once it is on its way."""
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Sends a message as it is."""
+        ...
+
+    async def until_answered(self) -> None:
+        """Until all requests have their answers, but not for long."""
+        ...
+
+
 class Stdio:
-    """Implements the package's `Transport`."""
+    """Implements `Wire`, and the package's `Transport`."""
 
     def __init__(self) -> None:
         """Takes stdin and stdout away from everything else: a stray `print` would write into the protocol."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -206,3 +207,19 @@ def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path
         parts.append(f"(exit code {finished.exit_code})")
     failed = finished.ended == "by timeout" or finished.exit_code != 0
     return ToolOutcome("\n".join(parts), is_error=failed, complete=not finished.dropped)
+
+
+_HOW_IT_ENDED = re.compile(r"\((?:exit code (?P<code>\d+)|Ended by signal (?P<signal>\d+)\.|(?P<late>Ended after \S+ seconds, .*))\)")
+
+
+def exit_code_in(result: str) -> int | None:
+    """The exit code of a command that failed, by the last line of its result, which `outcome` wrote.
+
+    For a signal it is 128 and more, as shells have it, and 124 where it took too long, as `timeout(1)` has it. None where none is named.
+    """
+    found = _HOW_IT_ENDED.fullmatch(result.rpartition("\n")[2])
+    if found is None:
+        return None
+    if found["late"]:
+        return 124
+    return int(found["code"]) if found["code"] else 128 + int(found["signal"])
