@@ -1,5 +1,7 @@
 /**
- * `npm run gallery`: docs/gallery.md and its pictures, from those that the end-to-end tests took last. Run these first: `npm test -- e2e`.
+ * `npm run gallery`: docs/gallery.md and its pictures, from those that the end-to-end tests took last. Run these first: `npm test -- e2e`. It also
+ * makes the animation, the strip and the pictures of the first pages, in docs/images (`lib/film.py`). `npm run gallery -- film` makes those
+ * alone, from the tour: `node --test tests/e2e/tour.test.mjs`.
  *
  * A picture gets fewer colours and half of its pixels, so that all of them together stay small. One that a test no longer takes is an error.
  */
@@ -13,6 +15,7 @@ import { ROOT, VENV_PYTHON } from "./lib/paths.mjs";
 import { installPythonPackages } from "./lib/python.mjs";
 
 const TAKEN = join(ROOT, "tests", "e2e", "artifacts");
+const TOUR = "the-tour-mends-the-failing-test-and-compacts-on-the-way";
 const GALLERY = join(ROOT, "docs", "gallery");
 
 /**
@@ -244,6 +247,8 @@ for source, target, top in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
 
 await main(async () => {
   await installPythonPackages();
+  film();
+  if (process.argv[2] === "film") return 0;
   const pictures = ROOMS.flatMap(([, all]) => all);
   const missing = pictures.filter(([, from]) => !existsSync(join(TAKEN, `${from}.png`)));
   if (missing.length > 0) throw new Failure(`The tests did not take these, run them first:\n${missing.map(([, from]) => from).join("\n")}`);
@@ -255,6 +260,12 @@ await main(async () => {
   console.log(`docs/gallery.md with ${(await readdir(GALLERY)).length} pictures`);
   return 0;
 });
+
+function film() {
+  const from = join(TAKEN, TOUR);
+  if (!existsSync(from)) throw new Failure("The tour was not taken, run it first: node --test tests/e2e/tour.test.mjs");
+  execFileSync(VENV_PYTHON, [join(ROOT, "scripts", "lib", "film.py"), from, join(ROOT, "docs", "images")], { stdio: "inherit" });
+}
 
 function page() {
   const head =

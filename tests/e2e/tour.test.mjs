@@ -1,26 +1,30 @@
-/** The tour that a newcomer takes: no key, the practice model, the sample workspace. The picture in the README is taken here. */
+/**
+ * The tour that a newcomer takes: no key, the practice model, the sample workspace. The pictures that start with `film` become the animation of
+ * the README (`scripts/lib/film.py`).
+ */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { ROOT } from "../../scripts/lib/paths.mjs";
 import { capture } from "../../scripts/lib/processes.mjs";
 import { clickGauge, gaugeReaches } from "./harness/gauge.mjs";
 import { approval, itemsOf, openPanel, promptBox, sendAndFinish, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
-
-const README_PICTURE = join(ROOT, "docs", "images", "compacted.png");
+import { notification, openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
 stage("the tour", { practice: true }, (scenario) => {
   scenario("the tour mends the failing test, and compacts on the way", { size: { width: 1280, height: 800 } }, async (scene) => {
     const { page, workspace, screenshot } = scene;
     assert.notEqual((await runTests(workspace)).code, 0);
+    await openFile(page, "tankgauge/table.py");
+    await typeAtLine(page, 95, "");
     const panel = await openPanel(page);
-    await screenshot("1-start");
+    await resizePanel(page, 480);
+    await page.mouse.move(0, 0); // what is pointed at is marked
+    await screenshot("film-1-start");
     await panel.getByRole("button", { name: "Take the tour" }).click();
 
     const end = itemsOf(panel, "assistant").getByText("Things to try");
@@ -28,7 +32,7 @@ stage("the tour", { practice: true }, (scenario) => {
     for (let approvals = 1; ; approvals++) {
       await asked.or(end).first().waitFor();
       if (await end.isVisible()) break;
-      await screenshot(`2-asked-${approvals}`);
+      await screenshot(`film-2-asked-${approvals}`);
       const id = await asked.locator("xpath=ancestor::*[@data-item-id]").getAttribute("data-item-id");
       await asked.getByRole("button", { name: "Allow once" }).click();
       await panel.locator(`[data-item-id="${id}"] .approval`).waitFor({ state: "detached" });
@@ -39,21 +43,30 @@ stage("the tour", { practice: true }, (scenario) => {
     const card = itemsOf(panel, "compaction");
     await card.getByText(/files? read again/).waitFor();
     await gaugeReaches(page, (percent) => percent < 90, "lower after the compaction");
-    await screenshot("3-end");
 
-    await openFile(page, "tankgauge/table.py");
-    await typeAtLine(page, 95, "");
-    await resizePanel(page, 400);
+    // The one that came by itself is above what was said since.
+    await card.first().scrollIntoViewIfNeeded();
+    await screenshot("film-3-compacted");
+    await card.first().locator("summary").filter({ hasText: "Summary" }).click();
+    await card.first().evaluate((node) => node.scrollIntoView({ block: "start" }));
+    await screenshot("film-4-summary");
+    await card.first().locator("summary").filter({ hasText: "Summary" }).click();
+
     await clickGauge(page);
-    await card.nth(1).getByText("You asked for it").waitFor();
+    const again = card.nth(1);
+    await again.getByText("You asked for it").waitFor();
+    await notification(page, "Compacted: ").waitFor();
     await runCommand(page, "Notifications: Clear All Notifications");
+    await page.mouse.move(0, 0);
     await panel.locator(".timeline").evaluate((timeline) => timeline.scrollTo(0, timeline.scrollHeight));
     await promptBox(panel).focus();
-    const picture = await screenshot("4-compacted");
-    if (process.env["ULLAGE_README_PICTURE"]) {
-      await mkdir(dirname(README_PICTURE), { recursive: true });
-      await copyFile(picture, README_PICTURE);
-    }
+    const compacted = await gaugeReaches(page, (percent) => percent > 0, "there");
+    await screenshot("film-5-asked-for");
+    await again.getByRole("button", { name: "Undo" }).click();
+    await again.getByText("Compaction undone").waitFor();
+    await gaugeReaches(page, (percent) => percent > compacted, "higher after the undo");
+    await page.mouse.move(0, 0);
+    await screenshot("film-6-undone");
   });
 });
 

@@ -15,7 +15,7 @@ DOCUMENTS = [
     *(f"docs/{name}.md" for name in ("replay", "policies", "sandbox", "security", "acp", "editors/neovim", "editors/others")),
 ]
 SOURCE = re.compile(r"`([\w./-]+\.(?:py|ts|mjs|css))`")
-PLACES = ("server/ullage", "client-extension", "tests", "bench", "scripts", "examples")
+PLACES = ("server/ullage", "client-extension", "tests", "bench", "scripts", "examples", "website")
 PATHS = [path.relative_to(ROOT).as_posix() for place in PLACES for path in (ROOT / place).rglob("*") if "node_modules" not in path.parts]
 
 
