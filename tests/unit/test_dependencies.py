@@ -18,11 +18,12 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 MAY_IMPORT = {
     "context": set[str](),
-    "store": {"context"},
-    "processes": set[str](),
-    "workspace": {"context", "processes"},
+    "platforms": set[str](),
+    "store": {"context", "platforms"},
+    "processes": {"platforms"},
+    "workspace": {"context", "platforms", "processes"},
     "models": {"context", "store", "workspace"},
-    "tools": {"context", "store", "workspace", "processes"},
+    "tools": {"context", "platforms", "store", "workspace", "processes"},
     "session": {"context", "store", "workspace", "models", "tools"},
     "replay": {"context", "store", "models", "processes"},
     "lsp": {"context", "store", "workspace", "models", "tools", "session"},

@@ -10,36 +10,39 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 import ullage
+from ullage.platforms.system import HERE, System
 
 _START = "import json, runpy, sys; sys.path[:0] = json.loads(sys.argv[1]); runpy.run_module(sys.argv[2], run_name='__main__')"
 
 
 def find_program(name: str, not_in: Sequence[Path]) -> str | None:
-    """The absolute path of a program on PATH; None where there is none.
+    """The absolute path of a program on PATH, or of the one that an absolute path names; None where there is none.
 
     Passed over are relative entries of PATH (`.`, an empty one), and whatever lies in one of the folders `not_in`, or is a link into them.
     """
     forbidden = [*not_in, *(folder.resolve() for folder in not_in)]
+    if Path(name).is_absolute():
+        return name if _can_run(Path(name)) and not _lies_in(Path(name), forbidden) else None
     for entry in os.environ.get("PATH", os.defpath).split(os.pathsep):
         folder = Path(entry)
         if not folder.is_absolute():
             continue
-        for candidate in _candidates(folder, name):
+        for candidate in candidates(folder, name, HERE, os.environ):
             if _can_run(candidate) and not _lies_in(candidate, forbidden):
                 return str(candidate)
     return None
 
 
-def _candidates(folder: Path, name: str) -> Iterator[Path]:
-    if sys.platform != "win32":
-        yield folder / name
-        return
-    for extension in os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(";"):
-        yield folder / f"{name}{extension.lower()}"
+def candidates(folder: Path, name: str, system: System, environment: Mapping[str, str]) -> list[Path]:
+    """The files that may be that program in a folder of PATH. On Windows it has an ending that says that it can be run."""
+    if system is not System.WINDOWS:
+        return [folder / name]
+    endings = environment.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").lower().split(";")
+    return [folder / f"{name}{ending}" for ending in endings if ending]
 
 
 def _can_run(path: Path) -> bool:
@@ -76,7 +79,7 @@ def own_python(module: str, needs: Sequence[str] = ()) -> list[str]:
 def reaper(control: int) -> list[str] | None:
     """What stands before a command so that all that comes of it ends with it (`reaper.py`), told by the socket of that number. None on
     systems that have no such thing."""
-    if sys.platform != "linux":
+    if HERE is not System.LINUX:
         return None
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve().with_name("reaper.py")), str(control)]
 

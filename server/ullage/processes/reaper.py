@@ -37,9 +37,10 @@ AGAIN_SECONDS = 0.02
 """Between two rounds of killing."""
 
 _PR_SET_CHILD_SUBREAPER = 36
-_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-_TAKEN = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGCHLD)
-"""Signals that shall not end this program; a handler of ours is no longer there in what is started."""
+_IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFSZ")
+_TAKEN = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGCHLD")
+"""Signals that shall not end this program; a handler of ours is no longer there in what is started. By their names: the server takes the
+numbers above from this file on every system, and Windows has few of these."""
 
 
 def main() -> None:
@@ -51,8 +52,8 @@ def main() -> None:
     os.set_blocking(woken, False)
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    for number in _TAKEN:
-        signal.signal(number, _nothing)
+    for name in _TAKEN:
+        signal.signal(signal.Signals[name], _nothing)
     first = _start(command, control)
     nothing = os.open(os.devnull, os.O_RDWR)
     for output in (1, 2):  # its end says that all who hold it are gone
@@ -74,8 +75,8 @@ def _start(command: list[str], control: int) -> int:
         return process
     try:
         os.setsid()
-        for number in _IGNORED_BY_PYTHON:
-            signal.signal(number, signal.SIG_DFL)
+        for name in _IGNORED_BY_PYTHON:
+            signal.signal(signal.Signals[name], signal.SIG_DFL)
         os.execv(command[0], command)  # noqa: S606 - the program is absolute; the shell, where there is one, was allowed
     except OSError as error:
         os.write(control, f"failed {error.errno}\n".encode())

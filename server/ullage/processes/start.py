@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter, SubprocessProtocol, SubprocessTransport
@@ -20,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from ullage.processes.ending import Group, group_of, own_group
 from ullage.processes.programs import bare_environment, without_relative_entries
 
 GRACE_SECONDS = 1.0
@@ -72,6 +72,7 @@ class Running:
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self._group = group_of(process.pid)
 
     @property
     def output(self) -> StreamReader:
@@ -97,11 +98,12 @@ class Running:
     async def end(self) -> None:
         """Kills it with its group, if it is still there, and waits until it is gone (for `GRACE_SECONDS`)."""
         if self._process.returncode is None:
-            signal_group(self._process.pid, kill=True)
+            self._group.kill()
             with suppress(ProcessLookupError):
                 self._process.kill()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+        self._group.close()
 
 
 async def start(
@@ -126,8 +128,8 @@ async def start(
         stdout=PIPE,
         stderr=PIPE if complaints else DEVNULL,
         limit=LONGEST_LINE,
-        start_new_session=True,
         pass_fds=pass_fds,
+        **own_group(),
     )
     return Running(process)
 
@@ -140,15 +142,15 @@ async def start_for_user(
     folder: Path,
     environment: Mapping[str, str],
     pass_fds: Sequence[int] = (),
-) -> tuple[SubprocessTransport, _Protocol]:
+) -> tuple[SubprocessTransport, _Protocol, Group]:
     """Starts what the user allowed, in `folder`, with an environment of the asker's own; output and errors come as one to `protocol`.
 
-    Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    Its group has to be closed when it has ended. Raises `NotAbsolute`, or `OSError` where it cannot be started.
     """
     _check(asker, command)
     if asker not in BRINGS_ITS_ENVIRONMENT:
         raise ValueError(f"{asker} has no environment of its own")
-    return await asyncio.get_running_loop().subprocess_exec(
+    transport, made = await asyncio.get_running_loop().subprocess_exec(
         protocol,
         *command,
         cwd=folder,
@@ -156,9 +158,10 @@ async def start_for_user(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,
         pass_fds=pass_fds,
+        **own_group(),
     )
+    return transport, made, group_of(transport.get_pid())
 
 
 def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> ProcessPoolExecutor:
@@ -166,16 +169,6 @@ def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> Proc
     if asker is not Asker.REPLAY:
         raise ValueError(f"{asker} has no use for a pool")
     return ProcessPoolExecutor(jobs, initializer=initializer)
-
-
-def signal_group(group: int, *, kill: bool) -> None:
-    """Asks all processes of a group to end, or kills them. Nothing happens where there are none any more."""
-    if sys.platform == "win32":
-        taskkill = str(Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "taskkill.exe")
-        subprocess.run([taskkill, "/T", "/F", "/PID", str(group)], check=False, capture_output=True)
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL if kill else signal.SIGTERM)
 
 
 def _check(asker: Asker, command: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ullage.platforms import moving
 from ullage.store import schema
 from ullage.store.copying import RowsInMemory, copy
 from ullage.store.errors import StoreBusy, StoreFailed
@@ -283,7 +284,7 @@ def _finish_exchange(path: Path) -> None:
     if mended.exists():
         for suffix in ("-wal", "-shm"):
             _beside(path, suffix).unlink(missing_ok=True)
-        mended.replace(path)
+        moving.replace(mended, path)
 
 
 def _free_name(path: Path, word: str) -> Path:

@@ -12,6 +12,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ullage.platforms import moving
 from ullage.store.errors import StoreFailed
 
 _LOOKERS_SECONDS = 1.0
@@ -35,7 +36,7 @@ def write_whole(path: Path, what: str | bytes) -> None:
             file.write(what.encode("utf-8", "replace") if isinstance(what, str) else what)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        moving.replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise _failed(path, error) from error

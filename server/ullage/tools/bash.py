@@ -7,12 +7,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ullage.context.blocks import Json, ToolSpec
+from ullage.platforms.shells import Shell, shell_for
+from ullage.platforms.system import HERE
 from ullage.processes.programs import find_program
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import EXTRA_PROPERTIES, Extras, command_need, extras_of, with_extras
@@ -48,13 +50,15 @@ class Bash:
 
     kind: ToolKind = "execute"
 
-    def __init__(self, folders: Folders, default_timeout: float, sandbox: Sandbox) -> None:
+    def __init__(self, folders: Folders, default_timeout: float, sandbox: Sandbox, find_shell: FindShell | None = None) -> None:
         self._folders = folders
         self._default_timeout = default_timeout
         self._sandbox = sandbox
+        self._find_shell = find_shell or _shell
+        self._told = self._find_shell(folders.roots)
         self.spec = ToolSpec(
             "bash",
-            description("bash"),
+            _description(self._told),
             {
                 "type": "object",
                 "properties": {
@@ -90,6 +94,11 @@ class Bash:
         folder = self._folders.first
         if folder is None:
             return ToolOutcome("No folder is open, so there is no place to run commands in. Ask the user to open one.", is_error=True)
+        shell, told = self._find_shell(self._folders.roots), self._told
+        if shell.language is not told.language:
+            self._told = shell
+            changed = f"Commands run in {shell.title} from now on, and no longer in {told.title}, so it was not run. {shell.advice}"
+            return ToolOutcome(f"{changed} Write it for that shell.", is_error=True)
         harmless = call.allowed is not None and call.allowed.harmless
         if harmless and not await asyncio.to_thread(self._is_harmless, text(call.input, "command")):
             return ToolOutcome(CHANGED_MEANWHILE, is_error=True)
@@ -99,15 +108,16 @@ class Bash:
         if isinstance(sandbox, NoSandbox) and self._sandbox.wanted == "required":
             return ToolOutcome(f'Commands run in a sandbox only (setting "Ullage › Bash: Sandbox"), and {sandbox}', is_error=True)
         try:
-            return await self._run(sandbox, call, folder, harmless=harmless)
+            return await self._run(shell, sandbox, call, folder, harmless=harmless)
         except OSError as error:
             return ToolOutcome(f"The command could not be started: {error.strerror or error}", is_error=True)
 
-    async def _run(self, sandbox: Confiner | NoSandbox, call: ToolCall, folder: Path, *, harmless: bool) -> ToolOutcome:
+    async def _run(self, shell: Shell, sandbox: Confiner | NoSandbox, call: ToolCall, folder: Path, *, harmless: bool) -> ToolOutcome:
         """In the sandbox where there is one; what is harmless has nothing there that it could write to."""
         timeout = min(integer(call.input, "timeout", 0) or self._default_timeout, LONGEST_TIMEOUT)
-        command = [*_shell(self._folders.roots), text(call.input, "command")]
-        environment = reading_environment(os.environ) if harmless else tool_environment(os.environ)
+        line = text(call.input, "command")
+        command = shell.command(line)
+        environment = (reading_environment(os.environ) if harmless else tool_environment(os.environ)) | shell.variables(line)
         if isinstance(sandbox, NoSandbox):
             finished, kept = await run_alone(command, folder, environment, timeout, _bounded(call.output)), Kept()
         else:
@@ -130,25 +140,27 @@ class Bash:
         return command_need(command, self._site()).harmless
 
     def _site(self) -> Site | None:
-        """Where a command would run; None where nothing can be known of its words."""
+        """Where a command would run; None where there is no folder."""
         folder = self._folders.first
-        if folder is None or _is_command_prompt(_shell(self._folders.roots)):
+        if folder is None:
             return None
         search_path = tool_environment(os.environ).get("PATH", os.defpath)
-        return Site(folder, search_path, self._folders.roots, caged=self._sandbox.works)
+        is_followed = self._find_shell(self._folders.roots).can_be_judged
+        return Site(folder, search_path, self._folders.roots, caged=self._sandbox.works, is_followed=is_followed)
 
 
-def _shell(not_in: Sequence[Path]) -> list[str]:
-    bash = find_program("bash", not_in)
-    if bash is not None:
-        return [bash, "-c"]
-    if sys.platform != "win32":
-        return ["/bin/sh", "-c"]
-    return [os.environ.get("COMSPEC", r"C:\Windows\System32\cmd.exe"), "/c"]
+FindShell: TypeAlias = Callable[[Sequence[Path]], Shell]
+"""The shell of this machine that is in none of these folders."""
 
 
-def _is_command_prompt(shell: list[str]) -> bool:
-    return shell[-1] == "/c"
+def _shell(not_in: Sequence[Path]) -> Shell:
+    return shell_for(HERE, lambda name: find_program(name, not_in), os.environ)
+
+
+def _description(shell: Shell) -> str:
+    """What the model reads: it has to know which shell reads its lines."""
+    first, rest = description("bash").split("\n", 1)
+    return "\n".join([f"{first} The shell is {shell.title}.{f' {shell.advice}' if shell.advice else ''}", rest])
 
 
 def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:

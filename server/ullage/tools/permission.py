@@ -20,7 +20,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ullage.context.blocks import Json
-from ullage.tools.command_lines.judge import Named, Site, Unknown, is_known, judge, parts_of
+from ullage.platforms.names import trap_in
+from ullage.platforms.system import HERE
+from ullage.tools.command_lines.judge import NOT_KNOWN, Named, Site, Unknown, is_known, judge, parts_of
 from ullage.tools.rules.naming import files_named
 from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS
 from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
@@ -93,8 +95,6 @@ def shown_pattern(pattern: str) -> str:
 
 # What running a command needs
 
-UNKNOWN_SHELL = "it is not known what it does"
-
 ASKED_CHARACTERS = 300
 """A longer command is not repeated in the question; the panel shows all of it above."""
 
@@ -131,10 +131,10 @@ _SEPARATORS = re.compile(r"[\s;&|<>()`'\"$=,:{}]+")
 def command_need(command: str, site: Site | None) -> PermissionNeed:
     """What running a command needs. Allowing it always allows each of its known parts in any combination, or just this line.
 
-    Without a `site` it is not known what it does: another shell than that of Unix reads it, or there is no folder.
+    Without a `site` it is not known what it does: there is no folder.
     """
-    judged = Unknown(UNKNOWN_SHELL) if site is None else judge(command, site)
-    each = Unknown(UNKNOWN_SHELL) if site is None else parts_of(command, site)
+    judged = Unknown(NOT_KNOWN) if site is None else judge(command, site)
+    each = Unknown(NOT_KNOWN) if site is None else parts_of(command, site)
     files = ""
     if isinstance(judged, Unknown):
         parts, harmless = exact_pattern(command), False
@@ -252,7 +252,9 @@ def digest_for_rule(pattern: str, folder: Path, workspaces: Sequence[Path]) -> s
 
 
 def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path]:
-    words = list(dict.fromkeys(word for word in _SEPARATORS.split(line.replace("\\", "")) if word))[:MOST_WORDS]
+    texts = {line.replace("\\", ""): None, line.replace("\\", "/"): None}  # as a Unix shell reads it, and as Windows does
+    words = [word for text in texts for word in _SEPARATORS.split(text) if word]
+    words = list(dict.fromkeys(word for word in words if trap_in(word, workspaces, HERE) is None))[:MOST_WORDS]
     folders = [folder, *(folder / word for word in words if _is_folder(folder / word))]  # `cd sub && sh s.sh`
     seen: set[Path] = set()
     for base in folders:

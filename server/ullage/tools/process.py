@@ -13,7 +13,6 @@ import codecs
 import os
 import re
 import secrets
-import signal
 import socket
 import sys
 from collections import deque
@@ -25,8 +24,9 @@ from typing import Literal
 
 from ullage.context.redact import redact
 from ullage.processes import reaper as helper
+from ullage.processes.ending import KILLED, Group
 from ullage.processes.programs import reaper
-from ullage.processes.start import Asker, signal_group, start_for_user
+from ullage.processes.start import Asker, start_for_user
 
 KEPT_CHARACTERS = 4_000_000
 """How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
@@ -73,10 +73,9 @@ async def run_process(
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
     mark = _new_mark()
-    transport, protocol = await start_for_user(
+    transport, protocol, group = await start_for_user(
         Asker.SHELL, command, lambda: Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
     )
-    group = transport.get_pid()
     try:
         ended = await wait_for_end(protocol, timeout)
         had_leftovers = not protocol.closed.is_set()
@@ -84,14 +83,15 @@ async def run_process(
             await _end(group, protocol)
         had_leftovers = await asyncio.to_thread(_end_marked, mark) > 0 or had_leftovers
         code = transport.get_returncode()
-        code = -signal.SIGKILL if code is None else code
+        code = KILLED if code is None else code
         return Finished(protocol.text(), code, ended, had_leftovers and ended == "by itself", protocol.dropped)
     finally:
-        signal_group(group, kill=True)
+        group.kill()
         await asyncio.shield(asyncio.to_thread(_end_marked, mark))
         with suppress(TimeoutError):
             await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
         transport.close()
+        group.close()
 
 
 async def wait_for_end(protocol: Output, timeout: float) -> Literal["by itself", "by timeout"]:
@@ -105,12 +105,12 @@ async def wait_for_end(protocol: Output, timeout: float) -> Literal["by itself",
     return "by itself"
 
 
-async def _end(group: int, protocol: Output) -> None:
+async def _end(group: Group, protocol: Output) -> None:
     """Asks all processes of the group to end, and kills those that have not."""
-    signal_group(group, kill=False)
+    group.ask()
     with suppress(TimeoutError):
         await asyncio.wait_for(protocol.closed.wait(), GRACE_SECONDS)
-    signal_group(group, kill=True)
+    group.kill()
     with suppress(TimeoutError):
         await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
 
@@ -175,7 +175,7 @@ async def run_alone(
         if before is None:
             return await run_process(command, folder, environment, timeout, on_output)
         mark = _new_mark()
-        transport, protocol = await start_for_user(
+        transport, protocol, group = await start_for_user(
             Asker.SHELL,
             [*before, *command],
             lambda: Output(on_output),
@@ -198,9 +198,10 @@ async def run_alone(
             ours.close()  # it kills all that is still there
             with suppress(TimeoutError):
                 await asyncio.wait_for(protocol.exited.wait(), _PATIENCE)
-            signal_group(transport.get_pid(), kill=True)
+            group.kill()
             await asyncio.shield(asyncio.to_thread(_end_marked, mark))
             transport.close()
+            group.close()
 
 
 def _told(ours: socket.socket) -> tuple[int, bool]:
@@ -217,7 +218,7 @@ def _told(ours: socket.socket) -> tuple[int, bool]:
         case ["ended", code, left]:
             return int(code), left == "1"
         case _:  # it was killed
-            return -signal.SIGKILL, False
+            return KILLED, False
 
 
 def _new_mark() -> str:
@@ -234,7 +235,7 @@ def _end_marked(mark: str) -> int:
             break
         for process in found:
             with suppress(OSError):
-                os.kill(process, signal.SIGKILL)
+                os.kill(process, -KILLED)
             ended.add(process)
     return len(ended)
 

@@ -16,7 +16,6 @@ import errno
 import os
 import secrets
 import stat
-import sys
 import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +24,10 @@ from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
+
+from ullage.platforms import moving
+from ullage.platforms.names import openable, trap_in
+from ullage.platforms.system import HERE, System
 
 OWN_FOLDER = ".ullage"
 """Where earlier versions kept in the workspace what is now kept outside of it. Records of then name files below it."""
@@ -108,6 +111,9 @@ class Folders:
         """
         if self.first is None:
             raise OutsideWorkspace("No folder is open, so there are no files to work with. Ask the user to open a folder.")
+        trap = trap_in(name, self.roots, HERE)
+        if trap is not None:
+            raise OutsideWorkspace(f"`{name}` is not a usable path: {trap}")
         try:
             path = self._lexically(self.first, name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
@@ -181,7 +187,7 @@ _STEP = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NO
 _READ = os.O_RDONLY | _NO_LINK | _CLOSED_ON_EXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _CLOSED_ON_EXEC | getattr(os, "O_BINARY", 0)
 
-_BY_FOLDER = sys.platform != "win32"
+_BY_FOLDER = HERE is not System.WINDOWS
 """Whether files can be opened beneath an open folder. Windows cannot; there the way is looked at before and after."""
 
 
@@ -272,7 +278,7 @@ def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result]
         mode = _writable_mode(name, folder, path)
         temporary = f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
         if folder is None:
-            temporary = str(path.parent / temporary)
+            temporary = openable(path.parent / temporary, HERE)
         try:
             with os.fdopen(os.open(temporary, _MAKE, 0o666 if mode is None else 0o600, dir_fd=folder), "wb") as file:
                 file.write(data)
@@ -282,7 +288,7 @@ def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result]
                 if mode is not None:
                     _set_mode(file.fileno(), temporary, mode)
                 about_to(os.fstat(file.fileno()))
-            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            moving.replace(temporary, name, folder=folder)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
@@ -295,7 +301,7 @@ def remove_regular(path: Path) -> None:
     with _folder_of(path, make=False) as (folder, name):
         if _writable_mode(name, folder, path) is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        os.unlink(name, dir_fd=folder)
+        moving.unlink(name, folder=folder)
 
 
 @contextmanager
@@ -303,7 +309,7 @@ def _folder_of(path: Path, *, make: bool) -> Generator[tuple[int | None, str]]:
     """The open folder that the file is in and the file's name there; without folders to open, no folder and the whole path."""
     if not _BY_FOLDER:
         _check_way(path, make=make)
-        yield None, str(path)
+        yield None, openable(path, HERE)
         return
     if not path.is_absolute() or ".." in path.parts:
         raise ValueError(f"{path} is not a resolved path")

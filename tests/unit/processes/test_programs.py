@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ullage.processes.programs import bare_environment, find_program, without_relative_entries
+from ullage.platforms.system import System
+from ullage.processes.programs import bare_environment, candidates, find_program, without_relative_entries
 
 
 def make_program(folder: Path, name: str = "rg") -> Path:
@@ -100,3 +101,19 @@ def test_our_own_programs_get_none_of_it(name: str):
         "HOME": "/home/user",
         "SystemRoot": "C:\\Windows",
     }
+
+
+def test_on_windows_a_program_has_an_ending_that_says_that_it_can_be_run():
+    folder = Path("/bin")
+    assert candidates(folder, "git", System.LINUX, {}) == candidates(folder, "git", System.MACOS, {}) == [folder / "git"]
+    assert candidates(folder, "git", System.WINDOWS, {"PATHEXT": ".EXE;;.CMD"}) == [folder / "git.exe", folder / "git.cmd"]
+    assert [path.suffix for path in candidates(folder, "git", System.WINDOWS, {})] == [".com", ".exe", ".bat", ".cmd"]
+
+
+def test_a_program_can_be_named_by_its_place_unless_that_is_in_the_workspace(tmp_path: Path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\n")
+    assert find_program(str(program), []) is None
+    program.chmod(0o755)
+    assert find_program(str(program), []) == str(program)
+    assert find_program(str(program), [tmp_path]) is None

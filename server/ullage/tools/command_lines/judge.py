@@ -47,6 +47,8 @@ class Site:
     """All folders that are open: no program of theirs is one of the system."""
     caged: bool
     """Whether what is harmless runs in a sandbox that gives it nothing to write, no network and no sockets."""
+    is_followed: bool = True
+    """Whether the line is one for a Unix shell, with Unix paths. Nothing else is judged here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,10 @@ class Unknown:
     """The line can be allowed as it stands only; `reason` says why."""
 
     reason: str
+
+
+NOT_KNOWN = "it is not known what it does"
+"""Of a line for a shell that is not read here, or without a folder."""
 
 
 def _names(words: str) -> frozenset[str]:
@@ -112,6 +118,8 @@ class Part:
 
 def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
     """Each command of the line; why it is not followed. Looks at the disk, and takes some milliseconds at most."""
+    if not site.is_followed:
+        return Unknown(NOT_KNOWN)
     read = follow(line)
     if isinstance(read, NotFollowed):
         return Unknown(read.reason)
@@ -168,6 +176,8 @@ def _stays(leading: Operands, judging: _Judging, word: Word) -> bool:
 
 def judge(line: str, site: Site) -> tuple[Named, ...] | Unknown:
     """The commands of the line by their names, or why it is only itself. Looks at the disk, and takes some milliseconds at most."""
+    if not site.is_followed:
+        return Unknown(NOT_KNOWN)
     read = follow(line)
     if isinstance(read, NotFollowed):
         return Unknown(read.reason)

@@ -14,6 +14,8 @@ from glob import iglob
 from itertools import islice
 from pathlib import Path
 
+from ullage.platforms.names import trap_in
+from ullage.platforms.system import HERE
 from ullage.tools.command_lines.judge import CHANGES_SHELL, Part, Site
 from ullage.tools.rules.patterns import RUNS_OTHERS
 from ullage.tools.rules.refusing import BETWEEN
@@ -32,10 +34,12 @@ _WITHIN = re.compile(r"[=:@,]")
 def files_named(line: str, parts: Sequence[Part], site: Site | None) -> tuple[str, ...]:
     """As the files are shown: relative to the folder that it runs in, else absolute. Folders end in `/`."""
     words = tuple(dict.fromkeys(islice(_words(line, parts), MOST_WORDS)))
+    if site is not None and not site.is_followed:
+        words = tuple(dict.fromkeys((*words, *islice(_pieces(line.replace("\\", "/")), MOST_WORDS))))
     if site is None:
         return tuple(dict.fromkeys(_plain(word.replace("\\", "/")) for word in words))
-    folders = [site.folder, *islice((site.folder / word for word in words if _is_folder(site.folder, word)), MOST_FOLDERS)]
-    return tuple(dict.fromkeys(name for folder in folders for word in words for name in _names(folder, word, site.folder)))
+    folders = [site.folder, *islice((site.folder / word for word in words if _is_folder(site, word)), MOST_FOLDERS)]
+    return tuple(dict.fromkeys(name for folder in folders for word in words for name in _names(folder, word, site)))
 
 
 def _words(line: str, parts: Sequence[Part]) -> Iterator[str]:
@@ -60,7 +64,11 @@ def _pieces(text: str) -> Iterator[str]:
             yield from (each for each in _WITHIN.split(piece)[1:] if each)
 
 
-def _names(folder: Path, word: str, top: Path) -> Iterator[str]:
+def _names(folder: Path, word: str, site: Site) -> Iterator[str]:
+    top = site.folder
+    if trap_in(word, site.workspaces, HERE) is not None:
+        yield _plain(word)
+        return
     try:
         if set(word) & set("*?["):
             found = [folder / each for each in islice(iglob(word, root_dir=folder), MOST_EXPANDED)]  # noqa: PTH207 - as a shell, without hidden names
@@ -83,8 +91,8 @@ def _plain(word: str) -> str:
     return os.path.normpath(word).replace(os.sep, "/")
 
 
-def _is_folder(top: Path, word: str) -> bool:
+def _is_folder(site: Site, word: str) -> bool:
     try:
-        return (top / word).is_dir()
+        return trap_in(word, site.workspaces, HERE) is None and (site.folder / word).is_dir()
     except (OSError, ValueError):
         return False

@@ -6,7 +6,6 @@ Started as `enter PROCESS DESCRIPTOR` by `connection.py`. Linux only.
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import socket
 import sys
@@ -23,6 +22,8 @@ _OWNER_OF = 0xB701
 
 def main() -> None:
     """Enters the namespace of users that the network belongs to first: in it this process has the right to enter the network."""
+    import fcntl  # the server takes `PORT` from here on every system, and Windows has no such module
+
     process, channel = int(sys.argv[-2]), socket.socket(fileno=int(sys.argv[-1]))
     network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     _enter(fcntl.ioctl(network, _OWNER_OF), _NEW_USER)
