@@ -247,8 +247,7 @@ for source, target, top in zip(sys.argv[1::3], sys.argv[2::3], sys.argv[3::3]):
 
 await main(async () => {
   await installPythonPackages();
-  film();
-  if (process.argv[2] === "film") return 0;
+  if (process.argv[2] === "film") return film();
   const pictures = ROOMS.flatMap(([, all]) => all);
   const missing = pictures.filter(([, from]) => !existsSync(join(TAKEN, `${from}.png`)));
   if (missing.length > 0) throw new Failure(`The tests did not take these, run them first:\n${missing.map(([, from]) => from).join("\n")}`);
@@ -257,14 +256,17 @@ await main(async () => {
   const files = pictures.flatMap(([name, from, , top = 0]) => [join(TAKEN, `${from}.png`), join(GALLERY, `${name}.png`), String(top)]);
   execFileSync(VENV_PYTHON, ["-c", SHRINK, ...files]);
   await writeFile(join(ROOT, "docs", "gallery.md"), page());
+  film();
   console.log(`docs/gallery.md with ${(await readdir(GALLERY)).length} pictures`);
   return 0;
 });
 
+/** What `lib/film.py` makes of the tour, and of pictures of the gallery. */
 function film() {
   const from = join(TAKEN, TOUR);
   if (!existsSync(from)) throw new Failure("The tour was not taken, run it first: node --test tests/e2e/tour.test.mjs");
-  execFileSync(VENV_PYTHON, [join(ROOT, "scripts", "lib", "film.py"), from, join(ROOT, "docs", "images")], { stdio: "inherit" });
+  execFileSync(VENV_PYTHON, [join(ROOT, "scripts", "lib", "film.py"), from, GALLERY, join(ROOT, "docs", "images")], { stdio: "inherit" });
+  return 0;
 }
 
 function page() {

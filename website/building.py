@@ -13,7 +13,7 @@ from pathlib import Path
 
 from website.checking import foreign_loads
 from website.gathering import gather
-from website.pages import ROOT, Page, Section, is_chinese, pages, sections
+from website.pages import REPOSITORY, ROOT, Page, Section, pages, sections
 
 HERE = Path(__file__).parent
 
@@ -34,11 +34,11 @@ def build(work: Path, site: Path) -> None:
     gather(pages(), work / "pages")
     shutil.copytree(HERE / "assets", work / "pages" / "assets")
     shutil.copytree(HERE / "overrides", work / "overrides")
-    configuration = (HERE / "zensical.toml").read_text("utf-8").replace("[project]\n", f"[project]\nnav = {_nav(sections())}\n", 1)
+    more = f"[project]\nnav = {_nav(sections())}\nrepo_url = {json.dumps(REPOSITORY)}\n"
+    configuration = (HERE / "zensical.toml").read_text("utf-8").replace("[project]\n", more, 1)
     (work / "zensical.toml").write_text(configuration, "utf-8")
     _generate(work)
     made = work / "site"
-    _mark_language(made)
     missing = [page.place for page in pages() if not (made / page.place).with_suffix(".html").is_file()]
     if missing:
         raise BuildError(f"The generator made no page of {', '.join(missing)}")
@@ -66,13 +66,6 @@ def _nav(of: Iterable[Section]) -> str:
 
 def _entries(of: Iterable[Page]) -> str:
     return "[" + ", ".join(f"{{ {json.dumps(page.title)} = {json.dumps(page.place)} }}" for page in of) + "]"
-
-
-def _mark_language(site: Path) -> None:
-    """Say which pages are Chinese: readers, hyphenation and the choice of glyphs go by it, and the generator knows one language for all."""
-    for page in site.rglob("*.html"):
-        if is_chinese(page.name):
-            page.write_text(page.read_text("utf-8").replace('<html lang="en"', '<html lang="zh-CN"', 1), "utf-8")
 
 
 DEFAULT_WORK = ROOT / ".dev" / "docs"

@@ -120,11 +120,6 @@ def pages() -> tuple[Page, ...]:
     return tuple(page for section in sections() for page in section.pages)
 
 
-def is_chinese(place: str) -> bool:
-    """Whether the page at this place, or the built one of it, is in Chinese."""
-    return ".zh-cn." in place
-
-
 def _documents() -> Iterator[str]:
     found = sorted((ROOT / "docs").rglob("*.md"), key=lambda path: (path.name != "README.md", path))
     yield from (path.relative_to(ROOT).as_posix() for path in found)

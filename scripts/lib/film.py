@@ -1,7 +1,7 @@
 """`npm run gallery`: the animation, the strip and the pictures of the first pages, from what the end-to-end tests took of the tour.
 
-Arguments: the folder with the pictures, and the folder for what is made. All are of the real window. The animation (`tour.webp`) and
-the strip (`strip.png`) have a line below each picture that says what it shows.
+Arguments: the folder with the pictures, that of the gallery, and that for what is made. All are of the real window. The animation
+(`tour.webp`) and the strip (`strip.png`) have a line below each picture that says what it shows.
 """
 
 import sys
@@ -38,12 +38,20 @@ STILLS = [
 ]
 """Picture, name of what is made of it, and whether the panel alone is shown."""
 
-WIDTH = 1024
+CROPPED = [
+    ("gauge", (880, 380, 1200, 750)),
+    ("preview", (952, 30, 1200, 720)),
+    ("timeline", (847, 30, 1200, 720)),
+]
+"""Pictures of the gallery of which the first pages show only a part: left, top, right and bottom."""
+
 CAPTION = 44
 BACKGROUND = "#1b2530"
 """The banner's colour in the manifest of the extension."""
 PANEL = 488
-"""Pixels at the right of the window that show the panel and the gauge below it."""
+"""Pixels at the right that show the panel and the gauge below it."""
+EDITOR = 352
+"""Pixels at the left of the window that show the list of files, which tells nothing here."""
 TOP = 34
 """Pixels of the window's title."""
 
@@ -57,16 +65,15 @@ def captioned(picture: Image.Image, words: str, size: int) -> Image.Image:
 
 
 def taken(folder: Path, name: str) -> Image.Image:
+    """A picture of the editor, the panel and the status bar."""
     with Image.open(folder / f"{name}.png") as picture:
-        return picture.convert("RGB")
+        return picture.convert("RGB").crop((EDITOR, TOP, picture.width, picture.height))
 
 
 def film(folder: Path) -> tuple[list[Image.Image], list[int]]:
     frames: list[Image.Image] = []
     for name, _, words in FILM:
-        picture = taken(folder, name)
-        picture.thumbnail((WIDTH, WIDTH), Image.Resampling.LANCZOS)
-        frames.append(captioned(picture, words, 20))
+        frames.append(captioned(taken(folder, name), words, 20))
     return frames, [duration for _, duration, _ in FILM]
 
 
@@ -83,7 +90,7 @@ def strip(folder: Path) -> Image.Image:
 
 
 def panel(picture: Image.Image) -> Image.Image:
-    return picture.crop((picture.width - PANEL, TOP, picture.width, picture.height))
+    return picture.crop((picture.width - PANEL, 0, picture.width, picture.height))
 
 
 def save(picture: Image.Image, path: Path) -> None:
@@ -92,12 +99,15 @@ def save(picture: Image.Image, path: Path) -> None:
 
 
 def main() -> None:
-    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    source, gallery, target = (Path(folder) for folder in sys.argv[1:])
     (first, *others), durations = film(source)
     first.save(target / "tour.webp", save_all=True, append_images=others, duration=durations, loop=0, quality=72, method=6)
     save(strip(source), target / "strip.png")
     for name, still, is_panel in STILLS:
         save(panel(taken(source, name)) if is_panel else taken(source, name), target / f"{still}.png")
+    for name, part in CROPPED:
+        with Image.open(gallery / f"{name}.png") as picture:
+            picture.crop(part).save(target / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

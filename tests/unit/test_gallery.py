@@ -1,9 +1,11 @@
-"""The pictures of docs/gallery.md: each that is named is there, none is left over, and all together are small."""
+"""The pictures of docs/gallery.md and of the other documents: each that is named is there, none is left over, and all together are small."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+from PIL import Image
 
 DOCS = Path(__file__).parents[2] / "docs"
 MOST_BYTES = 3_000_000
@@ -18,3 +20,18 @@ def test_the_pictures_are_those_that_are_named() -> None:
 
 def test_the_pictures_are_small() -> None:
     assert sum(path.stat().st_size for path in (DOCS / "gallery").iterdir()) < MOST_BYTES
+
+
+def test_the_other_pictures_are_those_that_documents_name() -> None:
+    texts = [path.read_text("utf-8") for path in (*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md"))]
+    named = {name for text in texts for name in re.findall(r"!\[[^\]]+\]\((?:docs/)?images/([^)]+)\)", text)}
+    assert named == {path.name for path in (DOCS / "images").iterdir()}
+    assert sum(path.stat().st_size for path in (DOCS / "images").iterdir()) < MOST_BYTES / 2
+
+
+def test_the_tour_moves_and_begins_again() -> None:
+    path = DOCS / "images" / "tour.webp"
+    assert path.stat().st_size < 1_000_000
+    with Image.open(path) as film:
+        frames, loop = getattr(film, "n_frames", 1), film.info["loop"]
+    assert (frames > 5, loop) == (True, 0)
