@@ -1,4 +1,4 @@
-"""The pictures of docs/gallery.md and of the other documents: each that is named is there, none is left over, and all together are small."""
+"""The pictures of docs/gallery.md and of other documents: what is named is there, nothing is left over, and all are small."""
 
 from __future__ import annotations
 
