@@ -11,7 +11,7 @@ type Optional<T> = T | null;
 
 export type SessionState = "idle" | "running" | "compacting";
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
-export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
+export type ToolStatus = "pending" | "awaiting_permission" | "awaiting_answer" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | "undone";
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";
 export type CompactionWay = "moves" | "api" | "model" | "program" | "note";
@@ -91,6 +91,36 @@ export interface PermissionOption {
   kind: "allow_once" | "allow_always" | "reject_once";
 }
 
+/** One answer that the agent offers, and what it means. */
+export interface QuestionOption {
+  optionId: string;
+  label: string;
+  description: string;
+}
+
+/** What the agent asks the user. All texts are the model's. */
+export interface Question {
+  /** What it is about, in a word or two. */
+  header: string;
+  question: string;
+  options: QuestionOption[];
+  /** Several options may be chosen. */
+  multiSelect?: Optional<boolean>;
+}
+
+/** What the user answered to one question: the labels of what they chose, and their own words. */
+export interface Answer {
+  question: string;
+  chosen: string[];
+  text?: Optional<string>;
+}
+
+/** What the user gives to one question. With neither they leave it out. */
+export interface GivenAnswer {
+  optionIds?: Optional<string[]>;
+  text?: Optional<string>;
+}
+
 /** `path` is absolute, `line` counts from 1. */
 export interface Location {
   path: string;
@@ -127,6 +157,11 @@ export interface ToolCallItem {
   document?: Optional<string>;
   /** While it waits for an approval: what is asked, part by part. */
   asked?: Optional<Asked>;
+  /** While it waits for the user's answers: what is asked, and the id of these very questions. */
+  questions?: Optional<Question[]>;
+  questionId?: Optional<string>;
+  /** What the user answered. */
+  answers?: Optional<Answer[]>;
 }
 
 /** One part of a call, and why it is asked about or not, in words for the user. */
@@ -856,6 +891,7 @@ export interface ClientRequests {
     },
     Nothing,
   ];
+  "ullage/question/respond": [OfSession & { toolCallId: string; questionId: string; answers?: Optional<GivenAnswer[]> }, Nothing];
   "ullage/permission/list": [{ sessionId?: Optional<string> }, { allowed: Allowed[]; asking: Asking }];
   "ullage/permission/forget": [
     { action?: Optional<string>; pattern?: Optional<string>; scope?: Optional<RuleScope>; sessionId?: Optional<string> },
@@ -936,6 +972,7 @@ export const METHODS = {
     "ullage/session/commitMessage": true,
     "ullage/session/setMode": true,
     "ullage/permission/respond": true,
+    "ullage/question/respond": true,
     "ullage/permission/list": true,
     "ullage/permission/forget": true,
     "ullage/permission/allow": true,

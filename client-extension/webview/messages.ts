@@ -25,6 +25,7 @@ export const PASS_THROUGH = [
   "ullage/session/setModel",
   "ullage/session/setMode",
   "ullage/permission/respond",
+  "ullage/question/respond",
   "ullage/permission/list",
   "ullage/permission/forget",
   "ullage/permission/allow",

@@ -60,6 +60,8 @@ NOT_SAID = frozenset(
     {
         # the words of the user, of the model, of tools and of files
         *("AppendUpdate.text", "AssistantItem.text", "BroughtSession.title", "Checkpoint.title", "CommitMessageResult.text"),
+        *("Answer.chosen", "Answer.question", "Answer.text", "GivenAnswer.text", "Question.header", "Question.question"),
+        *("QuestionOption.description", "QuestionOption.label"),
         *("CompactionItem.focus", "CompactionItem.summary", "Diff.new_text", "Diff.old_text", "ExportResult.text", "ForkOrigin.title"),
         *(
             "ForkPrompt.text",

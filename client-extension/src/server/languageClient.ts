@@ -63,7 +63,7 @@ export function createLanguageClient(
     documentSelector: [{ scheme: "file" }, { scheme: UNTITLED }],
     outputChannel: log,
     traceOutputChannel: log,
-    initializationOptions: { stateFolder, rememberedSession, trusted: vscode.workspace.isTrusted },
+    initializationOptions: { stateFolder, rememberedSession, trusted: vscode.workspace.isTrusted, questions: true },
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),

@@ -109,6 +109,22 @@ class FileDiff:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What the user answered to one question of the agent, which wrote `question` and the labels."""
+
+    question: str
+    chosen: tuple[str, ...] = ()
+    """The labels of the options that they chose."""
+    text: str = ""
+    """Their own words; empty where they wrote none."""
+
+    @property
+    def words(self) -> str:
+        """What the user says with it: what they chose and what they wrote, without the question. Empty where that is nothing."""
+        return "; ".join((*self.chosen, self.text) if self.text else self.chosen)
+
+
+@dataclass(frozen=True, slots=True)
 class ToolReturned:
     """A tool's result as the model gets it, already clipped.
 
@@ -137,6 +153,8 @@ class ToolReturned:
     """The files that the call changed, as far as that is known."""
     uncovered: tuple[Uncovered, ...] = ()
     """What it may have changed besides, and cannot be gone back to."""
+    answers: tuple[Answer, ...] = ()
+    """What the user answered, where the call asked them something: words of the user, which stand in `content` too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ class Options:
     state_folder: Path | None = None
     trusted: bool = True
     remembered_session: str | None = None
+    questions: bool = False
+    """Whether the client shows the agent's questions and answers them."""
 
 
 def read_options(value: object) -> tuple[Options, list[str]]:
@@ -38,4 +40,8 @@ def read_options(value: object) -> tuple[Options, list[str]]:
     if remembered is not None and not (isinstance(remembered, str) and is_id(remembered)):
         complaints.append("initializationOptions.rememberedSession is no id of a session and is passed over")
         remembered = None
-    return Options(None if folder is None else Path(folder), trusted is not False, remembered), complaints
+    questions = given.get("questions")
+    if questions is not None and not isinstance(questions, bool):
+        complaints.append("initializationOptions.questions is neither true nor false; the agent asks in words")
+        questions = False
+    return Options(None if folder is None else Path(folder), trusted is not False, remembered, questions is True), complaints

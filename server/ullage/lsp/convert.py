@@ -13,7 +13,8 @@ from ullage.lsp.changes_methods import open_changes_to_wire
 from ullage.session.timeline import items as session
 from ullage.session.timeline import updates
 from ullage.store.origins import is_foreign
-from ullage.tools.tool import PlanEntry
+from ullage.session.turns.questions import option_id
+from ullage.tools.tool import PlanEntry, Question
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
@@ -215,7 +216,15 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         locations=[wire.Location(place.path, place.line) for place in item.locations] or None,
         document=item.document,
         asked=_asked(item.asked),
+        questions=[_question(each) for each in item.questions] or None,
+        question_id=item.question_id or None,
+        answers=[wire.Answer(each.question, list(each.chosen), each.text or None) for each in item.answers] or None,
     )
+
+
+def _question(question: Question) -> wire.Question:
+    options = [wire.QuestionOption(option_id(place), each.label, each.description) for place, each in enumerate(question.options)]
+    return wire.Question(question.header, question.question, options, question.multi_select or None)
 
 
 def _asked(asked: session.Asked | None) -> wire.Asked | None:

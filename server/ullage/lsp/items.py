@@ -149,6 +149,34 @@ class Asked:
 
 
 @attrs.frozen
+class QuestionOption:
+    """One answer that the agent offers, and what it means."""
+
+    option_id: str
+    label: str
+    description: str
+
+
+@attrs.frozen
+class Question:
+    """What the agent asks the user. With `multi_select` several options may be chosen."""
+
+    header: str
+    question: str
+    options: list[QuestionOption]
+    multi_select: bool | None = None
+
+
+@attrs.frozen
+class Answer:
+    """What the user answered to one question: the labels of what they chose, and their own words."""
+
+    question: str
+    chosen: list[str]
+    text: str | None = None
+
+
+@attrs.frozen
 class Location:
     """A file that a call is at work in, by its absolute path; `line` counts from 1."""
 
@@ -165,7 +193,7 @@ class ToolCallItem:
     name: str
     title: str
     tool_kind: Literal["read", "edit", "search", "execute", "think", "other"]
-    status: Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
+    status: Literal["pending", "awaiting_permission", "awaiting_answer", "running", "completed", "failed", "cancelled"]
     input: str
     output: str
     diff: Diff | None = None
@@ -179,6 +207,9 @@ class ToolCallItem:
     locations: list[Location] | None = None
     document: str | None = None
     asked: Asked | None = None
+    questions: list[Question] | None = None
+    question_id: str | None = None
+    answers: list[Answer] | None = None
 
 
 @attrs.frozen

@@ -69,6 +69,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.EXPORT: (wire.ExportParams, wire.ExportResult),
     wire.SET_MODE: (wire.SetModeParams, wire.Nothing),
     wire.RESPOND: (permissions.RespondParams, wire.Nothing),
+    wire.ANSWER: (wire.AnswerParams, wire.Nothing),
     wire.ALLOWED: (permissions.ListParams, permissions.AllowedResult),
     wire.FORGET: (permissions.ForgetParams, wire.Nothing),
     wire.ALLOW: (permissions.AllowParams, wire.Nothing),

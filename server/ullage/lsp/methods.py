@@ -24,7 +24,7 @@ from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
-from ullage.lsp.permission_methods import PERMISSION_METHODS, respond
+from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
 from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
@@ -261,6 +261,7 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.SET_MODE: _set_mode,
     wire.LOOKED: _looked,
     wire.RESPOND: respond,
+    wire.ANSWER: answer,
 }
 """What answers the methods that wait for nothing. The functions raise `SessionError`."""
 

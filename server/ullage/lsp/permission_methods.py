@@ -1,4 +1,4 @@
-"""What the server does for the requests about permissions: answers to questions, and the rules of the user."""
+"""What the server does for the requests about permissions and questions: the user's answers, and their rules."""
 
 from __future__ import annotations
 
@@ -19,10 +19,19 @@ _NOTHING = wire.Nothing()
 
 
 def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
-    """Answers a question. Raises `SessionError`."""
+    """Answers an approval. Raises `SessionError`."""
     rules = [_rule(rule) for rule in params.rules or ()]
     session = sessions.get(params.session_id)
     session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id, rules=rules)
+    return _NOTHING
+
+
+def answer(sessions: Sessions, params: wire.AnswerParams) -> wire.Nothing:
+    """Answers what the agent asked. Raises `SessionError`."""
+    from ullage.session.turns.questions import Given
+
+    given = None if params.answers is None else [Given(tuple(each.option_ids or ()), each.text or "") for each in params.answers]
+    sessions.get(params.session_id).answer_question(params.tool_call_id, params.question_id, given)
     return _NOTHING
 
 

@@ -60,6 +60,7 @@ SET_MODE = "ullage/session/setMode"
 SET_EFFORT = "ullage/session/setEffort"
 COMMIT_MESSAGE = "ullage/session/commitMessage"
 RESPOND = "ullage/permission/respond"
+ANSWER = "ullage/question/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
 ALLOW = "ullage/permission/allow"
@@ -100,6 +101,24 @@ class OpenParams:
     """Params of `open`; without an id the most recent session is meant."""
 
     session_id: Id | None = None
+
+
+@attrs.frozen
+class GivenAnswer:
+    """What the user gave to one question: the options that they chose, and their own words. With neither they left it out."""
+
+    option_ids: list[Id] | None = None
+    text: str | None = None
+
+
+@attrs.frozen
+class AnswerParams:
+    """Params of `ullage/question/respond`: one answer to each question, in their order; without `answers` all are skipped."""
+
+    session_id: Id
+    tool_call_id: Id
+    question_id: Id
+    answers: list[GivenAnswer] | None = None
 
 
 @attrs.frozen

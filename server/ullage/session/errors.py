@@ -19,6 +19,7 @@ Reason: TypeAlias = Literal[
     "fits_only_cut",
     "no_such_item",
     "no_such_permission",
+    "no_such_question",
     "key_refused",
     "list_refused",
     "endpoint_failed",

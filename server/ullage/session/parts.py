@@ -41,6 +41,7 @@ from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId,
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.modes import ModeInForce
+from ullage.session.turns.questions import Questions
 from ullage.session.turns.turn import FileNotices
 from ullage.session.turns.turns import PromptQueue, Turns, Work
 from ullage.store.plain_files import ProposalFiles
@@ -112,9 +113,10 @@ class Parts:
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
         self._approvals = Approvals(timeline, self.permits, proposals, (surroundings.home or surroundings).folders, self._mode.refusal)
+        self._questions = Questions(timeline, lambda: surroundings.settings.shows_questions, lambda: self._queue.has_steering)
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
-            *(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording),
+            *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, self._recording),
             self._plan_accepted,
         )
         self._turns = Turns(

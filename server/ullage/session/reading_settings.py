@@ -139,7 +139,7 @@ _MOST_NAMED = 10
 """Unknown settings that are named in one sentence."""
 
 
-def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str]]:
+def read_settings(section: object, *, trusted: bool, shows_questions: bool = True) -> tuple[Settings, list[str]]:
     """The settings, and a sentence for the user about each value that could not be used and about what is no setting.
 
     `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
@@ -160,7 +160,7 @@ def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str
             )
         if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
             complaints += _installed().problems
-    return Settings(**used, trusted=trusted), complaints
+    return Settings(**used, trusted=trusted, shows_questions=shows_questions), complaints
 
 
 def name_on_the_page(setting: str) -> str:

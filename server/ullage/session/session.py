@@ -27,6 +27,7 @@ from ullage.session.timeline.display import SNAPSHOT_ITEMS
 from ullage.session.timeline.items import Item, new_id
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.timeline.updates import SessionState, Snapshot
+from ullage.session.turns.questions import Given
 from ullage.session.turns.turns import SURELY_FITS, close_what_is_open, is_unfinished, refuse_too_long
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.covering import Rule
@@ -126,6 +127,8 @@ class Session(Parts):
             attachments = [await attach(ref, rules, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
+        if prompt.steering:
+            self._questions.prompted()
         if not self.title:
             self._take_title(text)
         if not self.busy:
@@ -206,6 +209,10 @@ class Session(Parts):
     ) -> None:
         """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
         self._approvals.answer(tool_call_id, permission_id, option_id, reason, rules)
+
+    def answer_question(self, tool_call_id: str, question_id: str, given: Sequence[Given] | None) -> None:
+        """The user's answers to the questions of a call, in their order; None skips them. Raises `SessionError`."""
+        self._questions.answer(tool_call_id, question_id, given)
 
     def rename(self, title: str) -> None:
         """Gives the session another title."""

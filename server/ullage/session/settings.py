@@ -59,6 +59,8 @@ class Settings:
     """`ullage.store.versionsLimit` (megabytes): what copies of files may take, by which the agent's changes are taken back."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
+    shows_questions: bool = True
+    """Whether the front end shows the agent's questions; without that the agent asks in words."""
 
     @property
     def versions_bytes(self) -> int:

@@ -165,6 +165,8 @@ def _whole(entry: Entry, results: ResultFiles) -> Iterator[Passage]:
         case ToolReturned() if entry.tool != RECALL:
             whole = results.read(entry.tool_use_id, entry.full_output)
             yield Passage(f"result of {entry.tool}", entry.content if whole is None else whole, entry.tool_use_id)
+            if entry.answers:
+                yield Passage("user", "\n".join(answer.words for answer in entry.answers), entry.tool_use_id)
         case Notice():
             yield Passage("notice", entry.text)
         case Compaction(summarised=summarised) if summarised is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ullage.context.entries import Logged
 from ullage.context.policies.memgpt import blocks_of
+from ullage.tools.ask_user import AskUser
 from ullage.tools.bash import Bash
 from ullage.tools.compact import Compact
 from ullage.tools.diagnostics import Diagnostics
@@ -81,6 +82,7 @@ def _reading(dependencies: ToolDependencies) -> list[Tool]:
         ProposePlan(dependencies.plans, dependencies.editor),
         RecallTool(dependencies.recall, dependencies.shelf),
         Compact(),
+        AskUser(),
     ]
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, runtime_checkable
 import fastjsonschema
 
 from ullage.context.blocks import Json, Media, ToolSpec
-from ullage.context.entries import FileDiff, FileTouch
+from ullage.context.entries import Answer, FileDiff, FileTouch
 from ullage.tools.command_lines.judge import Part
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
@@ -101,6 +101,31 @@ class PlanEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Option:
+    """One answer that is offered: a label of few words, and what it means."""
+
+    label: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the agent asks the user. Each text is the model's, with what cannot be seen as escapes."""
+
+    header: str
+    """What it is about, in a word or two."""
+    question: str
+    options: tuple[Option, ...]
+    """Each label once."""
+    multi_select: bool = False
+    """Whether several may be chosen."""
+
+
+Unanswered: TypeAlias = Literal["skipped", "prompted", "not_shown"]
+"""The user skipped it, or wrote a prompt instead; or nobody is there who could show it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What a call gave: `content` for the model (never empty), and what the program and the user need to know."""
 
@@ -118,6 +143,8 @@ class ToolOutcome:
     """Images and documents that the model is shown with it; their bytes are kept by then."""
     accepts_plan: bool = False
     """Set where the user accepted a plan, which stands in `content`."""
+    answers: tuple[Answer, ...] = ()
+    """What the user answered, which stands in `content` too."""
     complete: bool = True
     """False where `content` holds only parts of what there was, and says so."""
 
@@ -131,6 +158,8 @@ class ToolCall:
     output: Callable[[str], None] = field(default=lambda text: None)
     allowed: PermissionNeed | None = None
     """What was allowed for this call, by the user now or by what they always allow; None where nothing had to be."""
+    answers: tuple[Answer, ...] | Unanswered = "not_shown"
+    """Of a tool that `AsksUser`: one answer to each question, in their order."""
 
 
 class BadToolInput(Exception):
@@ -182,6 +211,15 @@ class LaysOpen(Protocol):
 
     async def lay_open(self, call_id: str, input: Mapping[str, Json]) -> Path | None:
         """Where the document lies; None where there is none. Raises `StoreFailed`."""
+        ...
+
+
+@runtime_checkable
+class AsksUser(Protocol):
+    """A tool that asks the user something before it runs. An answer allows nothing."""
+
+    def questions(self, input: Mapping[str, Json]) -> tuple[Question, ...]:
+        """What is asked. Raises `BadToolInput`."""
         ...
 
 

@@ -36,6 +36,7 @@ export const COMMANDS_AND_SETTINGS: readonly string[] = [
   known("initializationOptions is no object and is passed over"),
   known("initializationOptions.stateFolder is no absolute path and is passed over"),
   known("initializationOptions.trusted is neither true nor false; the workspace counts as not trusted"),
+  known("initializationOptions.questions is neither true nor false; the agent asks in words"),
   known("initializationOptions.rememberedSession is no id of a session and is passed over"),
   known("1 file"),
   known("{count} files"),

@@ -15,7 +15,7 @@ from ullage.context.calls import one_line
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.staged_options import OwnText
-from ullage.context.entries import Entry, Logged, Notice, UserPrompt
+from ullage.context.entries import Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.quoting import beginning_of_quoted, end_of_quoted, quoted
 from ullage.context.redact import redact
 from ullage.context.view.log_places import entry_at
@@ -24,6 +24,8 @@ FITS = 0.9
 """Of the window: how much of it the text and the answer may take, since both are estimates."""
 LONGEST_BLOCK = 8_000
 """Characters of one block that is written out; what a longer one has in its middle is left out: a summary never needs all of it."""
+ANSWERS = "user answers"
+"""Who speaks where the user answered a question: the agent's question stands in the result before it."""
 LONGEST_NAME = 64
 """Characters of a tool's name: as many as the API allows."""
 
@@ -59,38 +61,37 @@ def middle_out(results: Sequence[ToolResult], share: float) -> list[ToolResult]:
 def _lines(messages: Iterable[Message], entries: Sequence[Logged], result_characters: int | None, dropped: set[int]) -> Iterator[str]:
     for message in messages:
         for block, source in zip(message.blocks, message.sources, strict=True):
-            said = _said(message.role, block, entry_at(entries, source))
-            if said is not None and id(block) not in dropped:
-                who, text = said
-                text = _beginning(text, result_characters) if isinstance(block, ToolResult) else text
-                yield f"[{who}]\n{quoted(text)}"
+            for who, text in _said(message.role, block, entry_at(entries, source)):
+                is_result = isinstance(block, ToolResult) and who != ANSWERS
+                if not (is_result and id(block) in dropped):
+                    yield f"[{who}]\n{quoted(_beginning(text, result_characters) if is_result else text)}"
 
 
 def _passages(messages: Iterable[Message], entries: Sequence[Logged], longest: int) -> Iterator[str]:
     for message in messages:
         for block, source in zip(message.blocks, message.sources, strict=True):
-            said = _said(message.role, block, entry_at(entries, source))
-            if said is not None:
-                who, text = said
+            for who, text in _said(message.role, block, entry_at(entries, source)):
                 yield f"[{who}, entry {source}]\n{quoted(_without_middle(redact(text), longest))}"
 
 
-def _said(role: Role, block: Block, entry: Entry | None) -> tuple[str, str] | None:
-    """Who says it, and what; None for thinking."""
+def _said(role: Role, block: Block, entry: Entry | None) -> Iterator[tuple[str, str]]:
+    """Who says it, and what; nothing for thinking. What the user answered to a question is theirs, though it is a result."""
     match block:
         case Text():
-            return _speaker(role, block, entry), block.text
+            yield _speaker(role, block, entry), block.text
         case ToolUse():
             name = one_line(block.name, LONGEST_NAME)
-            return f"{role} calls {name}", json.dumps(dict(block.input), ensure_ascii=False, default=dict)
+            yield f"{role} calls {name}", json.dumps(dict(block.input), ensure_ascii=False, default=dict)
         case ToolResult():
-            return "failed result" if block.is_error else "result", block.content
+            yield "failed result" if block.is_error else "result", block.content
+            if isinstance(entry, ToolReturned) and entry.answers and block.content == entry.content:  # else they were taken out
+                yield ANSWERS, "\n".join(answer.words for answer in entry.answers)
         case Thinking() | RedactedThinking():
-            return None
+            return
         case Image() | Document():  # the text beside it says what it is
-            return None
+            return
         case _:
-            return "summary", block.content
+            yield "summary", block.content
 
 
 def _speaker(role: Role, block: Text, entry: Entry | None) -> str:

@@ -171,6 +171,7 @@ def _kept(projection: Projection, shown: Sequence[Shown], options: ClearOptions)
 
 def _spared(projection: Projection, shown: Sequence[Shown], options: ClearOptions) -> Iterator[int]:
     """Those of tools, newest messages and newest turns that are never cleared."""
+    yield from (result.seq for result in shown if result.returned.answers)  # words of the user, whatever the policy
     if options.spared_tools:
         yield from (result.seq for result in shown if result.returned.tool in options.spared_tools)
     first = len(projection.messages) - options.spared_messages

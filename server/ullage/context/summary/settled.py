@@ -16,7 +16,7 @@ from ullage.context.calls import Call, one_line
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.media import in_words
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply, Attachment, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import Answer, AssistantReply, Attachment, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
@@ -39,8 +39,12 @@ ERROR_WORDS_CHARACTERS = 200
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
 ANSWER_CHARACTERS = 600
-ASKING = ("AskUserQuestion", "ask_user", "ask_followup_question", "request_user_input")
-"""Tools that ask the user: what comes back are their words."""
+ASK_USER = "ask_user"
+"""Ullage's own tool that asks the user. Its results have the answers apart."""
+NOT_ANSWERED = "The user did not answer"
+"""How its result begins where they did not."""
+ASKING = ("AskUserQuestion", ASK_USER, "ask_followup_question", "request_user_input", "question", "vscode_askQuestions")
+"""Tools that ask the user, of Claude Code, Gemini CLI, Cline, Codex, OpenCode and VS Code too: what comes back are their words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,9 @@ class Settled:
         self.errors.add(call)
         self.work.add(call)
         self.task_list.add(call)
-        if call.returned.tool in ASKING and not call.returned.is_error and call.returned.content.strip():
+        for answer in call.returned.answers:
+            self._forbid(Said(call.seq, _answer(answer)))
+        if call.returned.tool in ASKING and not call.returned.answers and _tells_an_answer(call.returned):
             self._forbid(Said(call.seq, f"Asked by the agent, the user said: {one_line(call.returned.content, ANSWER_CHARACTERS)}"))
         if call.returned.refusal is not None:
             self._forbid(Said(call.seq, _refusal(call, call.returned.refusal)))
@@ -244,6 +250,18 @@ class Asked(Sequence[Said]):
 
     def __repr__(self) -> str:
         return f"Asked({len(self)} messages)"
+
+
+def _tells_an_answer(returned: ToolReturned) -> bool:
+    return not returned.is_error and bool(returned.content.strip()) and not returned.content.startswith(NOT_ANSWERED)
+
+
+def _answer(answer: Answer) -> str:
+    """What the user answered. The question and the labels are a model's: they cannot end where they are quoted and go on as the user."""
+    asked, *chosen = (one_line(text, CALL_CHARACTERS).replace("`", "'") for text in (answer.question, *answer.chosen))
+    said = f"chose {' and '.join(f'`{label}`' for label in chosen)}" if chosen else ""
+    wrote = f"wrote: {one_line(answer.text, ANSWER_CHARACTERS)}" if answer.text else ""
+    return f"Asked by the agent `{asked}`, the user {' and '.join(filter(None, (said, wrote)))}"
 
 
 def _refusal(call: Call, reason: str) -> str:

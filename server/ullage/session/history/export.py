@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import AssistantBlock, Json, Text, Thinking, ToolUse
 from ullage.context.calls import one_line
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import Answer, AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.redact import redact
 from ullage.store.encode import encode
 
@@ -66,6 +66,8 @@ def _part(logged: Logged, inputs: dict[str, Mapping[str, Json]]) -> str:
         case AssistantReply() as reply:
             inputs.update((block.id, block.input) for block in reply.blocks if isinstance(block, ToolUse))
             return "\n\n".join(part for block in reply.blocks if (part := _said(block)))
+        case ToolReturned(answers=answers) if answers:
+            return f"## You, {_when(logged.at)}\n\n" + "\n\n".join(map(_answered, answers))
         case ToolReturned() as result:
             given = ", ".join(f"{key}: {value}" for key, value in inputs.pop(result.tool_use_id, {}).items())
             called = one_line(f"{result.tool} {given}", INPUT_CHARACTERS)
@@ -85,6 +87,13 @@ def _said(block: AssistantBlock) -> str:
     if isinstance(block, Text):
         return block.text.strip()
     return _folded("Thinking", block.thinking) if isinstance(block, Thinking) and block.thinking.strip() else ""
+
+
+def _answered(answer: Answer) -> str:
+    """The agent's question as a quotation, then what the user said to it."""
+    asked = "\n".join(f"> {line}".rstrip() for line in answer.question.splitlines())
+    chosen = "\n".join(f"- {one_line(label, INPUT_CHARACTERS)}" for label in answer.chosen)
+    return "\n\n".join(part for part in (asked, chosen, answer.text) if part)
 
 
 def _when(at: float) -> str:

@@ -42,7 +42,7 @@ class Figures:
     """What became of the last turn."""
     state: SessionState = "idle"
     waits: frozenset[str] = frozenset()
-    """The calls that wait for the user's answer."""
+    """The calls that wait for the user: for an approval, or for an answer."""
     used: int | None = None
     threshold: int | None = None
     cost: float | None = None
@@ -67,7 +67,7 @@ class Figures:
             case ChangesChanged(changes=changes):
                 return replace(self, files=changes.count, added=changes.added, removed=changes.removed)
             case ItemUpdated(item=ToolCallItem() as call):
-                asks = call.status == "awaiting_permission"
+                asks = call.status in ("awaiting_permission", "awaiting_answer")
                 return self if asks == (call.id in self.waits) else replace(self, waits=self.waits ^ {call.id})
             case _:
                 return self

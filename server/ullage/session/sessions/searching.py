@@ -197,6 +197,8 @@ def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
                 yield from _said(block)
         case ToolReturned():
             yield f"result of {in_a_line(entry.tool)} ({entry.tool_use_id})", entry.content
+            if entry.answers:
+                yield "user answers", "\n".join(answer.words for answer in entry.answers)
         case Notice():
             yield "notice", entry.text
         case Compaction(summarised=summarised) if summarised is not None:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction_entries import Checked, FetchedAgain, Rung, Trigger
-from ullage.context.entries import Action, FileDiff
+from ullage.context.entries import Action, Answer, FileDiff
 from ullage.session.timeline.turn_costs import TurnCost
 from ullage.tools.rules.covering import AskedPart, Proposal
-from ullage.tools.tool import AskedAction, ToolKind
+from ullage.tools.tool import AskedAction, Question, ToolKind
 
-ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
+ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "awaiting_answer", "running", "completed", "failed", "cancelled"]
 CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled", "undone"]
 OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once"]
 
@@ -142,6 +142,12 @@ class ToolCallItem:
     """While the call waits for an approval: the absolute path of the document that it is about, which the user may edit."""
     asked: Asked | None = None
     """While the call waits for an approval."""
+    questions: tuple[Question, ...] = ()
+    """While the call waits for the user's answers."""
+    question_id: str = ""
+    """Of these very questions; an answer names it."""
+    answers: tuple[Answer, ...] = ()
+    """What the user answered."""
     media: tuple[ShownMedia, ...] = ()
     """What the model is shown with the output."""
     failure: Failure | None = None

@@ -55,7 +55,7 @@ Later = Callable[[float, Callable[[], None]], object]
 TOLD_EVERY_SECONDS = 1 / 30
 """How often the user is told of more text: nobody reads faster, and each time costs as much as a piece."""
 
-OPEN = ("pending", "awaiting_permission", "running")
+OPEN = ("pending", "awaiting_permission", "awaiting_answer", "running")
 """States of a call that has no result."""
 
 
@@ -365,6 +365,8 @@ class Timeline:
                         permission_reason="",
                         document=None,
                         asked=None,
+                        questions=(),
+                        question_id="",
                     )
                 )
 

@@ -26,8 +26,9 @@ from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
+from ullage.session.turns.questions import Questions
 from ullage.store.errors import StoreFailed
-from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
+from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
 MOST_AT_ONCE = 8
 """Calls that run side by side: enough to keep a disk busy, and few enough to leave threads to other sessions."""
@@ -59,6 +60,7 @@ class Calls:
         conversation: Conversation,
         tools: Mapping[str, Tool],
         approvals: Approvals,
+        questions: Questions,
         surroundings: Surroundings,
         policy: PolicyInUse,
         recording: Recording,
@@ -68,6 +70,7 @@ class Calls:
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
+        self._questions = questions
         self._surroundings = surroundings
         self._policy = policy
         self._recording = recording
@@ -131,6 +134,7 @@ class Calls:
             line=outcome.line,
             changed=changes.files,
             uncovered=changes.uncovered,
+            answers=outcome.answers,
         )
         logged = self._conversation.append(entry)
         self._recording.logged(call.id)
@@ -160,6 +164,9 @@ class Calls:
             allowed = await permit(call, tool, self._approvals)
             if isinstance(allowed, ToolOutcome):
                 return allowed, None
+            if isinstance(tool, AsksUser):
+                answers = await self._questions.ask(call.id, tool.questions(call.input))
+                return await tool.run(ToolCall(call.id, call.input, answers=answers)), None
             self._show(call.id, "running")
             async with self._recording.around(changes, tool.kind, allowed):
                 outcome = await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))

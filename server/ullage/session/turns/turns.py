@@ -20,6 +20,7 @@ from ullage.context.blocks import ToolUse
 from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Attachment, Forked, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.summary.settled import ASK_USER, NOT_ANSWERED
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, ContextFull
@@ -124,6 +125,11 @@ class PromptQueue:
             logged = replace(logged, entry=prompt)  # not a second copy of its text
         self._conversation.show(logged)
 
+    @property
+    def has_steering(self) -> bool:
+        """Whether a prompt waits for the next boundary of the running turn."""
+        return any(prompt.steering for prompt in self._waiting)
+
     def start_steering(self) -> bool:
         """Lets those that were meant for the running turn join it; whether there were any."""
         joining = [prompt for prompt in self._waiting if prompt.steering]
@@ -155,6 +161,10 @@ logger = logging.getLogger(__name__)
 
 
 INTERRUPTED = "This turn was interrupted when Ullage ended. What was done by then is kept."
+
+
+STOPPED_ASKING = "they stopped this turn while the question was open."
+ASK_AGAIN = "Ullage ended while the question was open. Ask again, if you still need the answer."
 
 
 RESUMED = "The turn was interrupted before it was finished. Go on where it was cut, without repeating what is done."
@@ -302,6 +312,8 @@ def interrupted_result(call: ToolUse, outcome: Outcome) -> ToolReturned:
     """The result of a call that has none: every call needs one."""
     who = "The user stopped this turn" if outcome == "cancelled" else "This call was interrupted"
     text = f"{who} before the call was done. It is not known what it did; look before you rely on it."
+    if call.name == ASK_USER:
+        text = f"{NOT_ANSWERED}: {STOPPED_ASKING if outcome == 'cancelled' else ASK_AGAIN}"
     return ToolReturned(call.id, call.name, text, is_error=True, characters=len(text))
 
 
