@@ -131,7 +131,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     }
   }
 
-  /** Shows the panel, and in it the question that waits; asked again, the next one. */
+  /** Shows the panel, and in it what waits for the user; asked again, the next one. */
   async showNextApproval(): Promise<void> {
     if (this.listening && this.isVisible) {
       await vscode.commands.executeCommand(`${ChatView.id}.focus`);
@@ -139,7 +139,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       return;
     }
     const current = this.session.current;
-    const first = current?.approvals[0];
+    const first = current?.waiting[0];
     await (current === undefined || first === undefined
       ? this.focus()
       : this.show({ kind: "item", sessionId: current.sessionId, itemId: first.id }));

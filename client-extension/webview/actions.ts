@@ -1,7 +1,7 @@
 /** What the user can do from the panel, for the parts that draw it. Failures are shown above the prompt box. */
 
 import { t } from "../src/l10n";
-import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
+import type { AttachmentRef, GivenAnswer, ParamsOf, ResultOf } from "../src/protocol";
 import { fitOffer } from "../src/server/answers";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
@@ -26,6 +26,10 @@ export interface Actions extends Pick<
   editPrompt(itemId: string): void;
   /** Scrolls to an item of the conversation, loading what precedes it where needed. */
   showItem(itemId: string): void;
+  /** What the user had given to these questions when the panel was there last; undefined where that is nothing. */
+  keptAnswer(questionId: string): readonly GivenAnswer[] | undefined;
+  /** Remembers that for the next time. */
+  keepAnswer(questionId: string, given: readonly GivenAnswer[]): void;
 }
 
 /** A button beside a message that something was not done. */
@@ -43,9 +47,12 @@ export interface ActionParts {
   /** The first turn that changed files, from that prompt on. */
   firstChangeFrom: (itemId: string) => string | undefined;
   showItem: (itemId: string) => void;
+  keptAnswer: Actions["keptAnswer"];
+  keepAnswer: Actions["keepAnswer"];
 }
 
-export function createActions({ host, sessionId, showError, loadEarlier, firstChangeFrom, showItem }: ActionParts): Actions {
+export function createActions(parts: ActionParts): Actions {
+  const { host, sessionId, showError, loadEarlier, firstChangeFrom, showItem } = parts;
   /** What was attached to the prompts of this panel, so that one of them can be sent again. */
   const attached = new Map<string, readonly AttachmentRef[]>();
 
@@ -112,5 +119,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, firstCh
     loadEarlier,
     editPrompt: (itemId) => host.runCommand("ullage.editPrompt", [itemId, firstChangeFrom(itemId)].filter(Boolean).join(" ")),
     showItem,
+    keptAnswer: parts.keptAnswer,
+    keepAnswer: parts.keepAnswer,
   };
 }

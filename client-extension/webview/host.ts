@@ -1,7 +1,7 @@
 /** The panel's way to the extension host: requests with answers, and orders without. `acquireVsCodeApi` is called here and only once. */
 
 import type { Attachment } from "./dock/attachments";
-import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
+import type { AttachmentRef, GivenAnswer, ParamsOf, ResultOf } from "../src/protocol";
 import type { FileSuggestion, Gathered, ImageFile, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
 
 interface VsCodeApi {
@@ -16,6 +16,8 @@ declare function acquireVsCodeApi(): VsCodeApi;
 export interface Remembered {
   draft: string;
   attached: readonly Attachment[];
+  /** What was given to questions that are not answered yet. */
+  answering?: { questionId: string; given: readonly GivenAnswer[] };
   /** The end of the conversation, as it was shown last (`state.ts`). */
   shown?: unknown;
 }

@@ -51,6 +51,8 @@ const actions = createActions({
   loadEarlier: () => void loadEarlier(PAGE).catch(showFailure),
   firstChangeFrom: (itemId) => firstChangeFrom(state.session?.items ?? [], state.session?.turns ?? NO_TURNS, itemId),
   showItem: (itemId) => void showItem(itemId).catch(showFailure),
+  keptAnswer: (questionId) => (remembered.answering?.questionId === questionId ? remembered.answering.given : undefined),
+  keepAnswer: (questionId, given) => remember({ answering: { questionId, given } }),
 });
 const cards = new Cards(actions);
 const feed = new HistoryFeed(

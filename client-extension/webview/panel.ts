@@ -1,8 +1,9 @@
 /** The panel as a whole: its parts from top to bottom, each drawn from the state. */
 
-import { approvalsIn } from "../src/session/approvals";
+import { waitingIn, waitsForUser } from "../src/session/approvals";
 import type { Actions } from "./actions";
 import { approvalInSight } from "./items/approval";
+import { focusQuestion } from "./items/question";
 import { Activity, Announcer } from "./conversation/activity";
 import { Banners, SessionHeader } from "./header";
 import type { Cards } from "./dock/cards";
@@ -178,7 +179,7 @@ export class Panel {
 
   /** Leads to the question after the one that has the focus, round and round. */
   nextApproval(): void {
-    const waiting = approvalsIn(this.state?.session?.items ?? []);
+    const waiting = waitingIn(this.state?.session?.items ?? []);
     const at = document.activeElement?.closest<HTMLElement>("[data-item-id]")?.dataset.itemId;
     const next = waiting[(waiting.findIndex(({ id }) => id === at) + 1) % Math.max(1, waiting.length)];
     if (next !== undefined) {
@@ -211,7 +212,11 @@ export class Panel {
     this.sheet.close();
     const found = this.timeline.reveal(itemId);
     if (found) {
-      markWords(this.timeline.element.querySelector<HTMLElement>(`[data-item-id="${CSS.escape(itemId)}"]`), words);
+      const row = this.timeline.element.querySelector<HTMLElement>(`[data-item-id="${CSS.escape(itemId)}"]`);
+      if (words === "" && row !== null) {
+        focusQuestion(row);
+      }
+      markWords(row, words);
     }
     return found;
   }
@@ -229,7 +234,7 @@ export class Panel {
 
   private showWaiting(): void {
     if (this.sheet.shows !== undefined) {
-      const waits = this.state?.session?.items.findLast((item) => item.kind === "toolCall" && item.status === "awaiting_permission");
+      const waits = this.state?.session?.items.findLast(waitsForUser);
       this.sheet.showWaiting(waits?.id);
     }
   }

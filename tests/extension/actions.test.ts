@@ -30,6 +30,8 @@ function played(refusal: Error): Played {
     showError: (message, wayOut) => shown.push({ message, wayOut }),
     loadEarlier: () => undefined,
     firstChangeFrom: () => undefined,
+    keptAnswer: () => undefined,
+    keepAnswer: () => undefined,
     showItem: () => undefined,
   });
   return { actions, asked, shown };

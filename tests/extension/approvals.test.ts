@@ -3,7 +3,7 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approvalsAfter, approvalsIn, questionOf, Reminders } from "../../client-extension/src/session/approvals";
+import { questionOf, Reminders, waitingAfter, waitingIn } from "../../client-extension/src/session/approvals";
 import { render } from "../../client-extension/src/session/gauge";
 import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
 import { approvalInSight } from "../../client-extension/webview/items/approval";
@@ -30,30 +30,30 @@ function asking(id: string, more: Partial<ToolCallItem> = {}): ToolCallItem {
 const put = (item: ToolCallItem): Update => ({ kind: "item", item });
 
 test("what waits is known from the snapshot on, and is gone when it is answered or removed", () => {
-  let waiting = approvalsIn([user("p1"), asking("t1"), toolCall("t2")]);
+  let waiting = waitingIn([user("p1"), asking("t1"), toolCall("t2")]);
   assert.deepEqual(
     waiting.map(({ id }) => id),
     ["t1"],
   );
-  waiting = approvalsAfter(waiting, put(asking("t3")));
-  waiting = approvalsAfter(waiting, put(asking("t3", { permissionId: "q-again" })));
+  waiting = waitingAfter(waiting, put(asking("t3")));
+  waiting = waitingAfter(waiting, put(asking("t3", { permissionId: "q-again" })));
   assert.deepEqual(
     waiting.map(({ permissionId }) => permissionId),
     ["q-t1", "q-again"],
   );
-  waiting = approvalsAfter(waiting, put(toolCall("t1", { status: "running" })));
-  waiting = approvalsAfter(waiting, { kind: "remove", itemId: "t3" });
+  waiting = waitingAfter(waiting, put(toolCall("t1", { status: "running" })));
+  waiting = waitingAfter(waiting, { kind: "remove", itemId: "t3" });
   assert.deepEqual(waiting, []);
 });
 
 test("an update of something else changes nothing", () => {
-  const waiting = approvalsIn([asking("t1")]);
+  const waiting = waitingIn([asking("t1")]);
   for (const update of [
     { kind: "title", title: "x" },
     put(toolCall("t9")),
     { kind: "append", itemId: "t1", field: "input", text: "x" },
   ] as Update[]) {
-    assert.equal(approvalsAfter(waiting, update), waiting);
+    assert.equal(waitingAfter(waiting, update), waiting);
   }
 });
 

@@ -42,13 +42,14 @@ const bindings = (command: string, when: string) =>
   manifest.contributes.keybindings.filter((binding) => binding.command === command && binding.when === when);
 
 void describe("a question that waits is answered by keys from everywhere", () => {
-  for (const [command, key] of [
-    ["ullage.allow", APPROVAL_KEYS.anywhere.allow],
-    ["ullage.refuse", APPROVAL_KEYS.anywhere.refuse],
-    ["ullage.nextApproval", APPROVAL_KEYS.anywhere.next],
+  const approvals = "ullage.approvals > 0 && !inQuickInput";
+  for (const [command, key, when] of [
+    ["ullage.allow", APPROVAL_KEYS.anywhere.allow, approvals],
+    ["ullage.refuse", APPROVAL_KEYS.anywhere.refuse, approvals],
+    ["ullage.nextApproval", APPROVAL_KEYS.anywhere.next, "(ullage.approvals > 0 || ullage.questions > 0) && !inQuickInput"],
   ] as const) {
     test(`${command} by ${key}, and only while one waits`, () => {
-      const [binding, ...more] = bindings(command, "ullage.approvals > 0 && !inQuickInput");
+      const [binding, ...more] = bindings(command, when);
       assert.deepEqual([binding?.key, binding?.mac, more], [key.toLowerCase(), keyInWords(key, true).toLowerCase(), []]);
     });
   }

@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 import { setTimeout as delay } from "node:timers/promises";
 import { t } from "../l10n";
-import { approvalsAfter, approvalsIn } from "./approvals";
+import { isApproval, waitingAfter, waitingIn } from "./approvals";
 import { Opening, reopen } from "./opening";
 import type {
   ClientMethod,
@@ -40,7 +40,9 @@ export interface SessionHead {
   worktree: string | undefined;
   /** Undefined where the session can only be read. */
   modes: SessionModes | undefined;
-  /** Tool calls that wait for the user's answer, oldest first. */
+  /** Tool calls that wait for the user, for an approval or for an answer, oldest first. */
+  waiting: readonly ToolCallItem[];
+  /** Those of them that wait for an approval. */
   approvals: readonly ToolCallItem[];
 }
 
@@ -167,7 +169,7 @@ export class ActiveSession implements vscode.Disposable {
     const { sessionId, title, state, gauge, model } = snapshot;
     const modes = snapshot.modes ?? undefined;
     const worktree = snapshot.worktree?.path;
-    this.head = { sessionId, title, state, gauge, model, worktree, modes, approvals: approvalsIn(snapshot.items) };
+    this.head = { sessionId, title, state, gauge, model, worktree, modes, ...waitingParts(waitingIn(snapshot.items)) };
     void this.memory.update(REMEMBERED_SESSION, sessionId);
     void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();
@@ -200,8 +202,12 @@ function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionH
     case "mode":
       return { ...head, modes: head.modes && { ...head.modes, currentModeId: update.currentModeId } };
     default: {
-      const approvals = approvalsAfter(head.approvals, update);
-      return approvals === head.approvals ? head : { ...head, approvals };
+      const waiting = waitingAfter(head.waiting, update);
+      return waiting === head.waiting ? head : { ...head, ...waitingParts(waiting) };
     }
   }
+}
+
+function waitingParts(waiting: readonly ToolCallItem[]): Pick<SessionHead, "waiting" | "approvals"> {
+  return { waiting, approvals: waiting.filter(isApproval) };
 }

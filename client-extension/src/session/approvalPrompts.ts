@@ -1,5 +1,6 @@
 /**
- * Approvals in VS Code itself. Where nobody sees the panel, a notification asks what the panel asks; who looks at the panel is not asked twice.
+ * Approvals and questions of the agent in VS Code itself. Where nobody sees the panel, a notification asks what the panel asks; who looks at the
+ * panel is not asked twice.
  */
 
 import * as vscode from "vscode";
@@ -8,7 +9,7 @@ import { t } from "../l10n";
 import { tell, tellError, warn } from "../notify";
 import type { AskFor, ToolCallItem } from "../protocol";
 import type { ActiveSession } from "./activeSession";
-import { questionOf, Reminders } from "./approvals";
+import { agentsQuestionOf, isQuestion, questionOf, Reminders } from "./approvals";
 import { wantedSigns } from "./attentionSigns";
 
 const ALLOW = t("Allow Once");
@@ -20,8 +21,8 @@ const OPEN = t("Open Change");
 export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Disposable {
   const reminders = new Reminders();
   const refresh = () => {
-    for (const approval of reminders.toAsk(session.current?.approvals ?? [], chat.isLookedAt || !wantedSigns().approval)) {
-      void ask(approval, session, chat);
+    for (const item of reminders.toAsk(session.current?.waiting ?? [], chat.isLookedAt || !wantedSigns().approval)) {
+      void (isQuestion(item) ? askForAgent(item, session, chat) : ask(item, session, chat));
     }
   };
   return vscode.Disposable.from(session.onDidChange(refresh), chat.onDidChangeVisibility(refresh));
@@ -52,6 +53,32 @@ async function ask(approval: ToolCallItem, session: ActiveSession, chat: ChatVie
   const optionId = approval.permission?.find((option) => option.kind === kind)?.optionId ?? kind;
   await session
     .request("ullage/permission/respond", { toolCallId: approval.id, permissionId: approval.permissionId ?? "", optionId })
+    .catch((error: Error) => tellError(error.message));
+}
+
+/** Asks for the agent. A click on an option is the answer; whoever wants to say more opens the panel. */
+async function askForAgent(item: ToolCallItem, session: ActiveSession, chat: ChatView): Promise<void> {
+  const sessionId = session.current?.sessionId;
+  const { text, options } = agentsQuestionOf(item);
+  const choice = await tell(text, SHOW, ...options.map(({ label }) => label));
+  if (choice === undefined || sessionId === undefined) {
+    return;
+  }
+  const option = options.find(({ label }) => label === choice);
+  if (option === undefined) {
+    await chat.show({ kind: "item", sessionId, itemId: item.id });
+    return;
+  }
+  if (!session.current?.waiting.some(({ questionId }) => questionId != null && questionId === item.questionId)) {
+    void tell(t("This was answered already."));
+    return;
+  }
+  await session
+    .request("ullage/question/respond", {
+      toolCallId: item.id,
+      questionId: item.questionId ?? "",
+      answers: [{ optionIds: [option.optionId] }],
+    })
     .catch((error: Error) => tellError(error.message));
 }
 

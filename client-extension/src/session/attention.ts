@@ -2,7 +2,7 @@
 
 import { t } from "../l10n";
 import type { EndedTurn, SessionState } from "../protocol";
-import { approvalsInWords } from "./approvals";
+import { waitingInWords } from "./approvals";
 
 /** What the user wants to be told by (`ullage.notifications.*`). */
 export interface Wanted {
@@ -27,7 +27,8 @@ const NONE: Sign = { notification: undefined, sound: undefined };
 /** Remembers what the user has not looked at yet. */
 export class Attention {
   private unseen: string | undefined;
-  private waited = 0;
+  private approvals = 0;
+  private questions = 0;
 
   /** A turn is over. Who looks at the panel sees that; who stopped it knows it; and while a prompt of the queue follows, it is not the end. */
   turnEnded({ stopReason }: EndedTurn, state: SessionState, title: string, looks: boolean, wanted: Wanted): Sign {
@@ -43,10 +44,11 @@ export class Attention {
     };
   }
 
-  /** So many questions wait now. What they ask is another's business (`approvalPrompts.ts`). */
-  approvalsWait(count: number, looks: boolean, wanted: Wanted): Sign {
-    const isMore = count > this.waited;
-    this.waited = count;
+  /** So many approvals and questions of the agent wait now. What they ask is another's business (`approvalPrompts.ts`). */
+  approvalsWait(approvals: number, looks: boolean, wanted: Wanted, questions = 0): Sign {
+    const isMore = approvals + questions > this.waited;
+    this.approvals = approvals;
+    this.questions = questions;
     return { notification: undefined, sound: isMore && !looks && wanted.sound && wanted.approval ? "waits" : undefined };
   }
 
@@ -58,13 +60,17 @@ export class Attention {
   /** Another session is shown. */
   begin(): void {
     this.unseen = undefined;
-    this.waited = 0;
+    this.approvals = this.questions = 0;
+  }
+
+  private get waited(): number {
+    return this.approvals + this.questions;
   }
 
   /** The mark at the panel's icon: what waits, else what came to its end unseen. */
   get badge(): Badge | undefined {
     if (this.waited > 0) {
-      return { value: this.waited, tooltip: approvalsInWords(this.waited) };
+      return { value: this.waited, tooltip: waitingInWords(this.approvals, this.questions) };
     }
     return this.unseen === undefined ? undefined : { value: 1, tooltip: this.unseen };
   }

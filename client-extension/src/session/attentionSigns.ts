@@ -19,7 +19,10 @@ export function bindAttention(session: ActiveSession, chat: ChatView): vscode.Di
     }
     chat.setBadge(attention.badge);
   };
-  const countApprovals = () => give(attention.approvalsWait(session.current?.approvals.length ?? 0, chat.isLookedAt, wantedSigns()));
+  const countApprovals = () => {
+    const { approvals = [], waiting = [] } = session.current ?? {};
+    give(attention.approvalsWait(approvals.length, chat.isLookedAt, wantedSigns(), waiting.length - approvals.length));
+  };
   return vscode.Disposable.from(
     session.onDidReplace(() => attention.begin()),
     session.onDidChange(countApprovals),

@@ -5,7 +5,7 @@
  */
 
 import { t } from "../l10n";
-import { APPROVAL_KEYS, approvalsInWords } from "./approvals";
+import { APPROVAL_KEYS, waitingInWords } from "./approvals";
 import { formatDollars, formatPart, formatShare, formatTokens, formatTokensExactly, keyInWords } from "../format";
 import type { EarlySaving, Gauge, Postpone, SessionState } from "../protocol";
 import type { ServerStatus } from "../server/answers";
@@ -35,10 +35,17 @@ export const GAUGE_COMMANDS = [
 export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
 
 /**
- * What the status bar shows. `gauge` is undefined until a session is open; `approvals` says how many questions wait for the user; `isMac` which
- * keys answer them.
+ * What the status bar shows. `gauge` is undefined until a session is open; `approvals` and `questions` say how many of each wait for the user;
+ * `isMac` which keys answer them.
  */
-export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus, approvals = 0, isMac = false): GaugeView {
+export function render(
+  gauge: Gauge | undefined,
+  state: SessionState,
+  server: ServerStatus,
+  approvals = 0,
+  isMac = false,
+  questions = 0,
+): GaugeView {
   if (server.state === "stopped") {
     return renderStopped(server);
   }
@@ -48,11 +55,12 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
   const percent = `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}`;
   const left = formatTokens(Math.max(0, gauge.threshold - gauge.used));
   const compacting = state === "compacting";
-  if (approvals > 0) {
-    const words = approvalsInWords(approvals);
+  if (approvals + questions > 0) {
+    const words = waitingInWords(approvals, questions);
+    const keys = approvals > 0 ? renderKeys(isMac) : renderNextKey(isMac);
     return {
-      text: `$(bell-dot) ${percent} · ${t("approve")}`,
-      tooltip: `**${words}** · ${link(t("Show"), "ullage.nextApproval")}\n\n${renderKeys(isMac)}\n\n${renderTooltip(gauge, compacting)}`,
+      text: `$(bell-dot) ${percent} · ${approvals > 0 ? t("approve") : t("answer")}`,
+      tooltip: `**${words}** · ${link(t("Show"), "ullage.nextApproval")}\n\n${keys}\n\n${renderTooltip(gauge, compacting)}`,
       background: "warning",
       ariaLabel: t("Ullage: {words}, context {percent} full. Activate to show", { words, percent }),
       command: "ullage.nextApproval",
@@ -83,6 +91,10 @@ function renderKeys(isMac: boolean): string {
   const { allow, refuse, next } = APPROVAL_KEYS.anywhere;
   const key = (each: string) => `\`${keyInWords(each, isMac)}\``;
   return t("{allow} allows once, {refuse} refuses, {next} shows the next", { allow: key(allow), refuse: key(refuse), next: key(next) });
+}
+
+function renderNextKey(isMac: boolean): string {
+  return t("{next} shows the next", { next: `\`${keyInWords(APPROVAL_KEYS.anywhere.next, isMac)}\`` });
 }
 
 function renderStopped(server: ServerStatus): GaugeView {

@@ -26,11 +26,16 @@ export function bindGauge(connection: ServerConnection, session: ActiveSession):
         connection.status,
         session.current?.approvals.length,
         process.platform === "darwin",
+        questionsOf(session),
       ),
     );
   refresh();
   item.show();
   return vscode.Disposable.from(item, connection.onDidChangeStatus(refresh), session.onDidChange(refresh));
+}
+
+function questionsOf(session: ActiveSession): number {
+  return session.current === undefined ? 0 : session.current.waiting.length - session.current.approvals.length;
 }
 
 function show(item: vscode.StatusBarItem, view: GaugeView): void {
@@ -44,7 +49,7 @@ function show(item: vscode.StatusBarItem, view: GaugeView): void {
 
 /**
  * Keeps the context keys true that `when` clauses of the manifest read: `ullage.ready`, `ullage.sessionState`, and how many `ullage.approvals`
- * wait. `ullage.chatFocused` is the panel's own (`chatView.ts`).
+ * and `ullage.questions` wait. `ullage.chatFocused` is the panel's own (`chatView.ts`).
  */
 export function bindContextKeys(connection: ServerConnection, session: ActiveSession): vscode.Disposable {
   const refresh = () => {
@@ -55,6 +60,7 @@ export function bindContextKeys(connection: ServerConnection, session: ActiveSes
     );
     void vscode.commands.executeCommand("setContext", "ullage.sessionState", session.current?.state ?? "idle");
     void vscode.commands.executeCommand("setContext", "ullage.approvals", session.current?.approvals.length ?? 0);
+    void vscode.commands.executeCommand("setContext", "ullage.questions", questionsOf(session));
   };
   refresh();
   return vscode.Disposable.from(connection.onDidChangeStatus(refresh), session.onDidChange(refresh));

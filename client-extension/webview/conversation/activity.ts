@@ -5,6 +5,7 @@
 
 import { t } from "../../src/l10n";
 import type { Item, RetryInfo, SessionState } from "../../src/protocol";
+import { isQuestion, waitsForUser } from "../../src/session/approvals";
 import { element, icon, setChildren } from "../dom";
 import { compactionSizes, compactionTitle } from "../history/compactionText";
 import type { SessionView } from "../state";
@@ -16,7 +17,7 @@ export class Activity {
   private drawn: [SessionState, RetryInfo | undefined, boolean] | undefined;
 
   update(session: SessionView): void {
-    const waits = session.items.some((item) => item.kind === "toolCall" && item.status === "awaiting_permission");
+    const waits = session.items.some(waitsForUser);
     const next: NonNullable<typeof this.drawn> = [session.state, session.retry, waits];
     if (this.drawn?.every((value, index) => value === next[index])) {
       return;
@@ -90,6 +91,11 @@ export class Announcer {
       !(before?.kind === "toolCall" && before.status === item.status)
     ) {
       this.say(this.assertive, `${t("Approval needed: {title}.", { title: item.title })} ${item.permissionReason ?? ""}`);
+    } else if (item.kind === "toolCall" && isQuestion(item) && !(before !== undefined && isQuestion(before))) {
+      this.say(
+        this.assertive,
+        t("The agent asks: {question}", { question: (item.questions ?? []).map(({ question }) => question).join(" ") }),
+      );
     } else if (item.kind === "compaction" && item.status !== "in_progress") {
       this.say(this.polite, `${compactionTitle(item)} ${compactionSizes(item)}`);
     } else if (item.kind === "notice") {

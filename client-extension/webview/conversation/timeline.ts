@@ -8,6 +8,7 @@
 
 import { t } from "../../src/l10n";
 import type { Item } from "../../src/protocol";
+import { waitsForUser } from "../../src/session/approvals";
 import type { Actions } from "../actions";
 import { element } from "../dom";
 import { type Mark, marksOf } from "../history/fates";
@@ -287,7 +288,7 @@ export class Timeline {
    */
   private keepEnd(): void {
     if (this.atEnd) {
-      const waits = this.items.findLast((item) => item.kind === "toolCall" && item.status === "awaiting_permission");
+      const waits = this.items.findLast(waitsForUser);
       const asked = waits && this.rows.find(waits.id);
       const isLong = asked !== undefined && asked.offsetHeight > this.element.clientHeight;
       this.element.scrollTop = isLong ? asked.offsetTop : this.element.scrollHeight;

@@ -3,6 +3,7 @@
 import { t } from "../../src/l10n";
 import { withLines } from "../../src/files/fileFacts";
 import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
+import { isQuestion } from "../../src/session/approvals";
 import type { Actions } from "../actions";
 import { element, iconButton } from "../dom";
 import type { SessionView } from "../state";
@@ -160,6 +161,11 @@ export class Composer {
     this.box.setSelectionRange(text.length, text.length);
   }
 
+  /** Whether the agent waits for an answer: what is written here takes its place. */
+  private get isAsked(): boolean {
+    return this.session?.items.some(isQuestion) === true;
+  }
+
   private get busy(): boolean {
     return this.session !== undefined && this.session.state !== "idle";
   }
@@ -175,8 +181,8 @@ export class Composer {
   }
 
   private drawButtons(): void {
-    const label = this.busy ? t("Queue") : t("Send");
-    const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === "", this.fetching]);
+    const label = this.busy && !this.isAsked ? t("Queue") : t("Send");
+    const drawn = JSON.stringify([this.busy, this.isAsked, this.online, this.box.value.trim() === "", this.fetching]);
     if (drawn === this.drawnButtons) {
       return;
     }
@@ -191,6 +197,9 @@ export class Composer {
   private placeholder(): string {
     if (this.fetching > 0) {
       return t("Fetching the page…");
+    }
+    if (this.isAsked) {
+      return t("Answer above, or say something else…");
     }
     return this.busy ? t("Add to what it is doing…") : t("Ask, or give it a task…");
   }
@@ -213,7 +222,7 @@ export class Composer {
     const pages = refs.some(({ kind }) => kind === "page") ? 1 : 0;
     this.fetching += pages;
     this.drawButtons();
-    const taken = await this.host.actions.prompt(text.trim(), refs, delivery);
+    const taken = await this.host.actions.prompt(text.trim(), refs, this.isAsked ? "steer" : delivery);
     this.fetching -= pages;
     if (!taken && this.box.value === "") {
       this.attachments.putBack(attached);

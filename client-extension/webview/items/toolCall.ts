@@ -6,6 +6,7 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
+import { ASK_USER, drawAnswers, drawQuestions } from "./question";
 import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
 import type { ItemView } from "./itemView";
@@ -44,12 +45,14 @@ interface StatusMark {
 const STATUS: Record<ToolStatus, StatusMark> = {
   pending: { icon: "loading codicon-modifier-spin", label: t("Being written"), name: "pending" },
   awaiting_permission: { icon: "question", label: t("Waits for your approval"), name: "awaiting_permission" },
+  awaiting_answer: { icon: "comment-unresolved", label: t("Waits for your answer"), name: "awaiting_answer" },
   running: { icon: "loading codicon-modifier-spin", label: t("Running"), name: "running" },
   completed: { icon: "check", label: t("Done"), name: "completed" },
   failed: { icon: "error", label: t("Failed"), name: "failed" },
   cancelled: { icon: "debug-stop", label: t("Stopped"), name: "cancelled" },
 };
 const WAITS: StatusMark = { icon: "clock", label: t("Waits for its turn"), name: "pending" };
+const UNANSWERED: StatusMark = { icon: "circle-slash", label: t("Not answered"), name: "refused" };
 const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
   refused: { icon: "circle-slash", label: t("Refused by you"), name: "refused" },
   not_found: { icon: "search-stop", label: t("File not found"), name: "not_found" },
@@ -57,7 +60,10 @@ const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
 const BY_RULE: StatusMark = { ...FAILURES.refused, label: t("Refused by a rule of yours") };
 
 /** What stands at the end of its line. A call whose input is whole and that does not run yet waits for those before it. */
-function statusOf({ status, failure, input, output }: ToolCallItem): StatusMark {
+function statusOf({ status, failure, input, output, name, answers }: ToolCallItem): StatusMark {
+  if (name === ASK_USER && !answers?.length && OVER.has(status)) {
+    return UNANSWERED;
+  }
   if (status === "failed" && failure === "refused" && isRefusedByRule(output)) {
     return BY_RULE;
   }
@@ -73,7 +79,8 @@ function breakable(title: string): (string | HTMLElement)[] {
 }
 
 /** While these last, the card is unfolded by itself. */
-const UNFOLDED = new Set<ToolStatus>(["awaiting_permission", "running"]);
+const UNFOLDED = new Set<ToolStatus>(["awaiting_permission", "awaiting_answer", "running"]);
+const OVER = new Set<ToolStatus>(["completed", "failed", "cancelled"]);
 
 export function makeToolCallView(item: ToolCallItem, actions: Actions): ItemView<ToolCallItem> {
   return new ToolCallView(item, actions);
@@ -89,6 +96,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private drawnLinks = "";
   private drawnYours: string | undefined;
   private askedFor: string | undefined;
+  private questionsFor: string | undefined;
   private isDrawn = false;
   /** The end of the output is kept in sight, until the user scrolls away from it. */
   private followsOutput = true;
@@ -118,6 +126,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly yours = element("div", { className: "tool-yours", hidden: true });
   private readonly links = element("div", { className: "tool-links" });
   private readonly approval = element("div");
+  private readonly questions = element("div");
+  private readonly answers = element("div", { hidden: true });
 
   constructor(
     item: ToolCallItem,
@@ -133,8 +143,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.input.append(this.inputText);
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
-    this.body.append(this.input, this.plan.element, this.diff, this.yours, this.output, this.links, this.approval);
-    this.element = element("article", { className: "item tool" }, this.header, this.media, this.body);
+    this.body.append(this.input, this.plan.element, this.diff, this.yours, this.output, this.links, this.approval, this.questions);
+    this.element = element("article", { className: "item tool" }, this.header, this.media, this.answers, this.body);
     this.update(item);
   }
 
@@ -173,7 +183,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     const { toolKind, title, name, status } = this.item;
     this.element.className = `item tool ${status}`;
     this.header.setAttribute("aria-expanded", String(this.open));
-    this.kindIcon.className = `codicon codicon-${KIND_ICONS[toolKind]} tool-kind`;
+    this.kindIcon.className = `codicon codicon-${name === ASK_USER ? "comment-discussion" : KIND_ICONS[toolKind]} tool-kind`;
     const shown = visibleLine(title || name);
     if (this.title.textContent !== shown) {
       setChildren(this.title, ...breakable(shown));
@@ -198,6 +208,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
       this.drawLinks();
     }
     this.drawApproval();
+    this.drawQuestions();
   }
 
   /** As it was proposed; once it is accepted, as that was. */
@@ -213,7 +224,13 @@ class ToolCallView implements ItemView<ToolCallItem> {
     const command = commandOf(this.item.input);
     const text = visibleText(command === undefined ? describeInput(this.item.input) : `$ ${command}`);
     const inTitle = text === this.item.title && this.item.status !== "awaiting_permission"; // which may be cut where the card is narrow
-    this.input.hidden = this.drawnDiff !== undefined || !this.plan.element.hidden || text === "" || text === "{}" || inTitle;
+    this.input.hidden =
+      this.item.status === "awaiting_answer" ||
+      this.drawnDiff !== undefined ||
+      !this.plan.element.hidden ||
+      text === "" ||
+      text === "{}" ||
+      inTitle;
     growText(this.inputText, text);
   }
 
@@ -315,6 +332,23 @@ class ToolCallView implements ItemView<ToolCallItem> {
     );
     link.addEventListener("click", () => this.actions.openFile(path, undefined, near));
     return link;
+  }
+
+  /** The form while they are open, once for each of them; then what was answered, which shows though the card is folded. */
+  private drawQuestions(): void {
+    const { questions, questionId, answers } = this.item;
+    const asked = questions?.length ? (questionId ?? "") : undefined;
+    if (asked !== this.questionsFor) {
+      this.questionsFor = asked;
+      if (this.questions.contains(document.activeElement)) {
+        this.header.focus();
+      }
+      setChildren(this.questions, asked !== undefined && drawQuestions(this.item, this.actions));
+    }
+    if (answers?.length && this.answers.hidden) {
+      this.answers.hidden = false;
+      setChildren(this.answers, drawAnswers(answers));
+    }
   }
 
   /** Drawn once for each question, so that a reason being typed survives updates. */

@@ -12,8 +12,8 @@ from ullage.lsp import items as wire
 from ullage.lsp.changes_methods import open_changes_to_wire
 from ullage.session.timeline import items as session
 from ullage.session.timeline import updates
-from ullage.store.origins import is_foreign
 from ullage.session.turns.questions import option_id
+from ullage.store.origins import is_foreign
 from ullage.tools.tool import PlanEntry, Question
 
 if TYPE_CHECKING:  # takes long to import

@@ -206,7 +206,9 @@ class UllageServer(LanguageServer):
     async def _ask_settings(self) -> Settings:
         section = await self._configuration()
         # In another thread: the policies of packages are loaded where one of them is wanted.
-        settings, complaints = await asyncio.to_thread(read_settings, section, trusted=self.options.trusted, shows_questions=self.options.questions)
+        settings, complaints = await asyncio.to_thread(
+            read_settings, section, trusted=self.options.trusted, shows_questions=self.options.questions
+        )
         for complaint in complaints:
             if complaint not in self._complaints:
                 self.warn(complaint)

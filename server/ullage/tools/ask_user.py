@@ -37,7 +37,9 @@ HEADER_CHARACTERS, QUESTION_CHARACTERS, LABEL_CHARACTERS, DESCRIPTION_CHARACTERS
 
 ANSWERED = "The user answered:"
 INSTEAD: Mapping[Unanswered, str] = {
-    "skipped": f"{NOT_ANSWERED}: they skipped the question. Decide yourself where you can, say what you assumed, and do not ask the same again.",
+    "skipped": (
+        f"{NOT_ANSWERED}: they skipped the question. Decide yourself where you can, say what you assumed, and do not ask the same again."
+    ),
     "prompted": f"{NOT_ANSWERED}: they wrote a message instead, which comes next.",
     "not_shown": (
         "Questions with options cannot be shown here. Ask in your own words at the end of your reply, and call no further tool: the user "
@@ -132,7 +134,7 @@ def _shown(text: str) -> str:
 
 
 def _lines(number: int, question: Question, answer: Answer) -> Sequence[str]:
-    """A question and its answer. What the model wrote stays in its line, and what the user wrote is indented: neither can pass for the other."""
+    """A question and its answer. What the model wrote stays in its line, and what the user wrote is indented."""
     lines = [f"{number}. {in_a_line(question.question)}"]
     if answer.chosen:
         lines.append(f"   They chose: {', '.join(f'“{in_a_line(label)}”' for label in answer.chosen)}")
