@@ -33,6 +33,10 @@ class AcpEditor:
         """Calls that it was asked about, with the ids of the answers."""
         self.answer: str | None = "allow_once"
         """What it answers; None for never."""
+        self.forms: list[tuple[str, Any]] = []
+        """What the agent asked the user: the words, and the form."""
+        self.form_answer: Any = None
+        """How a form is answered; None for an error."""
         self.files: dict[str, str] = {}
         """Unsaved texts, by path."""
         self.read: list[str] = []
@@ -59,6 +63,12 @@ class AcpEditor:
         if self.answer == "cancelled":
             return schema.RequestPermissionResponse(outcome=schema.DeniedOutcome(outcome="cancelled"))
         return schema.RequestPermissionResponse(outcome=schema.AllowedOutcome(outcome="selected", option_id=str(self.answer)))
+
+    async def create_elicitation(self, message: str, mode: Any, **_: Any) -> Any:
+        self.forms.append((message, mode))
+        if self.form_answer is None:
+            raise RequestError.internal_error({"details": "no form can be shown"})
+        return self.form_answer
 
     async def read_text_file(self, session_id: str, path: str, **_: Any) -> schema.ReadTextFileResponse:
         self.read.append(path)

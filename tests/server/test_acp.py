@@ -476,3 +476,64 @@ async def test_a_plan_is_read_before_it_is_accepted(folder: Path, state: Path) -
         assert "Close the valve" in str(asked.content)
         assert editor.of(schema.CurrentModeUpdate)[-1].current_mode_id == "act"
         assert [each.content for each in editor.of(schema.AgentPlanUpdate)[-1].entries] == ["Close the valve", "Mend the pump"]
+
+
+QUESTIONS = {
+    "questions": [
+        {
+            "header": "Valve",
+            "question": "Which valve is closed first?",
+            "options": [{"label": "Inlet", "description": "Upstream"}, {"label": "Outlet", "description": "Downstream"}],
+        },
+        {
+            "header": "Pumps",
+            "question": "Which pumps are mended?",
+            "options": [{"label": "Main", "description": "The large one"}, {"label": "Spare", "description": "The other"}],
+            "multiSelect": True,
+        },
+    ]
+}
+
+
+async def test_questions_are_a_form_where_the_client_has_forms(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder, elicitation=schema.ElicitationCapabilities(form=schema.ElicitationFormCapabilities()))
+
+        async def told(answer: Any) -> str:
+            """What the model is told where the form is answered so."""
+            editor.form_answer = answer
+            fake.enqueue(Call("ask_user", QUESTIONS), Say("Good."))
+            assert await editor.prompt(session, "mend it") == "end_turn"
+            return str(fake.requests[-1].body["messages"][-1]["content"][0]["content"])
+
+        accepted = schema.AcceptElicitationResponse(action="accept", content={"answer1": "2", "answer2": ["2", "1"], "words1": "gently"})
+        assert await told(accepted) == (
+            "The user answered:\n1. Which valve is closed first?\n   They chose: “Outlet”\n   They wrote: gently\n"
+            "2. Which pumps are mended?\n   They chose: “Main”, “Spare”"
+        )
+        message, mode = editor.forms[0]
+        assert message == "The agent has 2 questions. An answer allows nothing."
+        properties = mode.requested_schema.properties
+        assert [(name, each.title) for name, each in properties.items()] == [
+            ("answer1", "Valve"),
+            ("words1", "Valve: in your own words"),
+            ("answer2", "Pumps"),
+            ("words2", "Pumps: in your own words"),
+        ]
+        assert [each.title for each in properties["answer1"].one_of] == ["Inlet", "Outlet"]
+        assert [each.title for each in properties["answer2"].items.any_of] == ["Main", "Spare"]
+        assert "they skipped the question" in await told(schema.DeclineElicitationResponse(action="decline"))
+        assert "they skipped the question" in await told(schema.CancelElicitationResponse(action="cancel"))
+        for unusable in ({"answer1": "9"}, {"answer1": ["1", "2"]}):
+            assert "cannot be shown here" in await told(schema.AcceptElicitationResponse(action="accept", content=unusable))
+        assert "cannot be shown here" in await told(None)
+        assert editor.asked == []
+
+
+async def test_a_client_without_forms_has_the_agent_ask_in_words(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, acp_editor(state, fake) as editor:
+        session = await begun(editor, folder)
+        fake.enqueue(Call("ask_user", QUESTIONS), Say("Which valve is closed first?"))
+        assert await editor.prompt(session, "mend it") == "end_turn"
+        assert "Ask in your own words" in str(fake.requests[-1].body["messages"][-1]["content"][0]["content"])
+        assert (editor.forms, editor.asked) == ([], [])

@@ -19,6 +19,7 @@ from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import MOST_ITEMS, Live
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
+from ullage.acp.questions import with_questions
 from ullage.acp.shown import Shown, known_updates, plan_update, words_chunk
 from ullage.acp.stdio import Wire
 from ullage.acp.terminals import Terminals, can_be_shown
@@ -55,7 +56,9 @@ class UllageAgent:
         self._outbox = Outbox(self._send)
         self._terminals = Terminals(lambda: self._connected, self._outbox, self._keep)
         wire.on_answer = self._answered
-        self._workspaces = Workspaces(lambda: access.settings, access.keys, state_folder, self._make_editor, self._updated)
+        self._workspaces = Workspaces(
+            lambda: with_questions(access.settings, self._capabilities), access.keys, state_folder, self._make_editor, self._updated
+        )
 
     # Its life
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from acp import RequestError, schema
 
 from ullage.acp.outbox import Outbox
+from ullage.acp.questions import form_of, given_in, message_of
 from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
 from ullage.acp.terminals import Shows, Terminals
 from ullage.session.errors import SessionError
@@ -98,6 +99,9 @@ class Live:
             case ItemUpdated(ToolCallItem() as call) if call.permission and call.permission_id not in self._asked:
                 self._asked.add(call.permission_id)
                 self._outbox.then(lambda: self._keep(self._ask(call)))
+            case ItemUpdated(ToolCallItem() as call) if call.questions and call.question_id not in self._asked:
+                self._asked.add(call.question_id)
+                self._outbox.then(lambda: self._keep(self._ask_for_agent(call)))
             case ItemUpdated(NoticeItem() as notice):
                 self._notice(notice)
             case StateChanged(state, ended=ended):
@@ -200,3 +204,16 @@ class Live:
             self.session.answer_permission(call.id, option, permission_id=call.permission_id)
         except SessionError as error:
             logger.info("an answer came too late: %s", error)
+
+    async def _ask_for_agent(self, call: ToolCallItem) -> None:
+        """Shows the agent's questions as a form. A client that cannot has told nobody what the user wants: then the agent asks in words."""
+        try:
+            answer = await self._client.create_elicitation(message_of(call), form_of(call, self.session.id))
+            given = given_in(call, answer.content) if isinstance(answer, schema.AcceptElicitationResponse) else None
+            self.session.answer_question(call.id, call.question_id, given)
+        except SessionError as error:
+            logger.info("an answer could not be used: %s", error)
+            self.session.question_not_shown(call.id, call.question_id)
+        except (RequestError, ConnectionError, ValueError) as error:
+            logger.warning("the client did not show a question: %s", error)
+            self.session.question_not_shown(call.id, call.question_id)

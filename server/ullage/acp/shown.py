@@ -33,6 +33,7 @@ Update: TypeAlias = Any
 _STATUS: dict[items.ToolStatus, Literal["pending", "in_progress", "completed", "failed"]] = {
     "pending": "pending",
     "awaiting_permission": "pending",
+    "awaiting_answer": "in_progress",
     "running": "in_progress",
     "completed": "completed",
     "failed": "failed",

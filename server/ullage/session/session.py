@@ -214,6 +214,10 @@ class Session(Parts):
         """The user's answers to the questions of a call, in their order; None skips them. Raises `SessionError`."""
         self._questions.answer(tool_call_id, question_id, given)
 
+    def question_not_shown(self, tool_call_id: str, question_id: str) -> None:
+        """The front end cannot show these questions after all: the agent asks in words."""
+        self._questions.not_shown(tool_call_id, question_id)
+
     def rename(self, title: str) -> None:
         """Gives the session another title."""
         self._surroundings.store.rename(self.id, title)

@@ -180,6 +180,8 @@ def test_nothing_that_an_editor_sends_is_fatal(section: Any) -> None:
         ({"stateFolder": "/home/u/state", "trusted": False}, Options(Path("/home/u/state"), trusted=False), 0),
         ({"stateFolder": "relative", "trusted": None}, Options(), 1),
         ({"trusted": "no"}, Options(trusted=False), 1),
+        ({"questions": True}, Options(questions=True), 0),
+        ({"questions": "yes"}, Options(), 1),
         ([], Options(), 1),
     ],
 )

@@ -80,6 +80,12 @@ class Questions:
         answers = tuple(_answer(question, each) for question, each in zip(asking.questions, given, strict=True))
         asking.answer.set_result(answers if any(answer.words for answer in answers) else "skipped")
 
+    def not_shown(self, call_id: str, question_id: str) -> None:
+        """It turned out that the front end cannot show these questions, or cannot tell the answers; nothing happens where they are over."""
+        asking = self._waiting.get(call_id)
+        if asking is not None and question_id == asking.id and not asking.answer.done():
+            asking.answer.set_result("not_shown")
+
     def prompted(self) -> None:
         """The user sent a prompt to the running turn: it takes the place of all answers that are waited for."""
         for asking in self._waiting.values():
