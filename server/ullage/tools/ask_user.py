@@ -48,7 +48,7 @@ INSTEAD: Mapping[Unanswered, str] = {
 }
 """What the model is told where there is no answer."""
 
-_TEXT = {"type": "string", "minLength": 1}
+_TEXT: dict[str, Json] = {"type": "string", "minLength": 1}
 
 
 class AskUser:
@@ -57,7 +57,7 @@ class AskUser:
     kind: ToolKind = "other"
 
     def __init__(self) -> None:
-        option = {
+        option: dict[str, Json] = {
             "type": "object",
             "properties": {
                 "label": {**_TEXT, "maxLength": LABEL_CHARACTERS, "description": "The option, in 1 to 5 words."},
@@ -65,7 +65,7 @@ class AskUser:
             },
             "required": ["label", "description"],
         }
-        question = {
+        question: dict[str, Json] = {
             "type": "object",
             "properties": {
                 "header": {**_TEXT, "maxLength": HEADER_CHARACTERS, "description": "What it is about, in one or two words: `Database`."},
