@@ -26,12 +26,17 @@ class Keys:
     """`ANTHROPIC_API_KEY`."""
     openai: str | None = field(default=None, repr=False)
     """`OPENAI_API_KEY`."""
+    bedrock: str | None = field(default=None, repr=False)
+    """`AWS_BEARER_TOKEN_BEDROCK`."""
 
     def of(self, provider: str, base_url: str) -> str | None:
         """The key for an endpoint; empty `base_url` is the provider's own address. Line ends around it are taken away.
 
-        A trusted workspace may choose the provider, and must not lead a key to another vendor by that.
+        A trusted workspace may choose the provider, and must not lead a key to another vendor by that. Clouds have credentials of their
+        own.
         """
+        if provider in ("bedrock", "vertex"):
+            return ((self.bedrock or "").strip() or None) if provider == "bedrock" else None
         own, inherited = self.own, self.anthropic
         if provider == "openai":
             own = self.own if base_url.strip() else None
@@ -49,7 +54,12 @@ def _is_of_openai(base_url: str) -> bool:
 
 def take_keys() -> Keys:
     """The keys of the environment, which are then gone from it."""
-    return Keys(take_secret("ULLAGE_API_KEY"), take_secret("ANTHROPIC_API_KEY"), take_secret("OPENAI_API_KEY"))
+    return Keys(
+        take_secret("ULLAGE_API_KEY"),
+        take_secret("ANTHROPIC_API_KEY"),
+        take_secret("OPENAI_API_KEY"),
+        take_secret("AWS_BEARER_TOKEN_BEDROCK"),
+    )
 
 
 def take_secret(name: str) -> str | None:

@@ -25,6 +25,12 @@ void describe("settings that decide where keys go and what commands may do", () 
   for (const name of [
     "ullage.model.baseUrl",
     "ullage.model.facts",
+    "ullage.bedrock.region",
+    "ullage.bedrock.profile",
+    "ullage.bedrock.baseUrl",
+    "ullage.vertex.region",
+    "ullage.vertex.project",
+    "ullage.vertex.baseUrl",
     "ullage.bash.sandbox",
     "ullage.server.command",
     "ullage.server.interpreter",

@@ -6,7 +6,7 @@ import pytest
 
 from ullage.starting import Keys
 
-ALL = Keys("own", "sk-ant", "sk-openai")
+ALL = Keys("own", "sk-ant", "sk-openai", "ABSK-bedrock")
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,10 @@ ALL = Keys("own", "sk-ant", "sk-openai")
         (Keys(openai="sk-openai"), "openai", "http://[", None),
         (Keys(openai="sk-openai"), "anthropic", "", None),
         (Keys(own="own"), "openai", "", None),
+        (ALL, "bedrock", "", "ABSK-bedrock"),
+        (ALL, "bedrock", "http://127.0.0.1:8080", "ABSK-bedrock"),  # that address is not where a cloud is asked
+        (Keys(own="own", anthropic="sk-ant"), "bedrock", "", None),
+        (ALL, "vertex", "", None),
     ],
 )
 def test_a_key_goes_to_its_own_vendor_alone(keys: Keys, provider: str, base_url: str, expected: str | None) -> None:
@@ -36,3 +40,4 @@ def test_a_key_goes_to_its_own_vendor_alone(keys: Keys, provider: str, base_url:
 def test_no_key_is_shown() -> None:
     assert "own" not in repr(ALL)
     assert "sk-" not in repr(ALL)
+    assert "ABSK" not in repr(ALL)

@@ -8,6 +8,7 @@ import { APPROVALS_AND_RULES } from "./sentences/permissions";
 import { CHANGES } from "./sentences/changes";
 import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
+import { CLOUDS } from "./sentences/clouds";
 import { MODELS } from "./sentences/models";
 import { SESSIONS } from "./sentences/store";
 import { TURNS } from "./sentences/turns";
@@ -15,6 +16,7 @@ import { TURNS } from "./sentences/turns";
 export const SERVER_SENTENCES: readonly string[] = [
   ...APPROVALS_AND_RULES,
   ...COMMANDS_AND_SETTINGS,
+  ...CLOUDS,
   ...MODELS,
   ...COMPACTION,
   ...CHANGES,

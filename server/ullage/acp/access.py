@@ -91,9 +91,12 @@ class Access:
 
     @property
     def _lacks_key(self) -> bool:
-        inherited = "" if self.settings.provider == "openai" else self._environment.get(BASE_URL, "").strip()
+        provider = self.settings.provider
+        if provider in ("practice", "bedrock", "vertex"):  # clouds find credentials of their own, and say what is missing
+            return False
+        inherited = "" if provider == "openai" else self._environment.get(BASE_URL, "").strip()
         has_server = bool(self.settings.base_url.strip() or inherited)
-        return self.settings.provider != "practice" and not has_server and not self.keys.of(self.settings.provider, self.settings.base_url)
+        return not has_server and not self.keys.of(provider, self.settings.base_url)
 
 
 CODES = {"invalid": -32602, "unknown_session": -32002}

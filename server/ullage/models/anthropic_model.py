@@ -23,7 +23,7 @@ from ullage.context.counting.media import NO_ROOM, Room, shown_in
 from ullage.context.view.request import Request, without_block, without_plain_thinking
 from ullage.models.counting import Counting
 from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
-from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, ThinkingRefused
+from ullage.models.errors import AuthenticationFailed, BlockRefused, MediaRefused, Nonsense, ThinkingRefused
 from ullage.models.event_stream import bound
 from ullage.models.failures import ErrorInReply, not_this_api
 from ullage.models.learned import Learned
@@ -84,7 +84,9 @@ class AnthropicModel:
         self._serialiser = Serialiser(media)
         self._connecting: asyncio.Task[Client] | None = None
         self._asking: asyncio.Task[Asked] | None = None
-        self._counting = Counting(self._endpoint.name, self._wire.counting)
+        self._counting = Counting(self._endpoint.name, lambda: self._wire.counting)
+        self._refused: list[asyncio.Task[Client]] = []
+        """Clients whose credentials were not accepted. Calls may still run over them."""
         self._running = 0
         """How many wait for the endpoint."""
         self._left = False
@@ -138,6 +140,9 @@ class AnthropicModel:
                 if self._refused_media or not any(shown_in(message) for message in request.messages):
                     raise
                 self._refused_media = True
+            except AuthenticationFailed:
+                self._look_for_credentials_again()
+                raise
             except ThinkingRefused:
                 if self._refused_thinking or self._mismatch == "error":
                     raise
@@ -219,9 +224,16 @@ class AnthropicModel:
             asking.cancel()
             # Its connection is freed before the client is: what is only being made the client does not know of.
             await asyncio.gather(asking, return_exceptions=True)
-        if connecting is not None:
+        clients, self._refused = [*self._refused, *([connecting] if connecting else [])], []
+        for client in clients:
             with suppress(Exception):
-                await (await connecting).close()
+                await (await client).close()
+
+    def _look_for_credentials_again(self) -> None:
+        """The next call is made by a new client: the user may have signed in by then."""
+        connecting, self._connecting = self._connecting, None
+        if connecting is not None:
+            self._refused.append(connecting)
 
     async def _call(self, body: bytes, headers: Mapping[str, str], size: Size) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""

@@ -18,6 +18,9 @@ from ullage.context.blocks import Message, Text
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.chat_model import ChatModel
+from ullage.models.clouds.bedrock import BedrockWire
+from ullage.models.clouds.places import NOTHING_SAID, Clouds
+from ullage.models.clouds.vertex import VertexWire
 from ullage.models.errors import EndpointUnreachable
 from ullage.models.facts import Facts, with_facts
 from ullage.models.known_models import expected_card
@@ -27,7 +30,7 @@ from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
 from ullage.models.serialise import MediaBytes, none_kept
 
-Provider: TypeAlias = Literal["auto", "anthropic", "openai", "practice"]
+Provider: TypeAlias = Literal["auto", "anthropic", "openai", "bedrock", "vertex", "practice"]
 
 BASE_URL = "ANTHROPIC_BASE_URL"
 """The SDK's own variable for a base URL; the setting goes before it."""
@@ -46,11 +49,12 @@ def choose_model(
     effort: Effort | None = None,
     media: MediaBytes = none_kept,
     facts: Facts | None = None,
+    clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
 ) -> Model:
     """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model. `facts` is what the
-    user says of it.
+    user says of it, `clouds` where it is asked in a cloud, for which `base_url` counts nothing.
 
     A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing.
 
@@ -61,6 +65,10 @@ def choose_model(
     unconfirmed = unconfirmed_address(provider, base_url, environment, is_confirmed)
     if unconfirmed:
         return UnconfirmedModel(name, unconfirmed)
+    if provider == "bedrock":
+        return with_facts(AnthropicModel(name, wire=BedrockWire(name, clouds, api_key, environment), effort=effort, media=media), facts)
+    if provider == "vertex":
+        return with_facts(AnthropicModel(name, wire=VertexWire(name, clouds, environment), effort=effort, media=media), facts)
     if provider == "openai":
         return with_facts(ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
@@ -74,7 +82,7 @@ def choose_model(
 def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[str, str], is_confirmed: Callable[[str], bool]) -> str:
     """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
     address = environment.get(BASE_URL, "").strip()
-    if provider in ("practice", "openai") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
+    if provider not in ("auto", "anthropic") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
         return ""
     return address
 
@@ -85,6 +93,7 @@ async def offered_models(
     base_url: str,
     api_key: str | None,
     address: str | None = None,
+    clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
 ) -> tuple[OfferedModel, ...]:
@@ -93,7 +102,15 @@ async def offered_models(
     Raises `ModelError`, in words for the user; `ListRefused` where the server has no list.
     """
     model: Model = (
-        choose_model(provider=provider, name="", base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
+        choose_model(
+            provider=provider,
+            name="",
+            base_url=base_url,
+            api_key=api_key,
+            clouds=clouds,
+            environment=environment,
+            is_confirmed=is_confirmed,
+        )
         if address is None
         else _at(address, "", provider)
     )
@@ -115,6 +132,7 @@ async def try_model(
     base_url: str,
     api_key: str | None,
     address: str | None = None,
+    clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
 ) -> None:
@@ -123,7 +141,15 @@ async def try_model(
     Raises `ModelError`, in words for the user, if no whole answer comes.
     """
     model: Model = (
-        choose_model(provider=provider, name=name, base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
+        choose_model(
+            provider=provider,
+            name=name,
+            base_url=base_url,
+            api_key=api_key,
+            clouds=clouds,
+            environment=environment,
+            is_confirmed=is_confirmed,
+        )
         if address is None
         else _at(address, name, provider)
     )

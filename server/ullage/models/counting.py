@@ -58,12 +58,15 @@ CountText: TypeAlias = Callable[[str], int]
 
 
 class Counting:
-    """What is known of how one endpoint counts for one model. `endpoint` is its name for the log; without a `page` it does not."""
+    """What is known of how one endpoint counts for one model.
 
-    def __init__(self, endpoint: str, page: CountPage | None) -> None:
+    `endpoint` is its name for the log. `page` is asked once a client is there: it may be known by its credentials alone.
+    """
+
+    def __init__(self, endpoint: str, page: Callable[[], CountPage]) -> None:
         self._endpoint = endpoint
         self._page = page
-        self._offers = page is not None
+        self._offers = True
         self._rests_until = 0.0
 
     def may_ask(self) -> bool:
@@ -72,11 +75,12 @@ class Counting:
 
     async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: Size) -> int | None:
         """Tokens of the request; None where the endpoint did not say, or said what cannot be."""
-        page = self._page
-        if page is None or len(body) > LONGEST:
+        if len(body) > LONGEST:
             return None
+        page = self._page()
         try:
             client = await connect()
+            page = self._page()
             sent = await asyncio.to_thread(page.body, body) if page.body is not MESSAGES_COUNT.body else body
             async with asyncio.timeout(COUNT_TIMEOUT):
                 answer = await client.post(page.path, content=sent, cast_to=object, options={"headers": dict(headers)})

@@ -8,6 +8,7 @@ ModelError
 │   ├── BlockRefused         the API does not take back the compaction block that it wrote
 │   └── ThinkingRefused      the API takes what stands before replayed thinking for changed
 ├── EndpointUnreachable      no network, nothing listens, or what answers is another API
+├── NotSetUp                 what a cloud needs is not there: a package, a region, a project; nothing was sent
 ├── ListRefused              the endpoint does not list its models; it may answer messages all the same
 ├── Overloaded               429, 529 and 5xx after all retries
 ├── StreamBroken             the reply ended before it was whole, or an error came inside it
@@ -32,7 +33,14 @@ from ullage.context.quoting import visible_line
 if TYPE_CHECKING:
     import httpx2
 
-_KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
+_KEY_LIKE = re.compile(
+    r"\bsk-[A-Za-z0-9_\-*.]{6,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}"  # ids of AWS keys, which name an account
+    r"|\bABSK[A-Za-z0-9+/=]{12,}|\bbedrock-api-key-[A-Za-z0-9+/=._-]{12,}"  # keys of Bedrock
+    r"|(?<=x-amz-security-token:)\s*\S+|(?<=Signature=)[0-9a-f]{16,}"  # in errors about signatures, which repeat what was signed
+    r"|\bya29\.[A-Za-z0-9_-]{8,}",  # tokens of Google
+    re.IGNORECASE,
+)
 _QUOTED_CHARACTERS = 500
 
 
@@ -82,6 +90,10 @@ class EndpointUnreachable(ModelError):
     """Nothing that speaks the API answers at the base URL."""
 
 
+class NotSetUp(ModelError):
+    """What is needed to ask a cloud is not there. Nothing was sent."""
+
+
 class ListRefused(ModelError):
     """The endpoint does not list its models. It may answer messages all the same."""
 
@@ -116,6 +128,8 @@ class Api:
 
 MESSAGES = Api("Messages API", "/v1/messages")
 CHAT_COMPLETIONS = Api("Chat Completions API", "/chat/completions")
+BEDROCK = Api("runtime of Amazon Bedrock", "/model/")
+VERTEX = Api("API of Vertex AI", "/projects/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +141,14 @@ class Endpoint:
     """As the user set it; empty for the SDK's own default."""
     api_key: str | None = None
     api: Api = MESSAGES
+    title: str = ""
+    """What the user calls it, where that is not its address."""
 
     @property
     def name(self) -> str:
-        """The endpoint for the user: its address without credentials, or Anthropic."""
+        """The endpoint for the user: its title, its address without credentials, or Anthropic."""
+        if self.title:
+            return self.title
         if not self.base_url:
             return "The Anthropic API"
         return f"The server at {public_url(self.base_url)}"

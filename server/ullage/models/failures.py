@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ullage.models.clouds.words import cloud_refusal, credentials_refusal
 from ullage.models.endpoint_checks import mapping, plausible_window, string
 from ullage.models.errors import (
     Answered,
@@ -54,6 +55,7 @@ TOO_LONG = (
     "maximum context length",  # vLLM, LiteLLM and most OpenAI-compatible servers
     "context length exceeded",  # Ollama
     "context_length_exceeded",  # OpenAI, the error's code
+    "input is too long for requested model",  # Amazon Bedrock
     "input token count",  # Gemini, with "exceeds the maximum number of tokens allowed"
 )
 """No error code exists for it, so the words have to do."""
@@ -125,7 +127,8 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(error, BUSY_ATTEMPTS)
     if isinstance(problem, InvalidURL):
         return Failure(_not_a_url(endpoint))
-    return _of_the_sdk(problem, endpoint)
+    refused = credentials_refusal(problem, endpoint)
+    return Failure(refused) if refused is not None else _of_the_sdk(problem, endpoint)
 
 
 def _of_the_sdk(problem: Exception, endpoint: Endpoint) -> Failure:
@@ -174,6 +177,9 @@ def _status(problem: Answered, endpoint: Endpoint) -> Failure:
         return Failure(_elsewhere(problem.response, endpoint))
     if status == 413 or _is_too_long_by(f"{problem.type} {problem.message} {problem.body}"):
         return Failure(_too_long(said))
+    refused = cloud_refusal(problem, said, endpoint)
+    if refused is not None:
+        return Failure(refused)
     if status == 402 or "credit balance" in said.lower() or problem.code == _QUOTA_ENDED:
         return Failure(
             AuthenticationFailed(f"{endpoint.name} says that there is no credit left: {said}. Add credit to the account, then continue.")
@@ -288,7 +294,7 @@ def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreach
 def _look_at(endpoint: Endpoint) -> str:
     if endpoint.base_url:
         return "Check the address, and that the server runs."
-    return "Check the network."
+    return "Check the region and the network." if endpoint.title else "Check the network."
 
 
 def _not_a_url(endpoint: Endpoint) -> EndpointUnreachable:
@@ -376,4 +382,4 @@ def _words(body: object) -> str:
 
 
 def _lower(name: str) -> str:
-    return name[:1].lower() + name[1:]
+    return f"t{name[1:]}" if name.startswith("The ") else name

@@ -28,6 +28,8 @@ class PriceList:
     minimum_cached: Mapping[str, int]
     """Tokens."""
     minimum_cached_of_others: int
+    clouds: Mapping[str, Mapping[str, float]]
+    """What is paid there, as factors of these prices: by cloud, and by where it is asked."""
 
 
 @cache
@@ -39,6 +41,7 @@ def price_list() -> PriceList:
         prices={name: _prices(row) for name, row in raw["prices"].items()},
         minimum_cached=raw["minimum_cached"],
         minimum_cached_of_others=raw["minimum_cached_of_others"],
+        clouds={name: raw["clouds"][name] for name in ("bedrock", "vertex")},
     )
 
 

@@ -50,6 +50,14 @@ class Prices:
     """Input tokens over which every price is multiplied by `long_prompt_factor`; None where there is no such step."""
     long_prompt_factor: float = 1.0
 
+    def times(self, factor: float) -> Prices:
+        """Every one of them so many times."""
+        return Prices(
+            *(round(price * factor, 6) for price in (self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h)),
+            long_prompt=self.long_prompt,
+            long_prompt_factor=self.long_prompt_factor,
+        )
+
     def terms(self, *, for_an_hour: bool = False) -> Terms | None:
         """Their proportions, where what is written to the cache lives five minutes or `for_an_hour`; None where the model costs nothing."""
         if not self.input:

@@ -51,8 +51,8 @@ class Wire(Protocol):
         ...
 
     @property
-    def counting(self) -> CountPage | None:
-        """Where tokens of input are counted; None where that cannot be asked."""
+    def counting(self) -> CountPage:
+        """Where tokens of input are counted."""
         ...
 
     def make_client(self, transport: Transport) -> Client:

@@ -16,6 +16,7 @@ from ullage.context.blocks import Json
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import REMEMBERED, Calibration, mark_of
 from ullage.models.choose import Provider, offered_models, try_model
+from ullage.models.clouds.places import Clouds
 from ullage.models.counting import CountText
 from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
@@ -79,9 +80,11 @@ class ChooseModel(Protocol):
         api_key: str | None,
         media: MediaBytes,
         facts: Facts | None,
+        clouds: Clouds,
         is_confirmed: Callable[[str], bool],
     ) -> Model:
-        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it.
+        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
+        `clouds` where a cloud is asked.
 
         Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
         """
@@ -156,7 +159,7 @@ class ModelsInWorkspace:
     def model(self, name: str, effort: EffortChoice, settings: Settings) -> Model:
         """The model of that name at the user's endpoint, asked for that effort where it takes it."""
         asked = None if effort == "default" else effort
-        self._base_url = settings.base_url
+        self._base_url = f"{settings.provider}:{settings.clouds}" if settings.provider in ("bedrock", "vertex") else settings.base_url
         if (name, asked) not in self._models:
             self._models[name, asked] = self._choose(
                 name=name,
@@ -166,6 +169,7 @@ class ModelsInWorkspace:
                 api_key=self._keys.of(settings.provider, settings.base_url),
                 media=self._media,
                 facts=settings.facts.get(name),
+                clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         model = self._models[name, asked]
@@ -182,6 +186,7 @@ class ModelsInWorkspace:
                 base_url=settings.base_url,
                 api_key=self._keys.of(settings.provider, settings.base_url),
                 address=address,
+                clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         except ModelError as error:
@@ -197,6 +202,7 @@ class ModelsInWorkspace:
                 base_url=settings.base_url,
                 api_key=self._keys.of(settings.provider, settings.base_url),
                 address=address,
+                clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         except ModelError as error:

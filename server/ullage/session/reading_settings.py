@@ -69,6 +69,21 @@ def _is_base_url(value: object) -> bool:
     return parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
+def _is_region(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"([a-z0-9][a-z0-9-]{0,62})?", value) is not None
+
+
+def _is_project(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"([a-z0-9][a-z0-9.:_-]{0,98})?", value) is not None
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_WORD and value.isprintable()
+
+
+_LONGEST_WORD = 200
+
+
 def _facts_of(value: object) -> object:
     # Imported where somebody says something of a model: `initialize` is answered before that.
     from ullage.models.facts import read_facts
@@ -105,8 +120,14 @@ _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
     _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
-    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "practice")),
+    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "bedrock", "vertex", "practice")),
     _Setting("model.facts", "facts", _are_facts, _FACTS, _facts_of),
+    _Setting("bedrock.region", "bedrock_region", _is_region, "a region of AWS such as us-east-1, or empty"),
+    _Setting("bedrock.profile", "bedrock_profile", _is_word, "the name of a profile of AWS, or empty"),
+    _Setting("bedrock.baseUrl", "bedrock_base_url", _is_base_url, "an http(s) address, or empty"),
+    _Setting("vertex.region", "vertex_region", _is_region, "a region of Google Cloud such as global or europe-west1, or empty"),
+    _Setting("vertex.project", "vertex_project", _is_project, "the id of a Google Cloud project, or empty"),
+    _Setting("vertex.baseUrl", "vertex_base_url", _is_base_url, "an http(s) address, or empty"),
     _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),
     _Setting("compaction.cap", "threshold_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
     _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),

@@ -10,6 +10,7 @@ from ullage.context.policy import USUAL_CAP
 
 if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.context.compaction.economy import Economy
+    from ullage.models.clouds.places import Clouds
     from ullage.models.facts import Facts
     from ullage.models.model import EffortChoice
     from ullage.tools.rules.covering import AskFor
@@ -33,10 +34,23 @@ class Settings:
     """`ullage.model.effort`: what new sessions ask for where the model takes it; `default` leaves it to the model."""
     base_url: str = ""
     """`ullage.model.baseUrl`: a server that speaks the provider's API; empty means the provider's own."""
-    provider: Literal["auto", "anthropic", "openai", "practice"] = "auto"
-    """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice; `openai` is Chat Completions."""
+    provider: Literal["auto", "anthropic", "openai", "bedrock", "vertex", "practice"] = "auto"
+    """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice; `openai` is Chat
+    Completions; `bedrock` and `vertex` are Claude in a cloud."""
     facts: Mapping[str, Facts] = field(default_factory=dict[str, "Facts"])
     """`ullage.model.facts`: by the model's name, what the user says of it."""
+    bedrock_region: str = ""
+    """`ullage.bedrock.region`; empty: the environment's, or that of the profile."""
+    bedrock_profile: str = ""
+    """`ullage.bedrock.profile`: whose credentials of AWS; empty: what AWS's own tools would take."""
+    bedrock_base_url: str = ""
+    """`ullage.bedrock.baseUrl`: in place of Amazon's address of the region."""
+    vertex_region: str = ""
+    """`ullage.vertex.region`; empty: the environment's, or `global`."""
+    vertex_project: str = ""
+    """`ullage.vertex.project`; empty: the environment's, or that of the credentials."""
+    vertex_base_url: str = ""
+    """`ullage.vertex.baseUrl`: in place of Google's address of the region, with its version."""
     auto_compact: bool = True
     """`ullage.compaction.auto`."""
     threshold_cap: int = USUAL_CAP
@@ -68,6 +82,20 @@ class Settings:
         return self.versions_limit << 20
 
     @property
-    def endpoint(self) -> tuple[str, str, str, Mapping[str, Facts]]:
+    def clouds(self) -> Clouds:
+        """What is said of the clouds."""
+        from ullage.models.clouds.places import Clouds
+
+        return Clouds(
+            bedrock_region=self.bedrock_region,
+            bedrock_profile=self.bedrock_profile,
+            bedrock_base_url=self.bedrock_base_url,
+            vertex_region=self.vertex_region,
+            vertex_project=self.vertex_project,
+            vertex_base_url=self.vertex_base_url,
+        )
+
+    @property
+    def endpoint(self) -> tuple[str, str, str, Mapping[str, Facts], Clouds]:
         """What says where the model is asked, which one, and what the user says of it."""
-        return self.model_name, self.base_url, self.provider, self.facts
+        return self.model_name, self.base_url, self.provider, self.facts, self.clouds

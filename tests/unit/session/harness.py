@@ -17,6 +17,9 @@ from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.chat_model import ChatModel
 from ullage.models.choose import Provider
+from ullage.models.clouds.bedrock import BedrockWire
+from ullage.models.clouds.places import Clouds
+from ullage.models.clouds.vertex import VertexWire
 from ullage.models.counting import CountText
 from ullage.models.facts import Facts
 from ullage.models.model import Effort, Model, TokenizerVersion
@@ -280,8 +283,12 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         api_key: str | None,
         media: MediaBytes,
         facts: Facts | None,
+        clouds: Clouds,
         is_confirmed: Callable[[str], bool],
     ) -> Model:
+        if provider in ("bedrock", "vertex"):
+            wire = BedrockWire(name, clouds, api_key) if provider == "bedrock" else VertexWire(name, clouds)
+            return AnthropicModel(name, wire=wire, effort=effort, media=media, patience=patience, sleep=no_wait)
         if provider == "openai":
             return ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media, patience=patience, sleep=no_wait)
         return AnthropicModel(
