@@ -73,14 +73,28 @@ export async function packageExtension({ target, pythons = [] } = {}) {
   };
   await once(what, async () => {
     const stage = await stageExtension(name, wheels);
-    const node = await node24();
-    const tool = await installTool("vsce", { title: "Fetching vsce, which packs extensions", node });
-    const vsce = join(tool, "node_modules", "@vscode", "vsce", "vsce");
-    const flags = target === undefined ? [] : ["--target", target];
+    const { node, vsce } = await packingTools();
+    const flags = [...(target === undefined ? [] : ["--target", target]), ...(isPreRelease(version) ? ["--pre-release"] : [])];
     await quietly([node, vsce, "package", "--no-dependencies", ...flags, "--out", vsix], { cwd: stage });
     await rm(stage, { recursive: true });
   });
   return vsix;
+}
+
+/**
+ * VS Code's convention: an odd minor version is a pre-release. It has to be said when the file is packed; nobody can say it when it is published.
+ *
+ * @param {string} version
+ */
+function isPreRelease(version) {
+  return Number(version.split(".")[1]) % 2 === 1;
+}
+
+/** What packs an extension, and the Node that runs it. */
+export async function packingTools() {
+  const node = await node24();
+  const tool = await installTool("vsce", { title: "Fetching vsce, which packs extensions", node });
+  return { node, vsce: join(tool, "node_modules", "@vscode", "vsce", "vsce") };
 }
 
 /**

@@ -131,7 +131,7 @@ test("every text of the manifest is there, and none is left over", () => {
   assert.deepEqual([...new Set(named)].toSorted(), Object.keys(texts).toSorted());
 });
 
-/** What the Marketplace and Open VSX ask for, or show. vsce checks the rest when the end-to-end tests pack the extension. */
+/** What the Marketplace and Open VSX ask for, or show. The rest is checked where the package is published (`tests/e2e/marketplaces.test.mjs`). */
 void describe("as a marketplace wants it", () => {
   const extension = join(ROOT, "client-extension");
   const texts = JSON.parse(readFileSync(join(extension, "package.nls.json"), "utf8")) as Record<string, string>;

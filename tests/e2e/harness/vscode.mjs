@@ -108,7 +108,7 @@ async function logIn(folder) {
 }
 
 /** With the wheels for the Python that the tests use, so that no scenario needs a network, where this system has a package of its own. */
-async function packageForHere() {
+export async function packageForHere() {
   const target = hostTarget();
   const version = await quietly([VENV_PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]);
   return packageExtension(target === undefined ? {} : { target, pythons: [version.trim()] });
