@@ -173,10 +173,11 @@ async function read(vsix) {
  */
 async function served(answer, use) {
   const server = createServer((request, response) => {
-    void buffer(request).then(async (sent) => {
-      const { status, body } = await answer({ method: request.method, url: request.url, body: sent });
+    const answered = async () => {
+      const { status, body } = await answer({ method: request.method, url: request.url, body: await buffer(request) });
       response.writeHead(status, { "content-type": "application/json" }).end(body);
-    });
+    };
+    void answered();
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
