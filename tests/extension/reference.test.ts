@@ -15,6 +15,15 @@ const chinese = read("package.nls.zh-cn.json") as Record<string, string>;
 const bundle = read("l10n/bundle.l10n.zh-cn.json") as Record<string, string>;
 const pages = referencePages({ manifest, english, chinese, bundle, slashCommands: SLASH_COMMANDS });
 
+test("Getting started names the oldest VS Code that will do", () => {
+  const { engines } = read("package.json") as { engines: { vscode: string } };
+  const oldest = /^\^(\d+\.\d+)\.0$/.exec(engines.vscode)?.[1] ?? "none";
+  assert.match(
+    readFileSync(join(ROOT, "docs", "getting-started.md"), "utf8"),
+    new RegExp(`VS Code ${oldest.replace(".", "\\.")} or newer`),
+  );
+});
+
 void describe("the pages of settings and commands", () => {
   for (const [name, text] of Object.entries(pages)) {
     test(`docs/${name} is as the manifest has it`, () =>
