@@ -1,7 +1,8 @@
 /**
- * `npm run gallery`: docs/gallery.md and its pictures, from those that the end-to-end tests took last. Run these first: `npm test -- e2e`. It also
- * makes the animation, the strip and the pictures of the first pages, in docs/images (`lib/film.py`). `npm run gallery -- film` makes those
- * alone, from the tour: `node --test tests/e2e/tour.test.mjs`.
+ * `npm run gallery`: docs/gallery.md and its pictures, from those that the end-to-end tests took last. Run these first: `npm test -- e2e`, on a
+ * machine with bubblewrap, so that commands are asked about as most users see it. `lib/film.py` makes the animation, the strip and the pictures of
+ * the first pages, in docs/images, and those of the walkthrough. `npm run gallery -- film` makes these alone, from
+ * `node --test tests/e2e/tour.test.mjs`.
  *
  * A picture gets fewer colours and half of its pixels, so that all of them together stay small. One that a test no longer takes is an error.
  */
@@ -11,11 +12,12 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, main } from "./lib/console.mjs";
-import { ROOT, VENV_PYTHON } from "./lib/paths.mjs";
+import { EXTENSION, ROOT, VENV_PYTHON } from "./lib/paths.mjs";
 import { installPythonPackages } from "./lib/python.mjs";
 
 const TAKEN = join(ROOT, "tests", "e2e", "artifacts");
 const TOUR = "the-tour-mends-the-failing-test-and-compacts-on-the-way";
+const WALKTHROUGH = "each-step-of-the-walkthrough-does-what-it-says-in-a-folder-of-one-s-own";
 const GALLERY = join(ROOT, "docs", "gallery");
 
 /**
@@ -261,11 +263,12 @@ await main(async () => {
   return 0;
 });
 
-/** What `lib/film.py` makes of the tour, and of pictures of the gallery. */
+/** What `lib/film.py` makes of the tour, the walkthrough, and pictures of the gallery. */
 function film() {
-  const from = join(TAKEN, TOUR);
-  if (!existsSync(from)) throw new Failure("The tour was not taken, run it first: node --test tests/e2e/tour.test.mjs");
-  execFileSync(VENV_PYTHON, [join(ROOT, "scripts", "lib", "film.py"), from, GALLERY, join(ROOT, "docs", "images")], { stdio: "inherit" });
+  const from = [join(TAKEN, TOUR), join(TAKEN, WALKTHROUGH)];
+  if (!from.every(existsSync)) throw new Failure("The tour was not taken, run it first: node --test tests/e2e/tour.test.mjs");
+  const to = [join(ROOT, "docs", "images"), join(EXTENSION, "media", "walkthrough")];
+  execFileSync(VENV_PYTHON, [join(ROOT, "scripts", "lib", "film.py"), ...from, GALLERY, ...to], { stdio: "inherit" });
   return 0;
 }
 

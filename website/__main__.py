@@ -27,6 +27,8 @@ def main() -> int:
     parser.add_argument("what", nargs="?", choices=["build", "serve"], default="build")
     parser.add_argument("--port", type=int, default=8000)
     given = parser.parse_args()
+    if not 0 <= given.port <= 65_535:
+        parser.error(f"--port takes a number up to 65535, not {given.port}")
     is_made = _make()
     if given.what == "build":
         return 0 if is_made else 1

@@ -1,7 +1,8 @@
-"""`npm run gallery`: the animation, the strip and the pictures of the first pages, from what the end-to-end tests took of the tour.
+"""`npm run gallery`: the animation, the strip and the pictures of the first pages and of the walkthrough, from what the tests took.
 
-Arguments: the folder with the pictures, that of the gallery, and that for what is made. All are of the real window. The animation
-(`tour.webp`) and the strip (`strip.png`) have a line below each picture that says what it shows.
+Arguments: the folders with the pictures of the tour, with those of the walkthrough and with the gallery; those for the documents' pictures
+and for the extension's. All are of the real window. The animation (`tour.webp`) and the strip (`strip.png`) have a line below each picture
+that says what it shows.
 """
 
 import sys
@@ -44,6 +45,16 @@ CROPPED = [
     ("timeline", (847, 30, 1200, 720)),
 ]
 """Pictures of the gallery of which the first pages show only a part: left, top, right and bottom."""
+
+WALKTHROUGH = [
+    ("film-1-start", "open", False),
+    ("film-2-asked-3", "tour", True),
+]
+"""As in STILLS."""
+GAUGE = (560, 360, 1200, 750)
+"""Of the picture in the gallery: the gauge and what it says when it is pointed at."""
+CHOICES = (400, 0, 1045, 205)
+"""Of the picture of the walkthrough: the dialogue that asks for a model."""
 
 CAPTION = 44
 BACKGROUND = "#1b2530"
@@ -99,15 +110,22 @@ def save(picture: Image.Image, path: Path) -> None:
 
 
 def main() -> None:
-    source, gallery, target = (Path(folder) for folder in sys.argv[1:])
-    (first, *others), durations = film(source)
-    first.save(target / "tour.webp", save_all=True, append_images=others, duration=durations, loop=0, quality=72, method=6)
-    save(strip(source), target / "strip.png")
-    for name, still, is_panel in STILLS:
-        save(panel(taken(source, name)) if is_panel else taken(source, name), target / f"{still}.png")
+    tour, walkthrough, gallery, documents, extension = (Path(folder) for folder in sys.argv[1:])
+    (first, *others), durations = film(tour)
+    first.save(documents / "tour.webp", save_all=True, append_images=others, duration=durations, loop=0, quality=72, method=6)
+    save(strip(tour), documents / "strip.png")
+    for stills, target in ((STILLS, documents), (WALKTHROUGH, extension)):
+        for name, still, is_panel in stills:
+            save(panel(taken(tour, name)) if is_panel else taken(tour, name), target / f"{still}.png")
     for name, part in CROPPED:
-        with Image.open(gallery / f"{name}.png") as picture:
-            picture.crop(part).save(target / f"{name}.png", optimize=True)
+        crop(gallery / f"{name}.png", part, documents / f"{name}.png")
+    crop(gallery / "gauge.png", GAUGE, extension / "compact.png")
+    crop(walkthrough / "4-model-asked.png", CHOICES, extension / "model.png")
+
+
+def crop(path: Path, part: tuple[int, int, int, int], target: Path) -> None:
+    with Image.open(path) as picture:
+        save(picture.convert("RGB").crop(part), target)
 
 
 if __name__ == "__main__":
