@@ -43,6 +43,10 @@ CROPPED = [
     ("gauge", (880, 380, 1200, 750)),
     ("preview", (952, 30, 1200, 720)),
     ("timeline", (847, 30, 1200, 720)),
+    ("command", (952, 30, 1200, 750)),
+    ("sessions", (932, 30, 1200, 560)),
+    ("going-back", (345, 0, 856, 200)),
+    ("plan-accepted", (290, 0, 1200, 677)),
 ]
 """Pictures of the gallery of which the first pages show only a part: left, top, right and bottom."""
 
