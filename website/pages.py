@@ -52,7 +52,7 @@ _LISTED = (
         "Use",
         (
             Page("Working with the agent", "docs/working.md"),
-            Page("Rules files", "docs/rules-files.md"),
+            Page("Rules, skills and commands", "docs/rules-files.md"),
             Page("Models", "docs/models.md"),
             Page("Compatible servers", "docs/compatible-servers.md"),
             Page("Policies", "docs/policies.md"),

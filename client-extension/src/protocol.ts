@@ -797,6 +797,8 @@ export interface AvailableCommand {
   description: string;
   /** What can follow the name. */
   input?: Optional<{ hint: string }>;
+  /** The file of the project that it stands in; none where it is Ullage's own. */
+  source?: Optional<string>;
 }
 
 type Nothing = Record<string, never>;
@@ -899,7 +901,7 @@ export interface ClientRequests {
   ];
   "ullage/permission/allow": [OfSession & { rule: NewRule; replaces?: Optional<NewRule> }, Nothing];
   "ullage/permission/check": [OfSession & { rule: NewRule }, CheckedRule];
-  "ullage/command/list": [Nothing, { commands: AvailableCommand[] }];
+  "ullage/command/list": [{ sessionId?: Optional<string> }, { commands: AvailableCommand[] }];
   "ullage/model/list": [{ address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, { models: OfferedModel[] }];
   "ullage/model/try": [{ model: string; address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, Nothing];
 }

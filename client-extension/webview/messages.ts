@@ -8,6 +8,7 @@ export const PASS_THROUGH = [
   "ullage/session/list",
   "ullage/session/items",
   "ullage/session/prompt",
+  "ullage/command/list",
   "ullage/session/unqueue",
   "ullage/session/cancel",
   "ullage/session/continue",

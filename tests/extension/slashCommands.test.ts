@@ -5,6 +5,7 @@ import {
   matchSlashCommands,
   parseSlashCommand,
   SLASH_COMMANDS,
+  typedAfterSlash,
   type SlashCommand,
 } from "../../client-extension/webview/dock/slashCommands";
 
@@ -60,11 +61,22 @@ checkMenu("/x", []);
 checkMenu("/compact ", []);
 checkMenu("co", []);
 
+function checkTyped(text: string, expected: string | undefined): void {
+  test(`what is typed of a name in ${JSON.stringify(text)}`, () => assert.equal(typedAfterSlash(text), expected));
+}
+
+checkTyped("/", "");
+checkTyped("/docs:re", "docs:re");
+checkTyped("/etc/hosts", undefined);
+checkTyped("/docs:review 12", undefined);
+checkTyped("no /docs", undefined);
+
 test("the panel has the commands that the server lists", () => {
-  type Listed = { result: { commands: { name: string; description: string; input?: { hint: string } }[] } };
+  type Listed = { result: { commands: { name: string; description: string; input?: { hint: string }; source?: string }[] } };
   const found = readFixtures().filter(({ content }) => content.method === "ullage/command/list");
   const commands = found.flatMap(({ content }) => (content.complete as Listed).result.commands);
-  const listed = commands.map(({ name, description, input }) => [name, description, input?.hint]);
+  const own = commands.filter(({ source }) => source === undefined);
+  const listed = own.map(({ name, description, input }) => [name, description, input?.hint]);
   assert.deepEqual(
     SLASH_COMMANDS.map(({ name, summary, argument }) => [name, summary, argument]),
     listed,

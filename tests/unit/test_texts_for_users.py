@@ -71,6 +71,7 @@ NOT_SAID = frozenset(
             "Preview.summary",
             "Problem.message",
             "Problem.source",
+            "AvailableCommand.source",
         ),
         *("SearchHit.excerpt", "SearchHit.session_title", "SessionSummary.title", "Snapshot.title", "TextAttachment.name"),
         "PastedAttachment.name",

@@ -11,7 +11,7 @@ import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
 import { Choices, modeAfter } from "./choices";
 import { isPageAddress, type Mention, mentionsFor, NamedPages, typedAfterAt, withMention } from "./mentions";
-import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
+import { matchSlashCommands, parseSlashCommand, type SlashCommand, typedAfterSlash } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
 
 export interface ComposerHost {
@@ -292,9 +292,16 @@ export class Composer {
     this.lastQuery += 1;
     const query = this.lastQuery;
     const beforeCursor = this.box.value.slice(0, this.box.selectionStart);
-    const commands = matchSlashCommands(beforeCursor);
-    if (commands.length > 0) {
-      this.menu.show(commands.map(({ name, argument, summary }) => this.commandCompletion(name, argument, summary)));
+    const typed = typedAfterSlash(beforeCursor);
+    if (typed !== undefined) {
+      const own = matchSlashCommands(beforeCursor).map((each) =>
+        this.commandCompletion(each.name, each.argument, each.summary, "terminal"),
+      );
+      this.menu.show(own);
+      const brought = await this.projectCommands(typed);
+      if (query === this.lastQuery && brought.length > 0) {
+        this.menu.show([...own, ...brought]);
+      }
       return;
     }
     const mention = typedAfterAt(beforeCursor);
@@ -304,11 +311,19 @@ export class Composer {
     }
   }
 
-  private commandCompletion(name: SlashCommand["name"], argument: string | undefined, summary: string): Completion {
+  /** Commands and skills of the project that begin with what was typed. */
+  private async projectCommands(typed: string): Promise<Completion[]> {
+    const listed = await this.host.actions.ask("ullage/command/list", {}).catch(() => undefined);
+    return (listed?.commands ?? [])
+      .filter(({ name, source }) => source != null && name.startsWith(typed.toLowerCase()))
+      .map(({ name, description, input }) => this.commandCompletion(name, input?.hint, description, "book"));
+  }
+
+  private commandCompletion(name: string, argument: string | undefined, summary: string, icon: string): Completion {
     return {
       label: `/${name}${argument === undefined ? "" : ` ${argument}`}`,
       detail: summary,
-      icon: "terminal",
+      icon,
       accept: () => {
         const typedInFull = this.box.value === `/${name}`;
         this.replaceText(`/${name} `);

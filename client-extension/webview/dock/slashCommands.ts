@@ -35,7 +35,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "timeline", summary: t("Show all compactions of this session") },
   { name: "search", argument: "[words]", summary: t("Search all sessions of this workspace") },
   { name: "context", summary: t("Show what the context is made of") },
-  { name: "rules", summary: t("Show the rules files of the project, and which are in force") },
+  { name: "rules", summary: t("Show rules, skills and commands of the project, and which are in force") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
@@ -84,6 +84,11 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     default:
       return undefined;
   }
+}
+
+/** What was typed of a command's name, also of one that a project brings (`/docs:re`); undefined where the text is none. */
+export function typedAfterSlash(text: string): string | undefined {
+  return /^\/([\w:.-]*)$/.exec(text)?.[1];
 }
 
 /** Commands that begin with what was typed (`/co`), for the menu. Empty where the text is no beginning of a command. */

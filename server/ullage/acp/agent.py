@@ -369,7 +369,7 @@ class UllageAgent:
         self._live[session.id] = place, live
 
         async def tell() -> None:
-            live.tell(choices.commands())
+            live.tell(await choices.commands(session))
             for update in live.shown.usage(session.snapshot(0).gauge):
                 live.tell(update)
             live.pass_over([each.name for each in mcp_servers or ()])

@@ -15,8 +15,9 @@ from ullage.acp.workspaces import Place
 from ullage.models.model import EFFORT_CHOICES, EffortChoice
 from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError
+from ullage.session.session import Session
 from ullage.session.sessions.sessions import Sessions
-from ullage.session.slash_commands import COMMANDS
+from ullage.session.slash_commands import offered_commands
 from ullage.session.timeline.updates import ModeId, ModelInfo, Snapshot
 from ullage.session.turns.modes import MODES
 
@@ -109,15 +110,16 @@ def _effort(value: str) -> EffortChoice:
     raise SessionError("invalid", f"There is no effort {value}. The efforts are: {', '.join(EFFORT_CHOICES)}")
 
 
-def commands() -> schema.AvailableCommandsUpdate:
-    """The commands that are offered."""
+async def commands(session: Session) -> schema.AvailableCommandsUpdate:
+    """The commands that are offered: Ullage's own, and those of the project."""
+    own = await offered_commands(session)
     offered = [
         schema.AvailableCommand(
             name=each.name,
             description=each.description,
             input=schema.AvailableCommandInput(root=schema.UnstructuredCommandInput(hint=each.hint)) if each.hint else None,
         )
-        for each in (*COMMANDS, *PIN_COMMANDS)
+        for each in (*own, *PIN_COMMANDS)
         if each.name not in NOT_OFFERED
     ]
     return schema.AvailableCommandsUpdate(session_update="available_commands_update", available_commands=offered)

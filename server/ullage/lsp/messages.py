@@ -74,7 +74,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.FORGET: (permissions.ForgetParams, wire.Nothing),
     wire.ALLOW: (permissions.AllowParams, wire.Nothing),
     wire.CHECK: (permissions.CheckParams, permissions.CheckResult),
-    wire.COMMANDS: (wire.Nothing, wire.CommandsResult),
+    wire.COMMANDS: (wire.CommandsParams, wire.CommandsResult),
     wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
     wire.TRY_MODEL: (wire.TryModelParams, wire.Nothing),
 }

@@ -27,7 +27,7 @@ from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
-from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
+from ullage.session.slash_commands import carry_out, offered_commands, typed_command
 from ullage.store.errors import StoreFailed
 
 if TYPE_CHECKING:  # takes long to import
@@ -203,9 +203,13 @@ def _offered(model: OfferedModel) -> wire.OfferedModel:
     return wire.OfferedModel(model.name, model.display_name, model.window, prices)
 
 
-async def _commands(_: Sessions, __: wire.Nothing) -> wire.CommandsResult:
+async def _commands(sessions: Sessions, params: wire.CommandsParams) -> wire.CommandsResult:
+    offered = await offered_commands(None if params.session_id is None else sessions.get(params.session_id))
     return wire.CommandsResult(
-        [wire.AvailableCommand(each.name, each.description, wire.CommandInput(each.hint) if each.hint else None) for each in COMMANDS]
+        [
+            wire.AvailableCommand(each.name, each.description, wire.CommandInput(each.hint) if each.hint else None, each.source or None)
+            for each in offered
+        ]
     )
 
 

@@ -248,6 +248,15 @@ class AvailableCommand:
     name: str
     description: str
     input: CommandInput | None = None
+    source: str | None = None
+    """The file of the project that it stands in; none where it is Ullage's own."""
+
+
+@attrs.frozen
+class CommandsParams:
+    """Params of `ullage/command/list`. With a session its project's commands and skills are listed, too."""
+
+    session_id: Id | None = None
 
 
 @attrs.frozen

@@ -1,6 +1,6 @@
-"""What stands before the messages: the system prompt, the workspace's rules files, the tools.
+"""What stands before the messages: the system prompt, the rules and skills of the workspace, the tools.
 
-`PreludeInUse` logs another prelude when tools or rules have changed. Which rules files there are: `instructions/`.
+`PreludeInUse` logs another prelude when tools or rules have changed. What files of a project say: `instructions/`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Prelude
 from ullage.session.conversation import Conversation
 from ullage.session.instructions.in_force import rules_from_the_start
+from ullage.session.instructions.prompt_files import skills_for_the_agent
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.tool import Tool
@@ -27,9 +28,9 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRu
     where = ", ".join(root.as_posix() for root in folders.roots) or "none is open"
     environment = f"Workspace folders: {where}\nSystem: {platform.system()}"
     parts = [SystemPart("system", f"{instructions}\n\n{environment}")]
-    rules = rules_from_the_start(folders, (read_rules or none_refused(folders))())
-    if rules:
-        parts.append(SystemPart("rules", rules))
+    may_not_be_read = (read_rules or none_refused(folders))()
+    of_the_project = rules_from_the_start(folders, may_not_be_read), skills_for_the_agent(folders, may_not_be_read)
+    parts += [SystemPart("rules", text) for text in of_the_project if text]
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
 
 

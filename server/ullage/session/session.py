@@ -21,6 +21,7 @@ from ullage.session.commit_message import Changed, NoMessage, write_commit_messa
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
 from ullage.session.instructions.in_force import ListedRules
+from ullage.session.instructions.prompt_files import PromptFile, called, prompt_files
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
@@ -90,6 +91,10 @@ class Session(Parts):
         """The rules files that are known, and whether each is in force."""
         return self._rules.listed()
 
+    async def prompt_files(self) -> Sequence[PromptFile]:
+        """The commands and skills of the project, as they are now."""
+        return await asyncio.to_thread(prompt_files, self._surroundings.folders, self.permits.reading())
+
     @property
     def entries(self) -> Sequence[Logged]:
         """Its log, which grows; most of a long one is read where it is asked for."""
@@ -125,6 +130,8 @@ class Session(Parts):
             around = self._surroundings
             rules = self.permits.reading()
             attachments = [await attach(ref, rules, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
+            if text.lstrip().startswith("/") and (command := called(text, await self.prompt_files())) is not None:
+                attachments.append(command)
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if prompt.steering:

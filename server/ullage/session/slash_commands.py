@@ -4,12 +4,14 @@ that has not sends what was typed, and shows the answer."""
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ullage.context.counting.tokens import estimate_text
 from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError
+from ullage.session.instructions.prompt_files import in_the_list
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
@@ -32,6 +34,8 @@ class Command:
     name: str
     description: str
     hint: str = ""
+    source: str = ""
+    """The file of the project that it stands in; empty for those of Ullage."""
 
 
 COMMANDS = (
@@ -42,7 +46,7 @@ COMMANDS = (
     Command("timeline", "Show all compactions of this session"),
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
-    Command("rules", "Show the rules files of the project, and which are in force"),
+    Command("rules", "Show rules, skills and commands of the project, and which are in force"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -143,17 +147,40 @@ async def _context(_: Sessions, session: Session, __: str) -> Answer:
 
 
 async def _rules(_: Sessions, session: Session, __: str) -> Answer:
-    listed = session.rules()
-    if not listed:
-        return Answer(NO_RULES)
-    lines: list[str] = []
+    listed, files = session.rules(), await session.prompt_files()
+    lines: list[str] = [] if listed else [NO_RULES]
     for each in listed:
         lines.append(f"- `{each.shown}`, {each.tokens:,} tokens: {each.state}" if each.tokens else f"- `{each.shown}`: {each.state}")
         if each.source:
             lines.append(f"  It is imported by `{each.source}`.")
         if each.trouble:
             lines.append(f"  Mind: {each.trouble}.")
+    for each in files:
+        name, taken = each.name, each.trouble or (TAKEN if is_built_in(each.name) else "")
+        if taken:
+            lines.append(f"- `{each.shown}`: not in force")
+            lines.append(f"  Mind: {taken}.")
+        elif each.kind == "skill":
+            lines.append(f"- `{each.shown}`, {estimate_text(in_the_list(each)):,} tokens: the skill `/{name}`")
+        else:
+            lines.append(f"- `{each.shown}`: the command `/{name}`")
     return Answer("\n".join(lines))
+
+
+TAKEN = "Ullage has a command of the same name"
+
+
+def is_built_in(name: str) -> bool:
+    """Whether Ullage itself has a command of that name, which goes before one of the project."""
+    return name in _WAYS or name in _ALIASES
+
+
+async def offered_commands(session: Session | None) -> Sequence[Command]:
+    """What can be typed: Ullage's own commands, and those of the project where a session is given."""
+    own = () if session is None else await session.prompt_files()
+    counting = (each for each in own if not each.trouble and not is_built_in(each.name))
+    brought = [Command(each.name, each.description, each.hint, each.shown) for each in counting]
+    return (*COMMANDS, *brought)
 
 
 NO_RULES = (
@@ -247,8 +274,9 @@ async def _new(sessions: Sessions, _: Session, __: str) -> Answer:
     return Answer(f"A new session was made ({made.id}).", made.id)
 
 
-async def _help(_: Sessions, __: Session, ___: str) -> Answer:
-    return Answer("\n".join(f"- `/{' '.join(filter(None, (each.name, each.hint)))}`: {each.description}" for each in COMMANDS))
+async def _help(_: Sessions, session: Session, __: str) -> Answer:
+    offered = await offered_commands(session)
+    return Answer("\n".join(f"- `/{' '.join(filter(None, (each.name, each.hint)))}`: {each.description}" for each in offered))
 
 
 _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {

@@ -1,1 +1,1 @@
-"""What files of a project tell the agent: rules, in the formats that people have, and which of them are in force."""
+"""What files of a project tell the agent: rules, commands and skills, in the formats that people have, and which rules are in force."""

@@ -150,6 +150,28 @@ def _folders_by(place: Place, path: Path) -> Iterator[Path]:
             yield start.parents[len(parts) - 1]
 
 
+def files_below(folder: Path, ending: str) -> Sequence[Path]:
+    """The files of an ending in a folder and those below, by name, `MOST_FILES` at most; links to folders are not followed."""
+    found: list[Path] = []
+
+    def look(into: Path, deep: int) -> None:
+        try:
+            entries = sorted(into.iterdir())
+        except OSError:
+            return
+        for entry in entries:
+            if len(found) >= MOST_FILES:
+                return
+            if entry.name.endswith(ending) and not entry.is_dir():
+                found.append(entry)
+            elif deep < MOST_DEEP and entry.is_dir() and not entry.is_symlink():
+                look(entry, deep + 1)
+
+    if not folder.is_symlink():
+        look(folder, 0)
+    return found
+
+
 class _Reading:
     """Reads what one folder has; what says the same as a file before it has no text."""
 
@@ -166,7 +188,7 @@ class _Reading:
         if not place.ending:
             self._file(start, place.style, source="", hops=0)
             return
-        for path in _files_below(start, place.ending):
+        for path in files_below(start, place.ending):
             self._file(path, place.style, source="", hops=0)
 
     def _file(self, named: Path, style: Style, source: str, hops: int) -> None:
@@ -229,28 +251,6 @@ def _when(head: Head, style: Style) -> When:
 def _by_description(head: Head) -> When:
     description = in_a_line(" ".join(head.text("description").split()))
     return OnRequest(description[:DESCRIPTION_CHARACTERS]) if description else ByHand()
-
-
-def _files_below(folder: Path, ending: str) -> Sequence[Path]:
-    """The files of an ending, by name; links to folders are not followed."""
-    found: list[Path] = []
-
-    def look(into: Path, deep: int) -> None:
-        try:
-            entries = sorted(into.iterdir())
-        except OSError:
-            return
-        for entry in entries:
-            if len(found) >= MOST_FILES:
-                return
-            if entry.name.endswith(ending) and not entry.is_dir():
-                found.append(entry)
-            elif deep < MOST_DEEP and entry.is_dir() and not entry.is_symlink():
-                look(entry, deep + 1)
-
-    if not folder.is_symlink():
-        look(folder, 0)
-    return found
 
 
 def _imports(text: str) -> Iterator[str]:

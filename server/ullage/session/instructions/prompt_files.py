@@ -1,0 +1,234 @@
+"""Prompts that a project keeps in files: commands that the user types as `/name`, and skills, which the agent takes up by itself, too.
+
+A skill is a folder with a `SKILL.md` (agentskills.io). The agent knows its name and description from the start, and reads the rest where
+the work fits. A command is one file. What the user types behind its name is put into its text. Neither runs anything by itself: lines that
+other tools would run before (`!`git status``) reach the model as they stand, and it has to ask.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ullage.context.entries import NO_FILE, Attachment
+from ullage.context.quoting import in_a_line
+from ullage.session.instructions.heads import Head, read_head
+from ullage.session.instructions.rules_files import files_below
+from ullage.tools.rules.reading import ReadRules
+from ullage.workspace.folders import OWN_FOLDER, Folders, OutsideWorkspace
+from ullage.workspace.text_file import NotText, TooLarge, read_text
+
+SKILL_FILE = "SKILL.md"
+
+SKILL_FOLDERS = (".agents/skills", ".claude/skills", ".github/skills")
+"""Where projects keep skills: the first by the open format, the others as Claude Code and VS Code have them."""
+
+COMMAND_FOLDERS = (
+    (f"{OWN_FOLDER}/commands", ".md"),
+    (".claude/commands", ".md"),
+    (".cursor/commands", ".md"),
+    (".github/prompts", ".prompt.md"),
+)
+"""Where projects keep commands, and how their files end."""
+
+MOST_SKILLS = 100
+"""Each takes a line of every request."""
+
+DESCRIPTION_CHARACTERS = 1_024
+"""The open format allows no longer description."""
+
+HINT_CHARACTERS = 100
+"""Of what can follow a name: it stands beside it in a menu."""
+
+TEXT_CHARACTERS = 30_000
+"""A longer command or skill is cut where it is called, and says so, as a file that is attached is."""
+
+NAME = r"[a-z0-9](?:[\w:.-]{0,63})"
+"""How a command can be named, in any case: without a slash, so that a path is none."""
+
+_NAME = re.compile(NAME, re.IGNORECASE)
+_CALLED = re.compile(rf"/({NAME})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+_ARGUMENT = re.compile(r"\$(ARGUMENTS|[1-9])\b")
+
+Kind = Literal["command", "skill"]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFile:
+    """A command or a skill of the project."""
+
+    kind: Kind
+    name: str
+    description: str
+    """In one line; empty where the file has none."""
+    hint: str
+    """What can follow the name, for the user; empty where nobody says."""
+    shown: str
+    """The path of its file, as the user and the model know it."""
+    text: str
+    """What it says, without its head."""
+    trouble: str = ""
+    """Why it does not count, in words for the user; empty where it does."""
+
+
+def prompt_files(folders: Folders, may_not_be_read: ReadRules) -> list[PromptFile]:
+    """All of them, by folder and name. Of two of one name the first counts, and the second says so."""
+    found: list[PromptFile] = []
+    for root in folders.roots:
+        for each in (*_skills(root, folders, may_not_be_read), *_commands(root, folders, may_not_be_read)):
+            first = next((other for other in found if other.name == each.name and not other.trouble), None)
+            found.append(each if first is None or each.trouble else _troubled(each, f"{first.shown} has the same name"))
+    return found
+
+
+def skills_for_the_agent(folders: Folders, may_not_be_read: ReadRules) -> str:
+    """What the model is told of the skills before any message; empty where there are none."""
+    found: dict[str, PromptFile] = {}
+    for root in folders.roots:
+        for each in _skills(root, folders, may_not_be_read):
+            if not each.trouble:
+                found.setdefault(each.name, each)
+    skills = list(found.values())[:MOST_SKILLS]
+    return "\n".join((_SKILLS, *map(in_the_list, skills))) if skills else ""
+
+
+def in_the_list(skill: PromptFile) -> str:
+    """The line by which the agent knows of a skill."""
+    return f"- {skill.name} (`{in_a_line(skill.shown)}`): {skill.description}"
+
+
+_SKILLS = (
+    "Skills of this workspace: instructions for certain kinds of work. Where your work fits a description, read that file before you "
+    "begin. Paths in it start from its folder."
+)
+
+
+def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
+    """What is attached to a prompt that calls a command or a skill by its name; None where it calls none."""
+    match = _CALLED.fullmatch(text.strip())
+    file = None if match is None else next((each for each in files if each.name == match[1].lower() and not each.trouble), None)
+    if match is None or file is None:
+        return None
+    said = with_arguments(file.text, (match[2] or "").strip())
+    if len(said) > TEXT_CHARACTERS:
+        said = f"{said[:TEXT_CHARACTERS]}\n[cut: it has {len(said):,} characters; read the file for the rest]"
+    what = f"The user calls the {file.kind} `/{file.name}` of this project. It stands in `{in_a_line(file.shown)}`"
+    return Attachment(f"{NO_FILE}/{file.name}", f"{what}, and says:\n\n{said}")
+
+
+def with_arguments(text: str, typed: str) -> str:
+    """The text with what was typed in the place of `$ARGUMENTS`, and its words in those of `$1` to `$9`. Else it stands at the end."""
+    if _ARGUMENT.search(text) is None:
+        return f"{text}\n\nArguments: {typed}" if typed else text
+    words = _words(typed)
+    places = {str(number): word for number, word in enumerate(words, 1)}
+    return _ARGUMENT.sub(lambda match: typed if match[1] == "ARGUMENTS" else places.get(match[1], ""), text)
+
+
+def _words(typed: str) -> list[str]:
+    """As a shell would part them; where quotes are open, at blanks."""
+    try:
+        return shlex.split(typed)
+    except ValueError:
+        return typed.split()
+
+
+def _skills(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterator[PromptFile]:
+    for place in SKILL_FOLDERS:
+        for file in _skill_files(root / place):
+            shown = folders.show(file)
+            text = _text_of(file, folders, may_not_be_read)
+            if isinstance(text, str):
+                yield _skill(file.parent.name, shown, read_head(text))
+            elif text.trouble:
+                yield PromptFile("skill", file.parent.name, "", "", shown, "", text.trouble)
+
+
+def _skill_files(folder: Path) -> Sequence[Path]:
+    if folder.is_symlink():
+        return ()
+    return [file for file in files_below(folder, SKILL_FILE) if file.name == SKILL_FILE and file.parent != folder]
+
+
+def _skill(folder: str, shown: str, head: Head) -> PromptFile:
+    name = head.text("name").strip().lower()
+    description = _plain(head.text("description"))[:DESCRIPTION_CHARACTERS]
+    trouble = head.trouble
+    if not trouble and not description:
+        trouble = "its head has no description, by which the agent would know when to use it"
+    if not trouble and _NAME.fullmatch(name or folder.lower()) is None:
+        trouble = "its name has other characters than letters, digits and hyphens"
+    return PromptFile(
+        "skill",
+        name or folder.lower(),
+        description,
+        _plain(head.text("argument-hint"))[:HINT_CHARACTERS],
+        shown,
+        head.body.strip(),
+        trouble,
+    )
+
+
+def _commands(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterator[PromptFile]:
+    for place, ending in COMMAND_FOLDERS:
+        for file in files_below(root / place, ending):
+            shown = folders.show(file)
+            name = ":".join(file.relative_to(root / place).parts).removesuffix(ending).lower()
+            text = _text_of(file, folders, may_not_be_read)
+            if isinstance(text, str):
+                yield _command(name, shown, read_head(text))
+            elif text.trouble:
+                yield PromptFile("command", name, "", "", shown, "", text.trouble)
+
+
+def _command(name: str, shown: str, head: Head) -> PromptFile:
+    body = head.body.strip()
+    first = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip("# \t")), "")
+    description = _plain(head.text("description") or first)[:DESCRIPTION_CHARACTERS]
+    hint = _plain(head.text("argument-hint"))[:HINT_CHARACTERS] or ("[arguments]" if _ARGUMENT.search(body) else "")
+    trouble = head.trouble or ("" if body else "it is empty")
+    if not trouble and _NAME.fullmatch(name) is None:
+        trouble = "its name has other characters than letters, digits and hyphens"
+    return PromptFile("command", name, description, hint, shown, body, trouble)
+
+
+def _plain(text: str) -> str:
+    """In one line, without characters that cannot be seen: it stands in menus and lists."""
+    return " ".join("".join(filter(str.isprintable, word)) for word in text.split())
+
+
+def _troubled(file: PromptFile, trouble: str) -> PromptFile:
+    return PromptFile(file.kind, file.name, file.description, file.hint, file.shown, "", trouble)
+
+
+@dataclass(frozen=True, slots=True)
+class _NotRead:
+    trouble: str
+    """Empty where there is nothing to tell: there is no such file, or it lies elsewhere."""
+
+
+def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | _NotRead:
+    try:
+        path = _resolved(named, folders)
+        if path is None:
+            return _NotRead("")
+        if may_not_be_read.refusing(path, str(named)) is not None:
+            return _NotRead("one of your rules refuses to have it read")
+        return read_text(path).text
+    except (OutsideWorkspace, FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return _NotRead("")
+    except (OSError, NotText, TooLarge) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return _NotRead(f"it cannot be read: {reason}")
+
+
+def _resolved(named: Path, folders: Folders) -> Path | None:
+    """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands may stand there."""
+    if OWN_FOLDER not in named.parts:
+        return folders.resolve(str(named))
+    path = named.resolve()
+    return path if folders.contains(path) and not folders.is_private(path) else None
