@@ -62,6 +62,10 @@ PLAIN_THINKING = frozenset({"reasoning_content", "reasoning"})
 """Stands for the signature where a server of Chat Completions sent thinking as plain text: the name by which it came, and goes back. It is
 nothing to the Messages API."""
 
+SEALED_REASONING = "reasoning_details:"
+"""How `RedactedThinking.data` begins where it is the list of that name, which OpenRouter and LiteLLM send: thinking of whatever vendor with
+its signatures, as JSON. It goes back to that wire as it came, and never to the Messages API."""
+
 
 @dataclass(frozen=True, slots=True)
 class RedactedThinking:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ullage.context.blocks import ToolUse
+from ullage.context.blocks import SEALED_REASONING, RedactedThinking, ToolUse
 from ullage.models.chat_dialect import REASONING
-from ullage.models.endpoint_checks import integer, mapping, mappings, string, word
+from ullage.models.endpoint_checks import integer, is_too_deep, mapping, mappings, string, word
 from ullage.models.model import ModelEvent, Reply
 from ullage.models.reply import ReplyBuilder
 
@@ -24,6 +24,12 @@ _STOP_REASONS = {
     "function_call": "tool_use",
     "content_filter": "refusal",
 }
+
+_GROWS = ("text", "summary", "data")
+"""Of one detail of reasoning: what comes in pieces. All else is said once."""
+
+MOST_DETAILS = 2_000_000
+"""Characters. What a model thought in 128,000 tokens takes less, sealed or not."""
 
 _Kind = Literal["text", "thinking", "tool_use"]
 
@@ -50,6 +56,8 @@ class ChatReplyBuilder:
         """Kind, signature and index of the block that grows."""
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._details: list[dict[str, object]] = []
+        """`reasoning_details`, put together again from their pieces."""
         self._refused = False
         self._counted = False
 
@@ -88,7 +96,7 @@ class ChatReplyBuilder:
 
     def reply(self) -> Reply:
         """The whole reply. Raises `StreamBroken` where the stream ended before the model said why it stopped."""
-        reply = self._builder.reply()
+        reply = self._with_details(self._builder.reply())
         if self._refused:
             return replace(reply, stop_reason="refusal")
         # Some servers say `stop` where the model calls a tool, and some `tool_calls` where it calls none.
@@ -99,10 +107,33 @@ class ChatReplyBuilder:
             return replace(reply, stop_reason="end_turn")
         return reply
 
+    def _with_details(self, reply: Reply) -> Reply:
+        """The reply with what was sealed of its reasoning, which stands last: what was shown before keeps its place."""
+        if not self._details or is_too_deep(self._details):
+            return reply
+        details = json.dumps(self._details, ensure_ascii=True, separators=(",", ":"))
+        if len(details) > MOST_DETAILS:
+            return reply  # it is not worth a session that cannot be kept; the model thinks anew
+        return replace(reply, blocks=(*reply.blocks, RedactedThinking(SEALED_REASONING + details)))
+
+    def _detail_grew(self, piece: Mapping[str, object]) -> None:
+        last = self._details[-1] if self._details else None
+        if last is None or any(last.get(name) != piece.get(name) for name in ("type", "index")) or piece.get("index") is None:
+            self._details.append(dict(piece))
+            return
+        for name, value in piece.items():
+            known = last.get(name)
+            if name in _GROWS and isinstance(known, str) and isinstance(value, str):
+                last[name] = known + value
+            elif value is not None:
+                last[name] = value
+
     def _pieces(self, delta: Mapping[str, object]) -> Iterator[Sequence[ModelEvent]]:
         name = next((name for name in REASONING if string(delta, name)), None)
         if name is not None:
             yield self._grow("thinking", name, string(delta, name))
+        for detail in mappings(delta.get("reasoning_details")):
+            self._detail_grew(detail)
         content = delta.get("content")
         if isinstance(content, str):
             yield self._grow("text", "", content)

@@ -4,21 +4,25 @@ The bytes are stable: the same values give the same bytes, so a server that keep
 this wire: `Request.breakpoints` are not sent.
 
 The wire knows less than the Messages API. A result of a tool is text alone, so an image in it is shown by the user's message behind it.
-PDFs are said in words. Thinking goes back only where this wire brought it, under the name by which it came.
+PDFs are said in words. Thinking goes back only where this wire brought it, under the name by which it came. Where it came with
+signatures (`reasoning_details`), these go back instead, as they came.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.blocks import (
+    SEALED_REASONING,
     Block,
     Document,
     Image,
     Json,
     Media,
     Message,
+    RedactedThinking,
     SystemPart,
     Text,
     Thinking,
@@ -141,7 +145,10 @@ def _assistant(blocks: Sequence[Block], *, reasoning: bool) -> dict[str, Json] |
     if not said and not calls:
         return None
     message: dict[str, Json] = {"role": "assistant", "content": said or None}
-    for name in REASONING if reasoning else ():
+    sealed = next((block.data for block in blocks if isinstance(block, RedactedThinking) and block.data.startswith(SEALED_REASONING)), None)
+    if sealed is not None and reasoning:
+        message["reasoning_details"] = json.loads(sealed.removeprefix(SEALED_REASONING))
+    for name in REASONING if reasoning and sealed is None else ():
         thought = "\n\n".join(block.thinking for block in blocks if isinstance(block, Thinking) and block.signature == name)
         if thought:
             message[name] = thought

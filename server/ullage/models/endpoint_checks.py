@@ -125,6 +125,10 @@ class Size:
     max_tokens: int
     """What may have been used for it: of a summary of the API's own `SUMMARY_CALLS` times what was asked for."""
 
+    def shows_media(self) -> bool:
+        """Whether images or documents are part of it, whose bytes say nothing of their tokens."""
+        return self.shown() > 0
+
     def can_have(self, tokens: int) -> bool:
         """Whether the request can have had so many tokens of input."""
         return 0 <= tokens <= LARGEST_WINDOW and (tokens <= self.bytes + ADDED or tokens <= self.bytes + ADDED + self.shown())

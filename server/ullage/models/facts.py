@@ -31,6 +31,8 @@ class Facts:
     output_price: float | None = None
     cached_price: float | None = None
     """Of input that was read from a cache."""
+    cache_write_price: float | None = None
+    """Of input that was written to a cache."""
 
     @property
     def prices(self) -> Prices | None:
@@ -38,7 +40,8 @@ class Facts:
         if self.input_price is None or self.output_price is None:
             return None
         cached = self.input_price if self.cached_price is None else self.cached_price
-        return Prices(self.input_price, self.output_price, cached, self.input_price, self.input_price)
+        written = self.input_price if self.cache_write_price is None else self.cache_write_price
+        return Prices(self.input_price, self.output_price, cached, written, written)
 
     def applied(self, card: ModelCard) -> ModelCard:
         """The card with these. A window that a refusal named since stays, where it is the smaller one: this one is hearsay then."""
@@ -72,7 +75,7 @@ def _facts(said: object) -> Facts | None:
         return None
     values = dict(cast("Mapping[str, object]", said))
     window, most, images = values.pop("window", None), values.pop("maxOutput", None), values.pop("images", None)
-    prices = [values.pop(name, None) for name in ("inputPrice", "outputPrice", "cachedPrice")]
+    prices = [values.pop(name, None) for name in ("inputPrice", "outputPrice", "cachedPrice", "cacheWritePrice")]
     if values or (window is not None and plausible_window(integer(window)) is None):
         return None
     if (most is not None and (integer(most) or 0) < LEAST_OUTPUT) or not isinstance(images, bool | None):

@@ -14,6 +14,15 @@ from ullage.models.retry import Failure
 logger = logging.getLogger(__name__)
 
 
+WORTH_A_LOOK = 20_000
+"""Bytes of a request: in a smaller one a few words decide what a token takes."""
+USUAL_BYTES_PER_TOKEN = 4.0
+MOST_BYTES_PER_TOKEN = 9.0
+"""Of a request in JSON. Code and prose have 3 to 5 by any tokenizer, long runs of spaces more. With more than this, most was not read."""
+SUDDENLY = 2.5
+"""So many times what requests to the same model had before shows it, too: a conversation grows at its end, so this number hardly moves."""
+
+
 class Learned:
     """Of one model at one endpoint."""
 
@@ -22,6 +31,8 @@ class Learned:
         self._window: int | None = None
         self._most_accepted = 0
         """Input tokens of the largest request that was answered."""
+        self._bytes_per_token: float | None = None
+        """The most that a whole request had so far."""
 
     def applied(self, card: ModelCard) -> ModelCard:
         """The card with the window that a refusal named, where one did."""
@@ -47,12 +58,34 @@ class Learned:
         if why is not None:
             logger.warning("%s %s", self._endpoint.name, why)
             return replace(reply, usage=None, doubts=(f"{self._endpoint.name} {why}. That cannot be, so it is not counted.",))
+        cut = self._cut_off(reply.usage.total_input_tokens, size)
+        if cut is not None:
+            return replace(reply, usage=None, doubts=(cut,))
         taken = reply.usage.total_input_tokens
         self._most_accepted = max(self._most_accepted, taken)
         if self._window is not None and taken > self._window:
             logger.warning("a request of %d tokens was answered: the window of %d that a refusal named is forgotten", taken, self._window)
             self._window = None
         return reply
+
+    def _cut_off(self, taken: int, size: Size) -> str | None:
+        """That the server read much less than it was sent, as a sentence for the user; None where there is no sign of it.
+
+        A server of the user's own may cut a prompt that is longer than the window it loaded the model with, and say nothing (Ollama).
+        """
+        if not self._endpoint.base_url or self._endpoint.title or size.shows_media():
+            return None
+        read = size.bytes / max(taken, 1)
+        most = MOST_BYTES_PER_TOKEN if self._bytes_per_token is None else min(MOST_BYTES_PER_TOKEN, self._bytes_per_token * SUDDENLY)
+        if size.bytes < WORTH_A_LOOK or read <= most:
+            self._bytes_per_token = read if self._bytes_per_token is None else max(self._bytes_per_token, read)
+            return None
+        sent = round(size.bytes / USUAL_BYTES_PER_TOKEN)
+        logger.warning("%s counted %d tokens in a request of %d bytes", self._endpoint.name, taken, size.bytes)
+        return (
+            f"{self._endpoint.name} says that it read {taken:,} tokens, of about {sent:,} that were sent. "
+            "It may have cut the conversation off: look at the window that the model is loaded with, and make it larger."
+        )
 
     def _take(self, refusal: PromptTooLong, size: Size) -> bool:
         """Takes over what a refusal says of the window; False where what it says cannot be, or calls have shown otherwise."""

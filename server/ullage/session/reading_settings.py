@@ -96,8 +96,8 @@ def _are_facts(value: object) -> bool:
 
 
 _FACTS = (
-    "an object with, for each model by its name, some of window and maxOutput (tokens), images (true or false), inputPrice, outputPrice "
-    "and cachedPrice (dollars per million tokens)"
+    "an object with, for each model by its name, some of window and maxOutput (tokens), images (true or false), inputPrice, outputPrice, "
+    "cachedPrice and cacheWritePrice (dollars per million tokens)"
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 from tests.fake_api.chat.manners import Manners
@@ -49,12 +50,25 @@ def deltas(outgoing: Outgoing, chunk_size: int, manners: Manners) -> Iterator[Js
             case "text":
                 yield from ({"content": piece} for piece in pieces)
             case "thinking":
-                yield from ({manners.reasoning: piece} for piece in pieces)
+                for piece in pieces:
+                    detail = {"type": "reasoning.text", "text": piece, "format": "anthropic-claude-v1", "index": 0}
+                    yield {manners.reasoning: piece, **({"reasoning_details": [detail]} if manners.seals else {})}
+                if manners.seals:
+                    text, sealed = details_of(block.text)
+                    yield {"reasoning_details": [{**text, "text": ""}]}
+                    yield {"reasoning_details": [sealed]}
             case _:
                 function = {"name": block.start["name"], "arguments": ""}
                 yield {"tool_calls": [{"index": calls, "id": block.start["id"], "type": "function", "function": function}]}
                 yield from ({"tool_calls": [{"index": calls, "function": {"arguments": piece}}]} for piece in pieces)
                 calls += 1
+
+
+def details_of(text: str) -> tuple[JsonObject, JsonObject]:
+    """What stands for a thought in `reasoning_details`: signed, and sealed."""
+    mark = sha256(text.encode()).hexdigest()
+    signed = {"type": "reasoning.text", "text": text, "format": "anthropic-claude-v1", "index": 0, "signature": mark}
+    return signed, {"type": "reasoning.encrypted", "data": mark[::-1], "format": "anthropic-claude-v1", "index": 1, "id": "rs_1"}
 
 
 def whole(outgoing: Outgoing, manners: Manners) -> JsonObject:
@@ -66,6 +80,8 @@ def whole(outgoing: Outgoing, manners: Manners) -> JsonObject:
                 message["content"] = (message["content"] or "") + block.text
             case "thinking":
                 message[manners.reasoning] = message.get(manners.reasoning, "") + block.text
+                if manners.seals:
+                    message["reasoning_details"] = list(details_of(block.text))
             case _:
                 function = {"name": block.start["name"], "arguments": block.text}
                 message.setdefault("tool_calls", []).append({"id": block.start["id"], "type": "function", "function": function})

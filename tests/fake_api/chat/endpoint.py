@@ -183,6 +183,8 @@ async def _interrupt(cut: Interruption, state: FakeState, record: RecordedReques
 
 def _usage(manners: Manners, record: RecordedRequest) -> JsonObject:
     used = record.input or InputUsage(0)
+    if manners.reads_at_most is not None and used.total > manners.reads_at_most:
+        used = InputUsage(manners.reads_at_most)
     usage: JsonObject = {
         "prompt_tokens": used.total,
         "completion_tokens": record.output_tokens,

@@ -16,6 +16,10 @@ class Manners:
     """Whether it keeps prefixes, and says so in `prompt_tokens_details`."""
     reasoning: Literal["reasoning_content", "reasoning"] = "reasoning_content"
     """Under which name it sends thinking, and takes it back."""
+    seals: bool = False
+    """Whether thinking comes with signatures in `reasoning_details`, as OpenRouter has them, which must come back unchanged."""
+    reads_at_most: int | None = None
+    """Tokens: what is longer is cut without a word, as Ollama does it."""
     refuses: frozenset[str] = frozenset()
     """Parameters of the request and fields of messages that it does not know."""
     takes_tools: bool = True

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Collection, Mapping
 
+from tests.fake_api.chat.chunks import details_of
 from tests.fake_api.chat.manners import Manners
 from tests.fake_api.json_values import JsonObject, is_array, is_integer, is_object, objects
 from tests.fake_api.refused import Refused
@@ -125,7 +126,11 @@ def _check_messages(messages: list[JsonObject], manners: Manners) -> None:
 
 def _check_assistant(message: JsonObject, place: str, manners: Manners, seen: set[str]) -> list[str]:
     """The ids that wait for results now."""
-    _only(message, {"role", "content", "tool_calls", manners.reasoning}, place)
+    _only(message, {"role", "content", "tool_calls", manners.reasoning, *(["reasoning_details"] if manners.seals else [])}, place)
+    if "reasoning_details" in message:
+        details = objects(message["reasoning_details"])
+        if details != list(details_of(str(details[0].get("text")) if details else "")):
+            raise bad(f"Invalid `signature` in `thinking` block ({place}.reasoning_details)")
     content = message.get("content")
     if content is not None:
         _check_text(content, place)

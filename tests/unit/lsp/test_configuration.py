@@ -90,6 +90,7 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("model", "facts", {"m": {"maxOutput": 0}}),
         ("model", "facts", {"m": {"inputPrice": -1}}),
         ("model", "facts", {"m": {"inputPrice": True}}),
+        ("model", "facts", {"m": {"cacheWritePrice": "1"}}),
         ("model", "facts", {"m": {"images": "yes"}}),
         ("model", "facts", {"m": {"price": 1}}),
         ("model", "provider", ["auto"]),

@@ -13,7 +13,7 @@ import pytest
 from tests.fake_api import Call, EndsAfter, ErrorAfter, Fail, Hang, HoldsAfter, Html, ResetConnection, ResetsAfter, Say, Think
 from tests.fake_api import Reply as Scripted
 from tests.fake_api.chat import FakeChat, Manners
-from ullage.context.blocks import Document, Image, Json, Media, Message, SystemPart, Text, Thinking, ToolSpec, ToolUse
+from ullage.context.blocks import Document, Image, Json, Media, Message, RedactedThinking, SystemPart, Text, Thinking, ToolSpec, ToolUse
 from ullage.context.entries import AssistantReply, Entry, Logged, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
@@ -371,6 +371,95 @@ async def test_an_empty_list_and_none_are_said() -> None:
     async with FakeChat(keys={"another"}) as fake:
         with pytest.raises(AuthenticationFailed):
             await model_at(fake).offered()
+
+
+@pytest.mark.parametrize("streams", [True, False])
+async def test_sealed_reasoning_goes_back_as_it_came(streams: bool) -> None:
+    async with FakeChat(Manners(seals=True, reasoning="reasoning", streams=streams)) as fake:
+        fake.enqueue(
+            [Think("I should look, at length."), Say("I look."), Call("bash", {"command": "ls"}, "c1")],
+            [Think("Now I know."), Say("Two files.")],
+            Say("You are welcome."),
+        )
+        talk = Talk(fake)
+        first = await talk.ask("What is here?")
+        assert first.blocks[0] == Thinking("I should look, at length.", "reasoning")
+        sealed = first.blocks[-1]
+        assert isinstance(sealed, RedactedThinking)
+        assert sealed.data.startswith("reasoning_details:[")
+        talk.result(ToolUse("c1", "bash", {"command": "ls"}), "a b")
+        await talk.ask()
+        await talk.ask("Thank you")
+        sent = fake.requests[-1].body["messages"]
+        assert [record.error for record in fake.requests] == [None, None, None]
+    thoughts = [message for message in sent if "reasoning_details" in message]
+    assert [detail["type"] for detail in thoughts[0]["reasoning_details"]] == ["reasoning.text", "reasoning.encrypted"]
+    assert len(thoughts) == 2
+    assert not any("reasoning" in message for message in sent)  # they say it once
+
+
+async def test_sealed_reasoning_does_not_go_to_the_messages_api() -> None:
+    from tests.fake_api import FakeApi
+
+    async with FakeChat(Manners(seals=True)) as chat, FakeApi() as fake:
+        chat.enqueue([Think("Hm."), Say("Look."), Call("bash", {"command": "ls"}, "c1")])
+        talk = Talk(chat)
+        await talk.ask("Go")
+        talk.result(ToolUse("c1", "bash", {}), "a b")
+        other = AnthropicModel("claude-opus-5-5", api_key="k", base_url=fake.base_url, sleep=no_nap)
+        async for _ in other.stream(build_request(talk.projection), 1_000):
+            pass
+        await other.aclose()
+        assert [record.status for record in fake.requests] == [200]
+
+
+async def test_a_server_that_reads_less_than_it_was_sent_is_noticed() -> None:
+    async with FakeChat(Manners(reads_at_most=2_000)) as fake:
+        fake.enqueue(Say("Fine."), Say("What did you say?"))
+        model = model_at(fake)
+        short = (await told(model, one(Text("hello " * 500))))[-1]
+        long = (await told(model, one(Text("What is in this file? " * 2_000))))[-1]
+    assert isinstance(short, Reply) and isinstance(long, Reply)
+    assert (short.doubts, short.usage is None) == ((), False)
+    assert long.usage is None  # the gauge estimates: what was read is not what the context holds
+    assert "read 2,000 tokens" in long.doubts[0]
+    assert "make it larger" in long.doubts[0]
+
+
+@pytest.mark.parametrize("text", ["世界" * 9_000, "    return None\n" * 3_000, "deadbeef" * 4_000, "word " * 6_000])
+async def test_a_server_that_reads_all_is_believed(text: str) -> None:
+    async with FakeChat() as fake:
+        fake.enqueue(Say("Fine."), Say("Fine."))
+        model = model_at(fake)
+        for said in (Text("hello " * 4_000), Text(text)):
+            reply = (await told(model, one(said)))[-1]
+            assert isinstance(reply, Reply)
+            assert reply.doubts == ()
+
+
+@pytest.mark.parametrize(
+    ("fail", "kind", "words"),
+    [
+        (Fail(402, "insufficient_credits", "This request requires more credits."), AuthenticationFailed, "no credit left"),
+        (
+            Fail(429, "insufficient_quota", "You exceeded your current quota.", {}, "insufficient_quota"),
+            AuthenticationFailed,
+            "no credit left",
+        ),
+        (Fail(403, "forbidden", "Your subscription does not include this model."), AuthenticationFailed, "does not allow this"),
+        (Fail(429, "rate_limit_error", "Daily limit reached.", {"retry-after": "7200"}), Overloaded, "again in 120 min"),
+    ],
+)
+async def test_a_quota_that_ends_in_the_middle_of_a_turn(fail: Fail, kind: type[ModelError], words: str) -> None:
+    async with FakeChat() as fake:
+        fake.enqueue([Say("I look."), Call("bash", {"command": "ls"}, "c1")], fail, Say("Two files."))
+        talk = Talk(fake)
+        await talk.ask("What is here?")
+        talk.result(ToolUse("c1", "bash", {"command": "ls"}), "a b")
+        with pytest.raises(kind, match=words) as caught:
+            await talk.ask()
+        assert fail.message.rstrip(".") in str(caught.value)
+        assert (await talk.ask()).blocks == (Text("Two files."),)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ export const COMMANDS_AND_SETTINGS: readonly string[] = [
   known("the name of a model"),
   known("an http(s) address, or empty"),
   known(
-    "an object with, for each model by its name, some of window and maxOutput (tokens), images (true or false), inputPrice, outputPrice and cachedPrice (dollars per million tokens)",
+    "an object with, for each model by its name, some of window and maxOutput (tokens), images (true or false), inputPrice, outputPrice, cachedPrice and cacheWritePrice (dollars per million tokens)",
   ),
   known("a whole number of tokens, at least {least}"),
   known("the absolute path of a folder, or empty"),

@@ -14,6 +14,9 @@ export const MODELS: readonly string[] = [
   known("reported a negative count of tokens ({tokens})"),
   known("reported {tokens} tokens for a request of {bytes} bytes"),
   known("reported a reply of {tokens} tokens, where {asked} were asked for"),
+  known(
+    "{name} says that it read {tokens} tokens, of about {sent} that were sent. It may have cut the conversation off: look at the window that the model is loaded with, and make it larger.",
+  ),
   known("endlessly many"),
   known("about {count}"),
   known("The Anthropic API"),

@@ -22,6 +22,7 @@ from itertools import islice
 from typing import TypeVar, cast, overload
 
 from ullage.context.blocks import (
+    SEALED_REASONING,
     AssistantBlock,
     Block,
     CompactionBlock,
@@ -236,7 +237,7 @@ def _answers(calls: Sequence[_Call]) -> tuple[tuple[ToolResult, ...], tuple[int,
 def replayed(reply: AssistantReply) -> tuple[AssistantBlock, ...]:
     """The reply with its thinking, all of it; without any where one block of it cannot go back."""
     blocks = tuple(block for block in reply.blocks if not _is_blank(block))
-    if not blocks or _is_thinking(blocks[-1]) or not all(_is_signed(block) for block in blocks):
+    if not blocks or _is_open_thinking(blocks[-1]) or not all(_is_signed(block) for block in blocks):
         return spoken(reply)
     return blocks
 
@@ -252,6 +253,11 @@ def _is_blank(block: AssistantBlock) -> bool:
 
 def _is_thinking(block: AssistantBlock) -> bool:
     return isinstance(block, Thinking | RedactedThinking)
+
+
+def _is_open_thinking(block: AssistantBlock) -> bool:
+    """Whether a message may not end with it. What came sealed over Chat Completions is beside all blocks, and stands last."""
+    return _is_thinking(block) and not (isinstance(block, RedactedThinking) and block.data.startswith(SEALED_REASONING))
 
 
 def _is_signed(block: AssistantBlock) -> bool:

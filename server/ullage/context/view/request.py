@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 
 from ullage.context.blocks import (
     PLAIN_THINKING,
+    SEALED_REASONING,
     Block,
     CompactionBlock,
     Message,
@@ -144,7 +145,7 @@ def without_block(request: Request) -> Request:
 
 
 def without_plain_thinking(request: Request) -> Request:
-    """The same request without what a model behind Chat Completions thought, which has no signature. Itself where there is none."""
+    """The same request without what a model behind Chat Completions thought, signed or not. Itself where there is none."""
     if not any(map(_is_plain_thinking, (block for message in request.messages for block in message.blocks))):
         return request
     messages = tuple(_without(message, _is_plain_thinking) for message in request.messages)
@@ -152,6 +153,8 @@ def without_plain_thinking(request: Request) -> Request:
 
 
 def _is_plain_thinking(block: Block) -> bool:
+    if isinstance(block, RedactedThinking):
+        return block.data.startswith(SEALED_REASONING)
     return isinstance(block, Thinking) and block.signature in PLAIN_THINKING
 
 
