@@ -313,7 +313,7 @@ function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
     <link rel="stylesheet" href="${uri("webview-style.css")}">
     <title>Ullage</title>
   </head>
-  <body>
+  <body${vscode.env.remoteName === undefined ? "" : " data-remote"}>
     <script type="application/json" id="l10n">${inScript(vscode.l10n.bundle ?? {})}</script>
     <script nonce="${nonce}" src="${uri("webview.js")}"></script>
   </body>

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { copyFile, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -68,11 +68,12 @@ export async function vsCodeWeb() {
  * @param {VsCodeWeb} web
  * @param {Place} place
  * @param {string} vsix
+ * @param {string[]} [within] what stands before the command, where it is to run in a container
  */
-export async function installExtension(web, place, vsix) {
+export async function installExtension(web, place, vsix, within = []) {
   const flags = ["--extensions-dir", place.extensions, "--user-data-dir", place.userData];
   await mkdir(place.userData, { recursive: true });
-  await quietly([web.node, web.entry, ...(await configFlags(place)), ...flags, "--force", "--install-extension", vsix], {
+  await quietly([...within, web.node, web.entry, ...(await configFlags(place)), ...flags, "--force", "--install-extension", vsix], {
     env: cleanEnvironment(),
   });
 }
@@ -99,26 +100,31 @@ export async function installExtension(web, place, vsix) {
  * @param {number} [what.grace] seconds that a window's processes wait for a tab that has vanished without a word; VS Code's three hours if left out
  * @param {string} [what.builtIn] folder of the extensions that come with VS Code, its own if left out
  * @param {NodeJS.ProcessEnv} [what.env] environment, beside ours
+ * @param {{within: string[], socket: string}} [what.container] where it is to run: what stands before the command, and a socket by which it is
+ *   reached from outside
  * @returns {Promise<Running>}
  */
-export async function startVsCodeWeb(web, { folder, place, port, settings = {}, grace, builtIn, env = {} }) {
+export async function startVsCodeWeb(web, { folder, place, port, settings = {}, grace, builtIn, env = {}, container }) {
   await addSettings(place, settings);
   const actualPort = await freePort(port);
   const id = randomUUID();
   const log = join(place.userData, "server.log");
   const output = await open(log, "w");
   // Sockets have short paths, and a checkout may have a long one.
-  const socket = join(tmpdir(), `ullage-${id.slice(0, 8)}.sock`);
+  const socket = join(container === undefined ? tmpdir() : "/tmp", `ullage-${id.slice(0, 8)}.sock`);
   const flags = [
     ...(await configFlags(place)),
-    ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`, "--session-socket", socket],
+    ...["--auth", "none", "--session-socket", socket],
+    ...(container === undefined ? ["--bind-addr", `${HOST}:${actualPort}`] : ["--socket", container.socket]),
     ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
     ...(builtIn === undefined ? [] : ["--builtin-extensions-dir", builtIn]),
     ...(grace === undefined ? [] : ["--reconnection-grace-time", String(grace)]),
   ];
   const mark = `ULLAGE_RUN=${id}`;
-  const child = spawn(web.node, [web.entry, ...flags, folder], {
+  const relay = container === undefined ? undefined : createServer((from) => joinTo(from, container.socket)).listen(actualPort, HOST);
+  const [program, ...words] = [...(container?.within ?? []), web.node, web.entry, ...flags, folder];
+  const child = spawn(program, words, {
     // A process group of its own, so that it can be ended as a whole.
     detached: true,
     stdio: ["ignore", output.fd, output.fd],
@@ -130,6 +136,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
   const stop = async () => {
     if (child.pid !== undefined) await endTree(child.pid, mark);
     await ended;
+    relay?.close();
     await rm(socket, { force: true });
   };
   const base = `http://${HOST}:${actualPort}/`;
@@ -140,6 +147,18 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     throw error;
   }
   return { url: `${base}?folder=${encodeURIComponent(folder)}`, port: actualPort, log, mark, ended, stop };
+}
+
+/** Hands on what comes from a client, and what is answered. @param {import("node:net").Socket} from @param {string} socket */
+function joinTo(from, socket) {
+  const to = connect(socket);
+  from.pipe(to).pipe(from);
+  for (const [one, other] of /** @type {const} */ ([
+    [from, to],
+    [to, from],
+  ])) {
+    one.once("error", () => other.destroy()).once("close", () => other.destroy());
+  }
 }
 
 /** @param {string} folder @param {string} node */

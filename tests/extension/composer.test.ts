@@ -263,6 +263,30 @@ test("a file of the workspace that is dropped is attached", async () => {
   assert.equal(composer.element.querySelector(".chip")?.textContent, "my tank.py");
 });
 
+test("in a window on a remote machine, files of that machine are attached, and of the user's own only what is in them", async () => {
+  document.body.dataset["remote"] = "";
+  const { composer, box, write, press, done } = opened();
+  const drop = async (uris: string, files: File[]) => {
+    const dataTransfer = { files, getData: (type: string) => (type === "text/uri-list" ? uris : "") };
+    box.dispatchEvent(Object.assign(new window.Event("drop", { cancelable: true, bubbles: true }), { dataTransfer }));
+    await settle();
+  };
+  try {
+    await drop("vscode-remote://ssh-remote%2Bbig/w/src/my%20tank.py", []);
+    await drop("file:///home/me/notes.txt", [new File(["of my own"], "notes.txt", { type: "text/plain" })]);
+  } finally {
+    delete document.body.dataset["remote"];
+  }
+  await write("look");
+  await press("Enter");
+  const refs = [
+    { kind: "file", uri: "file:///w/src/my%20tank.py" },
+    { kind: "text", name: "notes.txt", text: "of my own" },
+  ];
+  assert.deepEqual(done, [`prompt look ${JSON.stringify(refs)} queue`]);
+  assert.equal(composer.element.querySelector(".chip"), null);
+});
+
 test("an image that is dropped keeps its name", async () => {
   const { composer, box, write, press, done } = opened();
   const dataTransfer = { getData: () => "", files: [new File(["picture"], "tank.png", { type: "image/png" })] };

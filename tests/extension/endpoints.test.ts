@@ -8,8 +8,9 @@ import {
   asksForKey,
   changeEndpoint,
   refusalOfKey,
+  serversToLookFor,
   keyProblem,
-  LOCAL_SERVERS,
+  headingOfServers,
   offerInWords,
   findModels,
 } from "../../client-extension/src/model/choices";
@@ -38,8 +39,18 @@ test("a gateway that lists its models to everybody asks for a key first", () => 
   assert.ok(!asksForKey({ address: "https://gateway.example", provider: "anthropic" }));
 });
 
-test("servers are looked for on this machine alone", () => {
-  assert.ok(LOCAL_SERVERS.every(({ address }) => new URL(address).hostname === "127.0.0.1"));
+const hosts = (remote?: string) => [...new Set(serversToLookFor(remote).map(({ address }) => new URL(address).hostname))];
+
+test("servers are looked for on this machine alone, and from a container on the machine around it", () => {
+  for (const remote of [undefined, "ssh-remote", "wsl", "codespaces", "localhost:8080"]) assert.deepEqual(hosts(remote), ["127.0.0.1"]);
+  for (const remote of ["dev-container", "attached-container"]) assert.deepEqual(hosts(remote), ["127.0.0.1", "host.docker.internal"]);
+});
+
+test("the list of servers says which machine is meant", () => {
+  assert.match(headingOfServers(true, 0, false), /this machine.*looking/);
+  assert.match(headingOfServers(true, 0, true), /remote machine.*looking/);
+  assert.match(headingOfServers(false, 0, true), /remote machine.*no server/);
+  assert.equal(headingOfServers(false, 1, true), "On the remote machine");
 });
 
 test("an offered model says what is known of it", () => {

@@ -13,6 +13,20 @@ export function isAttachable(uri: string): boolean {
   return /^(file|vscode-remote|untitled):/.test(uri);
 }
 
+/**
+ * The URI, as the server knows it, of what was dragged or copied out of the workbench; undefined for what is no document of this window's machine.
+ *
+ * In a window on a remote machine the workbench says `vscode-remote://MACHINE/…` for files of that machine, where extensions run and say `file:`.
+ * `file:` there means the user's own machine, which the server cannot read: what is dropped from there comes as its bytes.
+ */
+export function uriHere(uri: string, isRemote: boolean): string | undefined {
+  const ofRemote = /^vscode-remote:\/\/[^/]*(\/.*)$/.exec(uri)?.[1];
+  if (ofRemote !== undefined) {
+    return isRemote ? `file://${ofRemote}` : undefined;
+  }
+  return uri.startsWith(`${UNTITLED}:`) || (uri.startsWith("file:") && !isRemote) ? uri : undefined;
+}
+
 /** The file's name, or that of the new document, to be shown. */
 export function nameInUri(uri: string): string {
   const begin = Math.max(uri.lastIndexOf("/"), uri.startsWith(`${UNTITLED}:`) ? UNTITLED.length : -1);

@@ -22,6 +22,33 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
   { name: "LiteLLM", address: "http://127.0.0.1:4000" },
 ];
 
+/** Windows on a container of this machine, by `vscode.env.remoteName`. */
+const IN_CONTAINER = new Set(["dev-container", "attached-container"]);
+
+/** The name by which a container reaches the machine that it runs on: Docker Desktop's, and Podman's and OrbStack's as well. */
+const AROUND_CONTAINER = "host.docker.internal";
+
+/**
+ * The servers to look for from where Ullage runs. From a container these are those of the machine around it, too: there people run them.
+ *
+ * @param remote name of the kind of remote machine that the window is on; undefined where it is on none
+ */
+export function serversToLookFor(remote: string | undefined): LocalServer[] {
+  const around = LOCAL_SERVERS.map(({ name, address }) => ({ name, address: address.replace("127.0.0.1", AROUND_CONTAINER) }));
+  return remote !== undefined && IN_CONTAINER.has(remote) ? [...LOCAL_SERVERS, ...around] : [...LOCAL_SERVERS];
+}
+
+/** What stands above the servers that were found. In a window on a remote machine the user's own is another one. */
+export function headingOfServers(isLooking: boolean, found: number, isRemote: boolean): string {
+  if (isLooking) {
+    return isRemote ? t("On the remote machine: looking…") : t("On this machine: looking…");
+  }
+  if (found === 0) {
+    return isRemote ? t("On the remote machine: no server found") : t("On this machine: no server found");
+  }
+  return isRemote ? t("On the remote machine") : t("On this machine");
+}
+
 /** Where a model is asked, and what is spoken there. An empty address is Anthropic's own. */
 export interface Place {
   address: string;

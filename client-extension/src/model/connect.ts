@@ -12,10 +12,11 @@ import {
   findModels,
   type Found,
   keyProblem,
-  LOCAL_SERVERS,
   OPENAI,
   type Place,
   refusalOfKey,
+  headingOfServers,
+  serversToLookFor,
 } from "./choices";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tell } from "../notify";
@@ -106,7 +107,7 @@ interface Way extends vscode.QuickPickItem {
   go?: () => Promise<void>;
 }
 
-/** Opens the dialogue, and ends with it. Only now, and only on this machine, servers are looked for. */
+/** Opens the dialogue, and ends with it. Only now servers are looked for, where Ullage runs. */
 export async function setUpModel(parts: SetUpParts): Promise<void> {
   const over = Promise.withResolvers<Way | undefined>();
   const pick = vscode.window.createQuickPick<Way>();
@@ -125,11 +126,7 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
   ];
   const found: Way[] = [];
   const draw = () => {
-    const heading = pick.busy
-      ? t("On this machine: looking…")
-      : found.length === 0
-        ? t("On this machine: no server found")
-        : t("On this machine");
+    const heading = headingOfServers(pick.busy, found.length, vscode.env.remoteName !== undefined);
     pick.items = [...own, { label: heading, kind: vscode.QuickPickItemKind.Separator }, ...found];
   };
   pick.title = TITLE;
@@ -145,7 +142,7 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
   });
   draw();
   pick.show();
-  const looking = LOCAL_SERVERS.map(async ({ name, address }) => {
+  const looking = serversToLookFor(vscode.env.remoteName).map(async ({ name, address }) => {
     const models = await offeredAt(parts, address).catch(() => []);
     if (models.length > 0) {
       const detail = models.map((model) => model.displayName).join(", ");

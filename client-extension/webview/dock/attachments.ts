@@ -1,6 +1,6 @@
 /** What is attached to the prompt that is being written, as chips; and what of a paste or a drop can be attached. */
 
-import { isAttachable, nameInUri, withLines } from "../../src/files/fileFacts";
+import { nameInUri, uriHere, withLines } from "../../src/files/fileFacts";
 import { t } from "../../src/l10n";
 import type { AttachmentRef } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
@@ -171,7 +171,11 @@ function otherFiles(given: DataTransfer | null): File[] {
 /** Files and new documents of the editor or its explorer that were dropped or pasted. */
 function fileUris(given: DataTransfer | null): string[] {
   const listed = given?.getData("application/vnd.code.uri-list") || given?.getData("text/uri-list") || "";
-  return listed.split(/\r?\n/).filter((uri) => isAttachable(uri));
+  const isRemote = document.body.dataset["remote"] !== undefined;
+  return listed
+    .split(/\r?\n/)
+    .map((uri) => uriHere(uri, isRemote))
+    .filter((uri) => uri !== undefined);
 }
 
 /** Bytes of the largest file from outside of which the text is attached. */

@@ -39,13 +39,14 @@ export function beforeTheEnd(goodbye) {
  * VS Code with this environment, and a browser profile that has its settings of the window.
  *
  * @param {NodeJS.ProcessEnv} env beside ours
+ * @param {boolean} [contained] in a container, which has an environment of its own
  * @returns {Promise<Room>}
  */
-export function roomFor(env) {
-  const key = JSON.stringify(env);
+export function roomFor(env, contained = false) {
+  const key = JSON.stringify([env, contained]);
   const known = rooms.get(key);
   if (known) return known;
-  const opened = openRoom(env);
+  const opened = openRoom(env, contained);
   rooms.set(key, opened);
   return opened;
 }
@@ -75,9 +76,9 @@ export async function freshProfile() {
   return context;
 }
 
-/** @param {NodeJS.ProcessEnv} env @returns {Promise<Room>} */
-async function openRoom(env) {
-  const vscode = await openVsCode(env);
+/** @param {NodeJS.ProcessEnv} env @param {boolean} contained @returns {Promise<Room>} */
+async function openRoom(env, contained) {
+  const vscode = await openVsCode(env, contained);
   endings.push(vscode.stop);
   return { vscode, context: await freshProfile() };
 }

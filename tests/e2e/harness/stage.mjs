@@ -28,6 +28,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {boolean} [practice] no key and no fake API: the practice model answers
  * @property {number} [window] tokens of the models' window at the fake API
  * @property {NodeJS.ProcessEnv} [env] environment of VS Code, beside ours
+ * @property {boolean} [contained] on a machine without a network that has nothing of this repository (`container.mjs`)
  */
 
 /**
@@ -97,9 +98,9 @@ export function stage(name, options, declare) {
 }
 
 /** @param {StageOptions} options @returns {Promise<Stage>} */
-async function setStage({ practice = false, window, env = {} }) {
+async function setStage({ practice = false, window, env = {}, contained = false }) {
   const api = practice ? undefined : await apiWith(window);
-  return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env })), api };
+  return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env }, contained)), api };
 }
 
 /** @param {Stage} on @param {Scenario} scenario */

@@ -9,6 +9,7 @@ import { ROOT, STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 import { processesWith, quietly } from "../../../scripts/lib/processes.mjs";
 import { installExtension, replaceSettings, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
+import { makeContainer } from "./container.mjs";
 
 /** Seconds. A tab says goodbye while it is taken down; now and then that is lost, and its processes would wait three hours for it. */
 const GRACE = 10;
@@ -48,17 +49,21 @@ const BUILT_IN = [
 
 /**
  * @param {NodeJS.ProcessEnv} [env] environment, beside ours
+ * @param {boolean} [contained] in a container, which has an environment of its own (`container.mjs`)
  * @returns {Promise<OpenVsCode>}
  */
-export async function openVsCode(env = {}) {
-  const web = await vsCodeWeb();
-  const extensions = await installedExtension(web);
+export async function openVsCode(env = {}, contained = false) {
+  const outside = await vsCodeWeb();
   const home = await mkdtemp(join(tmpdir(), "ullage-e2e-"));
-  const place = { userData: join(home, "user-data"), extensions };
+  const container = contained ? await makeContainer(outside, home, await packageForHere()) : undefined;
+  const web = container?.web ?? outside;
+  const place = { userData: join(home, "user-data"), extensions: join(home, "extensions") };
+  if (container === undefined) place.extensions = await installedExtension(web);
+  else await installExtension(web, place, container.vsix, container.within);
   const builtIn = join(home, "built-in");
   await mkdir(builtIn);
   for (const name of BUILT_IN) await symlink(join(web.builtIn, name), join(builtIn, name), "junction");
-  await symlink(join(ROOT, "tests", "e2e", "harness", "other-extension"), join(builtIn, "other-extension"), "junction");
+  if (!contained) await symlink(join(ROOT, "tests", "e2e", "harness", "other-extension"), join(builtIn, "other-extension"), "junction");
   const running = await startVsCodeWeb(web, {
     folder: home,
     place,
@@ -66,6 +71,7 @@ export async function openVsCode(env = {}) {
     grace: GRACE,
     builtIn,
     env: { NODE_COMPILE_CACHE: join(STATE, "e2e", "compiled"), ...env }, // each window has a Node of its own, which reads the same
+    ...(container === undefined ? {} : { container }),
   });
   const base = new URL("/", running.url).href;
   let copies = 0;
@@ -88,6 +94,7 @@ export async function openVsCode(env = {}) {
     log: () => logIn(join(place.userData, "logs")),
     stop: async () => {
       await running.stop();
+      await container?.remove();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
