@@ -1,6 +1,6 @@
 /**
  * `npm test [-- LAYER …]`: runs all layers of the test suite, or the named ones, and says at the end what came of each. `npm run test:deep`
- * runs the layer that a release needs beside them.
+ * runs those that a release needs beside them.
  *
  * A layer that fails does not keep the later ones from running. The last line is the sum.
  *
@@ -56,7 +56,7 @@ async function inTurn(layers, areBeside) {
 
 /** @param {string[]} names */
 function chosenLayers(names) {
-  const all = [...LAYERS, DEEP];
+  const all = [...LAYERS, ...DEEP];
   const unknown = names.find((name) => !all.some((layer) => layer.name === name));
   if (unknown !== undefined) {
     throw new Failure(`There is no layer ${unknown}; there are ${all.map((layer) => layer.name).join(", ")}`);

@@ -10,10 +10,11 @@ import { ROOT, STATE, VENV_PYTHON } from "./paths.mjs";
 const tool = (path) => [process.execPath, join(ROOT, "node_modules", path)];
 
 /**
- * On Node 24 pyright takes 41 CPU seconds, on Node 20 57; there most of the difference is garbage of short life, for which there is more room
- * here. With a thread for each of two cores it takes 69, since each infers much of what the other does. The other checks use that core.
+ * A second opinion on the types of Python, for `npm run test:deep`: it finds some faults that the check of every day does not
+ * (docs/decisions/0029). It takes about 100 CPU seconds, and more on an older Node: most of that is garbage of short life, for which there is
+ * more room here. With a thread for each of two cores it takes more in all, since each infers much of what the other does.
  */
-const PYRIGHT = [quickNode(), "--max-semi-space-size=64", join(ROOT, "node_modules", "pyright", "index.js")];
+export const PYRIGHT = [quickNode(), "--max-semi-space-size=64", join(ROOT, "node_modules", "pyright", "index.js")];
 
 const RUFF = [VENV_PYTHON, "-m", "ruff"];
 const PRETTIER = tool("prettier/bin/prettier.cjs");
@@ -34,7 +35,7 @@ const ACTIONLINT = [
 
 /** Every check, the longest first: they run side by side. None of them changes a file. @type {Check[]} */
 export const CHECKS = [
-  { title: "Python types", command: PYRIGHT },
+  { title: "Python types", command: [VENV_PYTHON, "-m", "pyrefly", "check", "--output-format=min-text"] },
   { title: "Python format", command: [...RUFF, "format", "--check"] },
   { title: "Python lint", command: [...RUFF, "check"] },
   { title: "JavaScript format", command: [...PRETTIER, "--check", ...CACHE, "."] },

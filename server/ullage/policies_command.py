@@ -121,9 +121,9 @@ def _plain(value: object) -> Any:
         return {"class": class_of(value), **inside}
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, set | frozenset):
+    if isinstance(value, (set, frozenset)):
         return sorted(map(str, cast("frozenset[object]", value)))
-    if isinstance(value, tuple | list):
+    if isinstance(value, (tuple, list)):
         return [_plain(each) for each in cast("tuple[object, ...]", value)]
     return value if value is None or isinstance(value, str | int | float | bool) else class_of(value)
 

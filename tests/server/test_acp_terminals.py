@@ -127,7 +127,7 @@ async def _until_shown(editor: AcpEditor, text: str) -> ClientTerminal:
     terminals = editor.terminals
     assert terminals is not None
 
-    return await editor.until(lambda: next((each for each in terminals.made if text in each.text), None))
+    return await editor.until(lambda: next((each for each in terminals.made if text in each.text), None))  # pyrefly: ignore[bad-return]
 
 
 def _assert_gone(folder: Path) -> None:

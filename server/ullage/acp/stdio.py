@@ -191,7 +191,7 @@ def parse(line: bytes) -> dict[str, Any] | Unreadable:
         return Unreadable(INVALID_REQUEST, "A message is an object")
     message = cast("dict[str, Any]", found)
     message_id, method = message.get("id"), message.get("method")
-    if isinstance(message_id, bool | float | dict | list):
+    if isinstance(message_id, (bool, float, dict, list)):
         return Unreadable(INVALID_REQUEST, "The id of a message is a string or a whole number")
     if method is None:
         if message_id is None:

@@ -55,14 +55,14 @@ def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
-        worktree=snapshot.worktree and _worktree(snapshot.worktree),
-        turn=snapshot.turn and protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)),
+        worktree=_worktree(snapshot.worktree) if snapshot.worktree else None,
+        turn=protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)) if snapshot.turn else None,
     )
 
 
 def fork_to_wire(fork: Fork) -> protocol.ForkResult:
     """A fork as it was opened."""
-    prompt = fork.prompt and protocol.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs])
+    prompt = protocol.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs]) if fork.prompt else None
     return protocol.ForkResult(snapshot_to_wire(fork.session.snapshot()), prompt)
 
 
@@ -73,10 +73,11 @@ def unqueued_to_wire(attached: Sequence[Ref]) -> protocol.UnqueueResult:
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
     """A session in the list of sessions."""
-    figures = summary.figures and figures_to_wire(summary.figures)
+    figures = figures_to_wire(summary.figures) if summary.figures else None
+    worktree = _worktree(summary.worktree) if summary.worktree else None
     return protocol.SessionSummary(
         *(summary.session_id, summary.title, summary.updated_at, summary.state),
-        *(summary.foreign or None, summary.open_elsewhere or None, figures, summary.worktree and _worktree(summary.worktree)),
+        *(summary.foreign or None, summary.open_elsewhere or None, figures, worktree),
     )
 
 

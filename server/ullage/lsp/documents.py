@@ -332,14 +332,14 @@ def changed(text: DocumentText, changes: Iterable[object]) -> str | None:
     for each in changes:
         match each:
             case {
-                "range": {
+                "range": {  # pyrefly: ignore[not-callable] - it takes an object for a mapping whose items nobody knows
                     "start": {"line": int(first), "character": int(start)},
                     "end": {"line": int(last), "character": int(end)},
                 },
-                "text": str(new),
+                "text": str(new),  # pyrefly: ignore[not-callable]
             } if min(first, start, last, end) >= 0:
                 text.change((first, start), (last, end), new)
-            case {"text": str(new)} if not isinstance(each, dict) or "range" not in each:
+            case {"text": str(new)} if not isinstance(each, dict) or "range" not in each:  # pyrefly: ignore[not-callable]
                 text.replace(new)
             case _:
                 return None

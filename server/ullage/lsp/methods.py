@@ -199,7 +199,7 @@ async def _try_model(sessions: Sessions, params: wire.TryModelParams) -> wire.No
 
 
 def _offered(model: OfferedModel) -> wire.OfferedModel:
-    prices = model.prices and wire.ModelPrices(model.prices.input, model.prices.output)
+    prices = wire.ModelPrices(model.prices.input, model.prices.output) if model.prices else None
     return wire.OfferedModel(model.name, model.display_name, model.window, prices)
 
 

@@ -388,6 +388,6 @@ def dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
 def _finite(value: object) -> object:
     if isinstance(value, Mapping):
         return {name: _finite(each) for name, each in cast(Mapping[str, object], value).items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_finite(each) for each in cast(Sequence[object], value)]
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -69,7 +69,7 @@ def _nothing(number: int, frame: object) -> None:
     """The byte that the system's signal has written wakes `select`."""
 
 
-def _start(command: list[str], control: int) -> int:
+def _start(command: list[str], control: int) -> int:  # pyrefly: ignore[bad-return] - `_exit` does not return
     process = os.fork()
     if process:
         return process

@@ -8,6 +8,7 @@ from random import Random
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FACT_KINDS, FactKind
+from ullage.context.compaction_entries import Rung
 from ullage.context.policies.table import BUILT_IN
 from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
 from ullage.replay.measuring.retention import KindRetention, Share
@@ -37,6 +38,9 @@ def row(id: str, requests: int = 40, path: str = "") -> Row:
     )
 
 
+RUNGS: tuple[Rung, ...] = ("moves", "digest", "model")
+
+
 def run(policy: str, id: str, requests: int = 40, *, line: int = 100_000, keeps: float = 0.6, seed: int = 0, price: float = 1.0) -> Run:
     """A session that grows until the threshold, is compacted, and grows again."""
     random = Random(f"{policy} {id} {seed}")
@@ -47,7 +51,7 @@ def run(policy: str, id: str, requests: int = 40, *, line: int = 100_000, keeps:
         context += random.randint(500, 6_000)
         if context > line:
             after = random.randint(15_000, 35_000)
-            rung = random.choice(("moves", "digest", "model"))
+            rung = random.choice(RUNGS)
             stood_in = "digest" if rung == "model" else ""
             compactions.append(CompactionPoint(2 * index, 60.0 * index, "threshold", rung, context, after, 4_000, False, stood_in))
             context = after

@@ -20,7 +20,7 @@ class Exchange:
     """`do` gets the workspace and a folder outside of it."""
 
     name: str
-    do: Callable[[Path, Path], None]
+    do: Callable[[Path, Path], object]
     edit: Outcome
     write: Outcome
     """Of an edit of `src/deep/a.py`, and of a new text for the whole of it."""

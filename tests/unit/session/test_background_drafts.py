@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -218,7 +219,7 @@ async def test_a_check_that_fails_holds_no_compaction_up(folder: Path, monkeypat
 @pytest.fixture
 def overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
     """A draft that lacks anything lacks too much."""
-    monkeypatch.setattr(Proof, "lacks_much", property(lambda proof: proof.checked.ahead))
+    monkeypatch.setattr(Proof, "lacks_much", property(attrgetter("checked.ahead")))
 
 
 @pytest.mark.usefixtures("overtaken")

@@ -47,7 +47,7 @@ class Tally(Todo):
 class WithTally(AsksModel):
     """Comes with a tool, and with one that nobody knows."""
 
-    tools: frozenset[str] = frozenset({"tally", "unheard_of"})
+    tools: frozenset[str] = frozenset({"tally", "unheard_of"})  # pyrefly: ignore[bad-override]
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ async def test_a_session_that_is_opened_under_such_a_policy_has_its_tools_at_onc
 class WithFiles(AsksModel):
     """Names the workspace's files in its summary."""
 
-    wants_files: bool = True
+    wants_files: bool = True  # pyrefly: ignore[bad-override]
 
     def summarise(self, covered: Covered) -> SummaryText:
         return SummaryText("Files: " + ", ".join(f"{path} ({len(text)})" for path, text in sorted(covered.files.items())))
@@ -126,7 +126,7 @@ async def test_a_handoff_gets_the_source_texts_that_are_not_ignored(folder: Path
 class InSweeps(AsksModel):
     """Takes one result after the other away at one boundary."""
 
-    sweeps: int = 2
+    sweeps: int = 2  # pyrefly: ignore[bad-override]
 
     def plan(self, at: Occasion) -> Plan | None:
         cleared = clear(at.projection, ClearOptions(keep_results=1, spares_newest_reads=False))[:1]

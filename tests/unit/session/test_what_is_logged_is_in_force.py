@@ -59,7 +59,7 @@ def logged(session: Session, kind: type) -> list[object]:
 
 def gone(session: Session) -> set[str]:
     become = fates(session._conversation.projection)  # pyright: ignore[reportPrivateUsage]
-    return {fate.kind for fate in become.values()} - {"kept", "clipped"}
+    return {fate.kind for fate in become.values() if fate.kind not in ("kept", "clipped")}
 
 
 async def filled(here: Stage) -> Session:

@@ -140,7 +140,7 @@ class MemgptEngine(Unchanging):
     """First in, first out."""
 
     options: MemgptOptions = MemgptOptions()
-    tools: frozenset[str] = frozenset({TOOL})
+    tools: frozenset[str] = frozenset({TOOL})  # pyrefly: ignore[bad-override]
     """See `engines/engine.py`: the model is offered `memory` under this engine alone. It pages in with `recall`, which it always has."""
     prompt: str = ASKED
 

@@ -62,7 +62,7 @@ def is_line(value: JsonObject) -> bool:
     if isinstance(value.get("sessionId"), str) and "updated_at" in value and "version" in value:
         return True
     content = value.get("content")
-    if value.get("role") not in ("user", "assistant") or not isinstance(content, str | list) or "type" in value:
+    if value.get("role") not in ("user", "assistant") or not isinstance(content, (str, list)) or "type" in value:
         return False
     if any(name in value for name in ("ts", "modelInfo", "metrics")):
         return True
@@ -107,7 +107,7 @@ class _Task:
         at = as_seconds(value.get("ts")) or self._around.times.get(place, 0.0)
         content = value.get("content")
         blocks = [as_object(block) for block in content] if isinstance(content, list) else [{"type": "text", "text": as_text(content)}]
-        self._tally.count(ODD_MESSAGE, int(not isinstance(content, str | list)))
+        self._tally.count(ODD_MESSAGE, int(not isinstance(content, (str, list))))
         if role == "assistant":
             self._take_reply(value, blocks, place, at)
         else:

@@ -53,9 +53,13 @@ def _figures(figures: Figures) -> dict[str, Json]:
     without = missing(figures)
     calls, kept, reads = figures.calls, figures.kept, figures.cache_reads
     is_counted, is_kept = "tokens" not in without, "needed later" not in without
+    kinds: dict[str, Json] = {
+        kind.replace(" ", "_"): {"needed": of_it.needed, "in_summary": of_it.in_view, "shown_again": of_it.seen_again, "lost": of_it.lost}
+        for kind, of_it in kept.kinds.items()
+    }
     return {
         "requests": {"made": calls.made, "counted": calls.counted, "priced": calls.priced, "outputs_estimated": calls.outputs_estimated},
-        "tokens": asdict(figures.tokens) if is_counted else None,
+        "tokens": {**asdict(figures.tokens)} if is_counted else None,
         "dollars": None if "dollars" in without else _dollars(figures.dollars),
         "dollars_for_summaries_beside": None
         if "summaries" in without
@@ -70,15 +74,7 @@ def _figures(figures: Figures) -> dict[str, Json]:
         "needed_later": {
             "compactions": kept.measured,
             "at_least": kept.at_least,
-            **{
-                kind.replace(" ", "_"): {
-                    "needed": of_it.needed,
-                    "in_summary": of_it.in_view,
-                    "shown_again": of_it.seen_again,
-                    "lost": of_it.lost,
-                }
-                for kind, of_it in kept.kinds.items()
-            },
+            **kinds,
             "identifier_beside_its_file": _names_beside(kept.names_beside_their_file),
             "summaries": _named_json(kept.named),
         }
@@ -204,7 +200,7 @@ def _standing(standing: Standing, optimum: Standing | None) -> Json:
         "failures": [{"session": session, "why": why} for session, why in standing.failures],
         "requests": standing.requests,
         "requests_that_do_not_fit": standing.refused,
-        "tokens": asdict(standing.usage),
+        "tokens": {**asdict(standing.usage)},
         "dollars": {**asdict(standing.dollars), "total": standing.dollars.total} if standing.priced else None,
         "dollars_for_summaries": {"as_cached": standing.summaries.total, "uncached": standing.summaries_cold.total}
         if standing.priced
@@ -228,7 +224,7 @@ def _run(run: Run) -> Json:
         "session": run.session_id,
         "line": run.line,
         "window": run.window,
-        "tokens": asdict(run.usage),
+        "tokens": {**asdict(run.usage)},
         "dollars": {**asdict(run.dollars), "total": run.dollars.total},
         "dollars_for_summaries": {"as_cached": run.summaries.total, "uncached": run.summaries_cold.total},
         "dollars_in_all": run.total,

@@ -188,7 +188,7 @@ class Scanner:
             if why:
                 uncovered.append(Uncovered(shown, why))
             else:
-                files.append(ChangedFile(shown, was and was.version, now and now.version, path in shared))
+                files.append(ChangedFile(shown, was.version if was else None, now.version if now else None, path in shared))
         return Difference(tuple(files), tuple(uncovered))
 
     def _shown(self, path: str) -> str:

@@ -20,6 +20,7 @@ Takes: TypeAlias = Literal["nothing", "place", "text", "perhaps"]
 after `=`."""
 
 _ENDS: tuple[tuple[str, Takes], ...] = (("[=]", "perhaps"), ("=", "place"), (":", "text"))
+_NO_END: tuple[str, Takes] = ("", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def options(*texts: str) -> dict[str, Takes]:
     """Options from one text: `-q --tb= -k: --color[=]`."""
     found: dict[str, Takes] = {}
     for option in " ".join(texts).split():
-        end, takes = next((each for each in _ENDS if option.endswith(each[0])), ("", "nothing"))
+        end, takes = next((each for each in _ENDS if option.endswith(each[0])), _NO_END)
         found[option.removesuffix(end)] = takes
     return found
 

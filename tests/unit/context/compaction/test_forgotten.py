@@ -22,6 +22,7 @@ from ullage.context.compaction_entries import (
     RestoredFile,
     Snipped,
     Summarised,
+    Trigger,
 )
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Attachment, Clipped, Entry, Logged, ToolReturned, UserPrompt
@@ -181,7 +182,7 @@ def test_what_came_while_it_was_undone_was_not_forgotten_then_and_is_in_view_now
 
 
 @pytest.mark.parametrize(("trigger", "policy"), [("upkeep", "four-layer"), ("manual", "user")], ids=["upkeep", "by hand"])
-def test_upkeep_and_what_the_user_takes_out_are_no_compactions_here(trigger: str, policy: str):
+def test_upkeep_and_what_the_user_takes_out_are_no_compactions_here(trigger: Trigger, policy: str):
     cleared = compaction("c1", cleared=[Cleared(4, "[cleared]")])
     entry = replace(cleared, trigger=trigger, policy=policy)
     assert not is_counted(entry)

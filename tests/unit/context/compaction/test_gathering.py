@@ -118,7 +118,7 @@ def test_what_compactions_brought_about_here_and_elsewhere_decides_together():
 def test_where_next_to_nothing_is_fetched_again_more_is_saved():
     view = carried(1)
     saved = [
-        found.saving.dollars
+        found.saving.dollars  # pyrefly: ignore[missing-attribute] - the last line looks
         for elsewhere in (Refetched(3, 0, 0), NONE_YET, Refetched(3, 30_000, 30))
         if (found := gathered(Gathering(), view, 9_000.0, replace(AROUND, elsewhere=elsewhere))).saving is not None
     ]

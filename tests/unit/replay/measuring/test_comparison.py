@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from ullage.replay.measuring.runs import RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 
 
-def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: object) -> Run:
+def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: Any) -> Run:
     """A run that cost so much in a hundred requests, and after whose compactions so many needed facts were gone."""
     kept = Retained(1, {**by_kind(()), "path": KindRetention(in_view=10_000 - gone, lost=gone)})
     point = RequestPoint(1, 0.0, 50_000, Usage(50_000, 100), True)

@@ -180,7 +180,7 @@ def newer(folder: Path, name: str = "s1") -> Path:
     counts: Json = {"inputTokens": 133, "outputTokens": 40, "cacheReadTokens": 100, "cacheWriteTokens": 30, "cost": 0.01}
     read_it: Json = [{"query": "/work/app/a.py", "result": "1 | a = 1", "success": True}]
     files: Json = [{"path": "/work/app/a.py"}]
-    messages: Json = [
+    messages: list[Json] = [
         user(text('<user_input mode="act">Fix it</user_input>'), {"type": "file", "path": "a.py", "content": "a"}, ts=1_769_940_000_000),
         reply(text("I look."), use("t1", "read_files", files=files), modelInfo=about, metrics=counts, ts=1_769_940_001_000),
         user({"type": "tool_result", "tool_use_id": "t1", "name": "read_files", "content": read_it}, ts=1_769_940_002_000),

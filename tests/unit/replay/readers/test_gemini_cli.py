@@ -99,7 +99,7 @@ def test_a_session_with_everything(tmp_path: Path):
 
 def compacted(*more: Line) -> list[Line]:
     """A session whose messages were said anew, under other ids, behind a summary."""
-    asked: Json = [{"functionCall": {"id": "t1", "name": "read_file", "args": {}}}]
+    asked: list[Json] = [{"functionCall": {"id": "t1", "name": "read_file", "args": {}}}]
     kept: Json = [
         user("c1", [{"text": "<state_snapshot>So far</state_snapshot>"}]),
         model("c2", [{"text": "Got it. Thanks for the additional context!"}]),

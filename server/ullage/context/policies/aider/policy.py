@@ -58,7 +58,7 @@ class AiderEngine(Unchanging):
     """`Policy.threshold` is the budget of finished turns, compared with the measure `messages`."""
 
     options: AiderOptions = AiderOptions()
-    wants_files: bool = True
+    wants_files: bool = True  # pyrefly: ignore[bad-override]
     """The repository map is of these files, and of what the log shows."""
     prompt: str = ASKED
 

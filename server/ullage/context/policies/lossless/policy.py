@@ -85,7 +85,7 @@ class LosslessEngine(Unchanging):
     """
 
     options: LosslessOptions = LosslessOptions()
-    sweeps: int = 12
+    sweeps: int = 12  # pyrefly: ignore[bad-override]
     clip: ClipOptions = LARGE_RESULTS
     leaf_prompt: str = LEAF
     condensed_prompt: str = CONDENSED
