@@ -22,7 +22,7 @@ atexit.register(shutil.rmtree, _STORE, ignore_errors=True)
 # not for its luck. `npm run test:deep` looks for new ones.
 settings.register_profile(
     "ullage",
-    max_examples=many(25, deep=500),
+    max_examples=many(15, deep=500),
     derandomize=not DEEP,
     database=None,
     deadline=None,

@@ -20,6 +20,7 @@ import unicodedata
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,7 @@ OWN_FOLDER = ".ullage"
 """Where earlier versions kept in the workspace what is now kept outside of it. Records of then name files below it."""
 
 
+@lru_cache(maxsize=10_000)  # each prompt asks about the same few folders dozens of times
 def compared(name: str) -> str:
     """A file's name as the most forgiving file system reads it: without case, and without what HFS+ or NTFS take for nothing.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from tests.deep import many
 from ullage.context.blocks import ToolSpec
 from ullage.models import written_calls
 from ullage.models.written_calls import MOST_PLACES, written_call
@@ -66,8 +69,10 @@ def test_what_is_shown_or_asked_for_is_no_call(said: str, asked: str) -> None:
     assert written_call(said, asked, TOOLS) is None
 
 
-LONG = 400_000
-"""Characters: what takes a time that grows with their square does not end before the suite's timeout."""
+LONG = many(150_000, deep=400_000)
+"""Characters: what takes a time that grows with their square takes minutes."""
+MOST_SECONDS = 20
+"""Of the processor, for all texts that begin alike; in linear time they take one."""
 
 MARKS = (
     "<tool_call>",
@@ -103,12 +108,15 @@ MARKS = (
 """What any of the shapes begins with, ends with or repeats."""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     "first", ["", "<tool_call>{}", "<tool_call>", "[TOOL_CALLS]", "<｜tool▁calls▁begin｜>", "to=functions.a ", "```\n[]"]
 )
 def test_no_text_takes_a_time_that_grows_with_its_square(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(written_calls, "_LONGEST", LONG)
+    before = time.process_time()
     for repeated in MARKS:
         for last in ("", "x", "```", "}"):
             said = first + repeated * ((LONG - len(first) - len(last)) // len(repeated)) + last
             assert written_call(said, "Is it?", TOOLS) in (None, "read_file")
+    assert time.process_time() - before < MOST_SECONDS

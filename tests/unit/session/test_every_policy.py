@@ -105,28 +105,9 @@ async def test_it_compacts_at_its_line_and_goes_on(folder: Path, policy: Policy)
 
 
 @pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)
-async def test_a_summary_full_of_secrets_keeps_none(folder: Path, policy: Policy) -> None:
+async def test_a_click_compacts_without_secrets_and_undo_gives_back_the_very_request(folder: Path, policy: Policy) -> None:
     async with stage(folder, settings=Settings(policy_name=policy.name), window=WINDOW * 4) as here:
         here.fake.add_rules(*summaries(f"{TOLD}\nThe key is {KEY}; log in with password='{PASSWORD}'."))
-        session = await here.new()
-        for turn in range(3):
-            await one_turn(here, session, turn)
-        session.compact()
-        await here.idle(session)
-        [*_, card] = compactions(session)
-        assert card.status == "completed"
-        logged = session._conversation.entries[-1]  # pyright: ignore[reportPrivateUsage]
-        assert KEY not in str(logged)
-        assert PASSWORD not in str(logged)
-        await one_turn(here, session, 3)
-        assert KEY not in str(here.fake.requests[-1].body)
-        assert here.refused() == []
-
-
-@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)
-async def test_a_click_compacts_and_undo_gives_back_the_very_request(folder: Path, policy: Policy) -> None:
-    async with stage(folder, settings=Settings(policy_name=policy.name), window=WINDOW * 4) as here:
-        here.fake.add_rules(*summaries())
         session = await here.new()
         for turn in range(3):
             await one_turn(here, session, turn)
@@ -136,6 +117,10 @@ async def test_a_click_compacts_and_undo_gives_back_the_very_request(folder: Pat
         session.compact()
         await here.idle(session)
         assert len(by_line(here, session)) == count + 1
+        assert compactions(session)[-1].status == "completed"
+        logged = str(conversation.entries[-1])
+        assert KEY not in logged
+        assert PASSWORD not in logged
         after = list(conversation.projection.messages)
         assert after != before
         await session.history.undo()
@@ -143,4 +128,5 @@ async def test_a_click_compacts_and_undo_gives_back_the_very_request(folder: Pat
         await session.history.redo()
         assert list(conversation.projection.messages) == after
         await one_turn(here, session, 3)
+        assert KEY not in str(here.fake.requests[-1].body)
         assert here.refused() == []

@@ -174,7 +174,9 @@ def texts_made(name: str, log: Sequence[Logged]) -> Iterator[tuple[str, str]]:
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_nothing_but_the_user_speaks_for_the_user(name: str):
-    for place, texts, log in histories(many(36, deep=500)):
+    kinds = many(2, deep=1)  # else each policy is tried on every second place, and each place under every second policy
+    first = list(BUILT_IN).index(name) % kinds
+    for place, texts, log in histories(many(36, deep=500))[first::kinds]:
         for kind, made in texts_made(name, log):
             if kind == "read":
                 assert CANARY not in users_passages(made), (place, texts)

@@ -117,7 +117,7 @@ def test_the_page_is_whole(sessions: int, policies: tuple[str, ...]):
 
 
 def test_fifty_sessions_under_all_policies_are_less_than_a_megabyte():
-    report, runs = many(50, POLICIES, 300)
+    report, runs = many(50, POLICIES, 120)
     assert len(as_html(report, runs).encode()) < 1_000_000
 
 
