@@ -108,7 +108,8 @@ class BedrockWire:
 
     def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
         """The version, and the betas, which stand in the body here."""
-        return {"anthropic_version": VERSION, **({"anthropic_beta": list(betas)} if betas else {})}
+        named: dict[str, Json] = {"anthropic_beta": [*betas]} if betas else {}
+        return {"anthropic_version": VERSION, **named}
 
     def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
         """What comes back is named, too."""
