@@ -1,11 +1,15 @@
 /** What is said of addresses, keys and offered models. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   effortChangeInWords,
   addressProblem,
   asksForKey,
+  CLOUDS,
+  partProblem,
   changeEndpoint,
   refusalOfKey,
   serversToLookFor,
@@ -31,6 +35,28 @@ test("a key that can be none is not accepted silently", () => {
   assert.equal(keyProblem("sk-ant-abc"), undefined);
   assert.match(keyProblem("abc") ?? "", /sk-ant-/);
   assert.match(keyProblem("sk-ant a") ?? "", /spaces/);
+});
+
+test("a region or project can be part of an address, and nothing else", () => {
+  for (const typed of ["", " us-east-1 ", "example.com:my-project", "global"]) {
+    assert.equal(partProblem(typed), undefined);
+  }
+  for (const typed of ["us-east-1.evil/", "Global", "a b", "../x"]) {
+    assert.match(partProblem(typed) ?? "", /small letters/);
+  }
+});
+
+test("what is asked for of a cloud are settings that a workspace cannot set", () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../client-extension/package.json"), "utf8")) as {
+    contributes: { configuration: { properties: Record<string, { scope?: string }> }[] };
+  };
+  const settings = Object.assign({}, ...manifest.contributes.configuration.map(({ properties }) => properties)) as Record<
+    string,
+    { scope?: string }
+  >;
+  for (const { setting } of Object.values(CLOUDS).flatMap(({ parts }) => parts)) {
+    assert.equal(settings[`ullage.${setting}`]?.scope, "machine");
+  }
 });
 
 test("a gateway that lists its models to everybody asks for a key first", () => {

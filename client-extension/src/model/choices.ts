@@ -58,6 +58,57 @@ export interface Place {
 /** OpenAI's own address. */
 export const OPENAI = "https://api.openai.com/v1";
 
+/** A cloud that has Claude. */
+export type Cloud = "bedrock" | "vertex";
+
+/** Whether a provider is one of them. */
+export function isCloud(provider: string | undefined): provider is Cloud {
+  return provider === "bedrock" || provider === "vertex";
+}
+
+interface CloudPart {
+  /** Without `ullage.`. */
+  setting: string;
+  prompt: string;
+  example: string;
+}
+
+/** What is asked for to connect each. */
+export const CLOUDS: Record<Cloud, { title: string; detail: string; parts: readonly CloudPart[] }> = {
+  bedrock: {
+    title: t("Claude in Amazon Bedrock"),
+    detail: t("With the credentials of AWS on this machine, or a key of Bedrock in its environment"),
+    parts: [
+      {
+        setting: "bedrock.region",
+        prompt: t("Region of AWS. Empty: that of AWS_REGION or of the profile"),
+        example: "us-east-1", // oxlint-disable-line ullage/untranslated -- a region's name
+      },
+    ],
+  },
+  vertex: {
+    title: t("Claude in Google Vertex AI"),
+    detail: t("With the credentials of Google Cloud on this machine"),
+    parts: [
+      {
+        setting: "vertex.project",
+        prompt: t("Id of the project of Google Cloud. Empty: that of GOOGLE_CLOUD_PROJECT or of the credentials"),
+        example: "my-project-123", // oxlint-disable-line ullage/untranslated -- an id
+      },
+      {
+        setting: "vertex.region",
+        prompt: t("Region of Google Cloud. Empty: global"),
+        example: "global", // oxlint-disable-line ullage/untranslated -- a region's name
+      },
+    ],
+  },
+};
+
+/** What is wrong with a region or project; undefined where it can be tried. */
+export function partProblem(typed: string): string | undefined {
+  return /^([a-z0-9][a-z0-9.:_-]*)?$/.test(typed.trim()) ? undefined : t("It has small letters, digits and hyphens alone");
+}
+
 /** Whether a key is asked for before anything is tried: gateways list their models to everybody, and answer nobody without a key. */
 export function asksForKey({ address, provider }: Place): boolean {
   return provider === "openai" && new URL(address).protocol === "https:";

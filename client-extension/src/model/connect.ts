@@ -9,6 +9,8 @@ import {
   addressProblem,
   asksForKey,
   changeEndpoint,
+  CLOUDS,
+  isCloud,
   findModels,
   type Found,
   keyProblem,
@@ -18,6 +20,7 @@ import {
   headingOfServers,
   serversToLookFor,
 } from "./choices";
+import { setUpCloud, type Steps } from "./clouds";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tell } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -123,6 +126,11 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
       detail: t("Any that speaks the Anthropic Messages API"),
       go: () => setUpAddress(parts, "anthropic"),
     },
+    ...(["bedrock", "vertex"] as const).map((cloud) => ({
+      label: `$(cloud) ${CLOUDS[cloud].title}`,
+      detail: CLOUDS[cloud].detail,
+      go: () => setUpCloud(cloud, stepsOf(parts)),
+    })),
   ];
   const found: Way[] = [];
   const draw = () => {
@@ -169,7 +177,14 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  */
 export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> {
   const before = { key: await parts.apiKey.read(), place: placeInForce() };
-  const restore = () => changed(parts, before.place, before.key);
+  const settings = vscode.workspace.getConfiguration("ullage.model");
+  const providerBefore = settings.inspect<string>("provider")?.globalValue;
+  const restore = async () => {
+    await changed(parts, before.place, before.key);
+    if (isCloud(providerBefore)) {
+      await settings.update("provider", providerBefore, vscode.ConfigurationTarget.Global);
+    }
+  };
   const { address, provider } = place ?? before.place;
   const isAnthropics = provider === "anthropic" && address === "";
   const prompt = place !== undefined && address !== "" ? t("{address} asks for a key", { address }) : undefined;
@@ -281,7 +296,7 @@ async function setEndpoint({ address, provider }: Place): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const { Global } = vscode.ConfigurationTarget;
   const known = settings.get<string>("provider", "auto");
-  if (provider === "openai" ? known !== "openai" : known === "practice" || known === "openai") {
+  if (provider === "openai" ? known !== "openai" : known !== "auto" && known !== "anthropic") {
     await settings.update("provider", provider === "openai" ? "openai" : undefined, Global);
   }
   if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
@@ -316,6 +331,27 @@ function foundAt({ connection }: SetUpParts, place?: Place): Promise<Found | und
   });
 }
 
+/** How a cloud is connected. */
+function stepsOf(parts: SetUpParts): Steps {
+  return {
+    restarted: (change) =>
+      restarted(
+        parts,
+        async () => {
+          await parts.connection.stop();
+          try {
+            await change();
+          } finally {
+            await parts.connection.restart();
+          }
+        },
+        t("Ullage: asking the cloud"),
+      ),
+    found: () => foundAt(parts),
+    choose: (found) => choose(parts, found),
+  };
+}
+
 /** Changes address and key while no server runs, and waits until one does. */
 async function changed(parts: SetUpParts, place: Place, key: string | undefined): Promise<void> {
   const { apiKey, connection } = parts;
@@ -336,9 +372,9 @@ async function changed(parts: SetUpParts, place: Place, key: string | undefined)
 }
 
 /** Does what makes the server start again, and waits until it runs. */
-async function restarted({ connection }: SetUpParts, change: () => Promise<void>): Promise<void> {
+async function restarted({ connection }: SetUpParts, change: () => Promise<void>, title = t("Ullage: trying the key")): Promise<void> {
   const running = untilRestarted(connection);
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: t("Ullage: trying the key") }, async () => {
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: title }, async () => {
     await change();
     await running;
   });

@@ -1,0 +1,90 @@
+/**
+ * Connecting Claude in a cloud: region and project are asked for and tried at once. Credentials are neither asked for nor kept: they are where the
+ * cloud's own tools keep them, and the server says which are missing.
+ */
+
+import * as vscode from "vscode";
+import { t } from "../l10n";
+import { askFor } from "../notify";
+import { type Cloud, CLOUDS, type Found, partProblem } from "./choices";
+
+/** What the dialogue does with what was entered. */
+export interface Steps {
+  /** Makes a change while no server runs, and waits until one runs again. @throws Error where none does. */
+  restarted: (change: () => Promise<void>) => Promise<void>;
+  /** @throws Error of the server. */
+  found: () => Promise<Found | undefined>;
+  choose: (found: Found) => Promise<void>;
+}
+
+/** Asks for region and project until the cloud answers or the user leaves; then the settings of before are in force again. */
+export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
+  const before = settingsOf(cloud);
+  const restore = () => steps.restarted(() => write(before));
+  let entered: Map<string, string | undefined> = before;
+  for (let problem: string | undefined; ;) {
+    const answers = await ask(cloud, entered, problem);
+    if (answers === undefined) {
+      if (problem !== undefined) {
+        await restore();
+      }
+      return;
+    }
+    entered = answers;
+    try {
+      await steps.restarted(() => write(answers));
+      const found = await steps.found();
+      await (found === undefined ? restore() : steps.choose(found));
+      return;
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+/** What was entered, by setting; undefined where the user leaves. What is wrong stands in the first box. */
+async function ask(cloud: Cloud, known: Map<string, string | undefined>, problem?: string): Promise<Map<string, string> | undefined> {
+  const answers = new Map([["model.provider", cloud as string]]);
+  for (const [index, part] of CLOUDS[cloud].parts.entries()) {
+    const answer = await askFor({
+      title: CLOUDS[cloud].title,
+      prompt: (index === 0 ? problem : undefined) ?? part.prompt,
+      placeHolder: part.example,
+      value: known.get(part.setting) ?? "",
+      ignoreFocusOut: true,
+      validateInput: partProblem,
+    });
+    if (answer === undefined) {
+      return undefined;
+    }
+    answers.set(part.setting, answer.trim());
+  }
+  return answers;
+}
+
+/** As the user has set them; undefined where a default holds. */
+function settingsOf(cloud: Cloud): Map<string, string | undefined> {
+  const settings = vscode.workspace.getConfiguration("ullage");
+  const names = ["model.provider", ...CLOUDS[cloud].parts.map(({ setting }) => setting)];
+  return new Map(names.map((name) => [name, settings.inspect<string>(name)?.globalValue]));
+}
+
+/** @throws Error where another provider is set for more than the user, which only they can change. */
+async function write(values: Map<string, string | undefined>): Promise<void> {
+  for (const [name, value] of values) {
+    const settings = vscode.workspace.getConfiguration("ullage");
+    if (settings.inspect<string>(name)?.globalValue !== (value || undefined)) {
+      await settings.update(name, value || undefined, vscode.ConfigurationTarget.Global);
+    }
+  }
+  const wanted = values.get("model.provider");
+  const provider = vscode.workspace.getConfiguration("ullage.model").get<string>("provider", "");
+  if (wanted !== undefined && provider !== wanted) {
+    throw new Error(
+      t('The setting "Ullage › Model: Provider" is "{provider}" for this workspace or machine. Set it to "{wanted}" there.', {
+        provider,
+        wanted,
+      }),
+    );
+  }
+}
