@@ -12,10 +12,8 @@ DOCUMENTS = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "PROTOCOL.md",
-    *(
-        f"docs/{name}.md"
-        for name in ("replay", "policies", "sandbox", "security", "platforms", "remote", "acp", "editors/neovim", "editors/others")
-    ),
+    *(f"docs/{name}.md" for name in ("replay", "policies", "sandbox", "security", "platforms", "remote", "faq")),
+    *(f"docs/{name}.md" for name in ("acp", "editors/neovim", "editors/others")),
 ]
 SOURCE = re.compile(r"`([\w./-]+\.(?:py|ts|mjs|css))`")
 PLACES = ("server/ullage", "client-extension", "tests", "bench", "scripts", "examples", "website")
