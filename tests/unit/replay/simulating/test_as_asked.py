@@ -117,7 +117,8 @@ def test_whatever_is_compacted_is_so_live_and_at_the_recorded_places(policy: str
     check(BUILT_IN[policy], [*happenings, LAST], at="recorded")
 
 
-@pytest.mark.parametrize("reversed", REVERSED, ids=lambda doings: ", ".join(doing.what for doing in doings))
+@pytest.mark.deep
+@pytest.mark.parametrize("reversed", REVERSED[:: many(2, deep=1)], ids=lambda doings: ", ".join(doing.what for doing in doings))
 def test_what_is_undone_redone_and_excluded_is_so_at_the_recorded_places(reversed: Sequence[Doing]) -> None:
     assert "threshold" in triggers(check(BUILT_IN["ullage"], [*worked()[:9], *reversed, *worked()[:6], LAST], at="recorded"))
 
