@@ -34,6 +34,9 @@ from ullage.replay.readers.flaws import (
 from ullage.replay.readers.values import JsonObject, as_count, as_object, as_text, printable
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
+ASKS = "AskUserQuestion"
+"""The tool with which the agent asks the user."""
+
 _CHAIN_KINDS = frozenset[str](get_args(LineKind))
 _OTHER_KINDS = frozenset(
     {
@@ -318,7 +321,10 @@ class Entries:
         result = returned.result
         touched = () if result.is_error else touched_by_call(call, returned.line.file, self._folder)
         refusal = refusal_in(result)
-        return ToolReturned(call.id, call.name, result.content, result.is_error, len(result.content), touched=touched, refusal=refusal)
+        answers = returned.line.answers if call.name == ASKS and not result.is_error else ()
+        return ToolReturned(
+            *(call.id, call.name, result.content, result.is_error, len(result.content)), touched=touched, refusal=refusal, answers=answers
+        )
 
     def _emit_words(self, line: Line) -> None:
         if line.is_hidden:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json
-from ullage.context.entries import TouchKind
+from ullage.context.entries import Answer, TouchKind
 from ullage.replay.readers.entries import FileOnDisk
 from ullage.replay.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
 from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
@@ -48,6 +48,8 @@ class Line:
     is_queued: bool = False
     """Given to the running turn, and only told of by the queue."""
     file: FileOnDisk | None = None
+    answers: tuple[Answer, ...] = ()
+    """What the user answered to the questions of a call; an answer in their own words looks like one that was chosen."""
 
 
 def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
@@ -80,6 +82,7 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
         is_hidden=value.get("isVisibleInTranscriptOnly") is True and not is_summary,
         is_error=value.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>",
         file=_file_on_disk(as_object(value.get("toolUseResult"))),
+        answers=_answers(as_object(as_object(value.get("toolUseResult")).get("answers"))),
     )
 
 
@@ -121,6 +124,10 @@ def _file_on_disk(result: JsonObject) -> FileOnDisk | None:
     lines, total, start = (as_count(read.get(name)) for name in ("numLines", "totalLines", "startLine"))
     partial = (start or 1) > 1 or lines is None or total is None or lines < total
     return FileOnDisk("read", "" if partial else _sha256(text), partial)
+
+
+def _answers(told: JsonObject) -> tuple[Answer, ...]:
+    return tuple(Answer(question, text=text.strip()) for question, each in told.items() if (text := as_text(each)).strip())
 
 
 def _sha256(text: str) -> str:

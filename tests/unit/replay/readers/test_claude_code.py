@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.replay.readers.recorded import Claude, drawn, mended, result, text, use, written
 from ullage.context.blocks import Json, Usage
-from ullage.context.entries import FileTouch, ToolReturned
+from ullage.context.entries import Answer, FileTouch, ToolReturned
 from ullage.replay.pricing.recorded_requests import pieces_of
 from ullage.replay.readers import read
 from ullage.replay.transcript import RecordedCompaction, Transcript
@@ -401,3 +401,26 @@ def test_a_reply_of_very_many_lines_is_read_in_time_that_grows_with_it(claude: C
     for number in range(5_000):
         claude.assistant("m1", use(f"t{number}"), timestamp="2026-02-01T10:00:00Z")
     assert len(main_of(claude, tmp_path).replies[0].blocks) == 5_000
+
+
+ASKED: Json = {"answers": {"Which database?": "PostgreSQL", "Which fuels?": " ", "When?": 7}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "told", "more", "answers"),
+    [
+        ("AskUserQuestion", ASKED, {}, (Answer("Which database?", text="PostgreSQL"),)),
+        ("AskUserQuestion", {"answers": ["PostgreSQL"]}, {}, ()),
+        ("AskUserQuestion", "Error", {}, ()),
+        ("AskUserQuestion", ASKED, {"is_error": True}, ()),
+        ("Bash", ASKED, {}, ()),
+    ],
+)
+def test_what_the_user_answered_to_a_question(
+    claude: Claude, tmp_path: Path, tool: str, told: Json, more: dict[str, Json], answers: tuple[Answer, ...]
+):
+    claude.user("Keep the tanks")
+    claude.assistant("m1", use("t1", tool))
+    claude.user([result("t1", "The user has answered", **more)], toolUseResult=told)
+    returned = [logged.entry for logged in main_of(claude, tmp_path).entries if isinstance(logged.entry, ToolReturned)]
+    assert [each.answers for each in returned] == [answers]
