@@ -4,13 +4,45 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { summaries } from "./harness/fake-api.mjs";
-import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import {
+  answerApproval,
+  approval,
+  itemsOf,
+  openPanel,
+  panelOf,
+  promptBox,
+  sendAndFinish,
+  sendPrompt,
+  turnIsOver,
+} from "./harness/panel.mjs";
 import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, runCommand, typeAtLine } from "./harness/workbench.mjs";
+import { editorShows, extensionsKnow, notification, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
 const PLAN = "# Mend the tank\n\nThe dip is read twice today.\n\n1. Read the dip once\n2. Add a test\n3. Run all tests\n";
 const WRITE = { call: "write_file", input: { path: "made.txt", content: "made\n" } };
+
+const KEPT = {
+  header: "Database",
+  question: "Where are the tanks kept?",
+  options: [
+    { label: "SQLite", description: "One file beside the readings, which nobody has to run" },
+    { label: "PostgreSQL", description: "A server, for several who write at once" },
+  ],
+};
+const FUELS = {
+  header: "Fuels",
+  question: "Which fuels are measured?",
+  options: [
+    { label: "Diesel", description: "By dip stick" },
+    { label: "Petrol", description: "By float" },
+    { label: "Water", description: "So that nobody takes it for fuel" },
+  ],
+  multiSelect: true,
+};
+
+/** @param {object[]} questions */
+const ask = (...questions) => ({ call: "ask_user", input: { questions } });
 
 /** @param {string} plan */
 const propose = (plan) => ({ call: "propose_plan", input: { plan } });
@@ -34,6 +66,79 @@ stage("modes", {}, (scenario) => {
       await screenshot("2-refused-by-the-mode");
     },
   );
+
+  scenario("questions are answered by keys, by mouse, in a notification, and by a prompt", { goesOn: true }, async (scene) => {
+    const { page, api, settings, screenshot } = scene;
+    const panel = await openPanel(page);
+    const form = panel.locator(".questions");
+    const told = async () => JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+
+    await api.enqueue([ask(KEPT, FUELS)], { say: "I keep them so." });
+    await sendPrompt(panel, "Keep the tanks");
+    await form.waitFor();
+    await screenshot("1-asked");
+    await page.keyboard.press("Control+Alt+Shift+U");
+    await expectEventually(
+      async () =>
+        form
+          .getByRole("radio")
+          .first()
+          .evaluate((each) => each === document.activeElement),
+      "the form has the focus",
+    );
+    await page.keyboard.press("2");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("1");
+    await page.keyboard.press("2");
+    await screenshot("2-chosen");
+    await resizePanel(page, 300);
+    await screenshot("3-narrow");
+    await settings({ "workbench.colorTheme": "Default High Contrast" });
+    await panel.locator("body.vscode-high-contrast").waitFor();
+    await panel.locator("html").evaluate((whole) => whole.setAttribute("dir", "rtl"));
+    await screenshot("4-right-to-left");
+    await panel.locator("html").evaluate((whole) => whole.removeAttribute("dir"));
+    await settings({});
+    await panel.locator("body.vscode-high-contrast").waitFor({ state: "detached" });
+    await resizePanel(page, 440);
+    await form.getByPlaceholder("In your own words").last().fill("And whatever comes later");
+    await page.keyboard.press("Enter");
+    await itemsOf(panel, "assistant").getByText("I keep them so.").waitFor();
+    assertHolds(await told(), "They chose: “PostgreSQL”");
+    assertHolds(await told(), "They chose: “Diesel”, “Petrol”");
+    assertHolds(await told(), "They wrote: And whatever comes later");
+    await screenshot("5-answered");
+
+    await api.enqueue([ask(KEPT)], { say: "One file then." });
+    await sendPrompt(panel, "Think again");
+    await form.waitFor();
+    await form.getByText("SQLite").click();
+    await form.getByRole("button", { name: "Answer" }).click();
+    await itemsOf(panel, "assistant").getByText("One file then.").waitFor();
+
+    await api.enqueue([ask(KEPT)], { say: "In memory then." });
+    await sendPrompt(panel, "Are you sure?");
+    await form.waitFor();
+    await sendPrompt(panel, "Neither, keep them in memory");
+    await itemsOf(panel, "assistant").getByText("In memory then.").waitFor();
+    assertHolds(await told(), "they wrote a message instead");
+    assertHolds(await told(), "Neither, keep them in memory");
+    await screenshot("6-said-instead");
+
+    await api.enqueue({ reply: [ask(KEPT)], chunk_size: 4, interruption: { holds_after: 1 } }, { say: "A server then." });
+    await sendPrompt(panel, "Ask me while I look elsewhere");
+    await api.held();
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await extensionsKnow(page);
+    await api.release();
+    const asked = notification(page, "The agent asks you, and an answer allows nothing: Where are the tanks kept?");
+    await asked.waitFor();
+    await screenshot("7-notification");
+    await asked.getByRole("button", { name: "2. PostgreSQL" }).click();
+    await expectEventually(async () => (await told()).includes("They chose: “PostgreSQL”"), "the notification answers");
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await itemsOf(panelOf(page), "assistant").getByText("A server then.").waitFor();
+  });
 
   scenario("a plan opens, is sent back, edited and carried out", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;

@@ -257,6 +257,7 @@ async def editor_window(
     capabilities: types.ClientCapabilities = EDITOR,
     arguments: tuple[str, ...] = (),
     trusted: bool = True,
+    questions: bool = False,
     start: Callable[[Sequence[str], Mapping[str, str]], Awaitable[Process | forked.ForkedServer]] = forked.start,
 ) -> AsyncGenerator[UllageClient]:
     """An editor with a server of its own, which ends with it."""
@@ -264,7 +265,7 @@ async def editor_window(
     client.set_configuration(dict(settings or {}), section="ullage")
     client.connect(await start(arguments, environment({VARIABLE: str(state_folder), **(env or {})})))
     folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    options = {"stateFolder": str(state_folder), "trusted": trusted}
+    options = {"stateFolder": str(state_folder), "trusted": trusted, "questions": questions}
     await client.initialize_session(
         types.InitializeParams(capabilities=capabilities, workspace_folders=folders, initialization_options=options)
     )

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say
 from tests.patience import PATIENCE
-from tests.server.client import UllageClient, editor_window
+from tests.server.client import UllageClient, call_of, editor_window
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
 from ullage.lsp import items as wire
@@ -25,10 +25,10 @@ KEY = "sk-ant-api03-" + "k3y" * 20
 
 
 @asynccontextmanager
-async def window(fake: FakeApi, folder: Path, state: Path, **more: object) -> AsyncGenerator[UllageClient]:
+async def window(fake: FakeApi, folder: Path, state: Path, *, questions: bool = False) -> AsyncGenerator[UllageClient]:
     settings = {"model": {"baseUrl": fake.base_url, "provider": "anthropic"}, "bash": {"sandbox": "off"}}
     async with editor_window(
-        folder, state, settings=settings, env={"ANTHROPIC_API_KEY": KEY}, arguments=("--log-level", "debug")
+        folder, state, settings=settings, env={"ANTHROPIC_API_KEY": KEY}, arguments=("--log-level", "debug"), questions=questions
     ) as client:
         yield client
 
@@ -71,6 +71,54 @@ async def test_a_refusal_reaches_the_model_with_its_reason(folder: Path, state: 
         await client.until_idle()
         assert "not in this folder" in json.dumps(fake.requests[-1].body["messages"])
         assert not (folder / "made.txt").exists()
+
+
+ASKING = Call(
+    "ask_user",
+    {
+        "questions": [
+            {
+                "header": "Database",
+                "question": "Where are the tanks kept?",
+                "options": [{"label": "SQLite", "description": "One file"}, {"label": "PostgreSQL", "description": "A server"}],
+            }
+        ]
+    },
+    "toolu_q",
+)
+
+
+async def test_a_question_is_shown_and_answered(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, window(fake, folder, state, questions=True) as client:
+        fake.enqueue(ASKING, Say("SQLite then."))
+        opened = await client.open()
+        await client.prompt(opened.session_id, "keep the tanks")
+        await client.until(lambda update: (item := call_of(update)) is not None and item.status == "awaiting_answer")
+        call = await call_named("toolu_q", client, opened.session_id)
+        assert call.permission is None
+        assert call.questions is not None
+        assert [(each.option_id, each.label) for each in call.questions[0].options] == [("1", "SQLite"), ("2", "PostgreSQL")]
+        given = [protocol.GivenAnswer(["1"], "in the state folder")]
+        await client.ask(protocol.ANSWER, protocol.AnswerParams(opened.session_id, call.id, call.question_id or "", given))
+        await client.until_idle()
+        call = await call_named("toolu_q", client, opened.session_id)
+        assert (call.status, call.questions) == ("completed", None)
+        assert call.answers == [wire.Answer("Where are the tanks kept?", ["SQLite"], "in the state folder")]
+
+
+async def test_a_client_that_shows_no_questions_is_sent_none(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, window(fake, folder, state) as client:
+        fake.enqueue(ASKING, Say("Where are the tanks kept?"))
+        opened = await client.open()
+        await client.prompt(opened.session_id, "keep the tanks")
+        await client.until_idle()
+        assert "Ask in your own words" in (await call_named("toolu_q", client, opened.session_id)).output
+
+
+async def call_named(call_id: str, client: UllageClient, session_id: str) -> wire.ToolCallItem:
+    found = next(item for item in await items_of(client, session_id) if item.id == call_id)
+    assert isinstance(found, wire.ToolCallItem)
+    return found
 
 
 async def test_the_key_reaches_the_api_and_nothing_else(folder: Path, state: Path) -> None:
