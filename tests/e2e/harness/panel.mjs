@@ -21,7 +21,7 @@ export function panelOf(page) {
 
 /** @param {FrameLocator} panel */
 export function promptBox(panel) {
-  return panel.getByRole("textbox").first();
+  return panel.locator(".composer").getByRole("textbox").first();
 }
 
 /** Wait until the session is drawn. @param {FrameLocator} panel */
