@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ullage.context.blocks import Json, ToolUse
-from ullage.context.entries import AssistantReply, Logged, ToolReturned
+from ullage.context.entries import Answer, AssistantReply, Logged, ToolReturned
 
 COMMAND_CHARACTERS = 90
 
@@ -239,3 +239,16 @@ def _command(value: Json) -> str:
     """What the shell runs, where words call one (`["bash", "-lc", "..."]`); else the words themselves."""
     words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else [value] if isinstance(value, str) else []
     return words[-1] if len(words) > 1 and words[-2] in _SHELL_OPTIONS else " ".join(words)
+
+
+ANSWER_CHARACTERS, QUESTION_CHARACTERS = 600, 200
+"""Of an answer of the user, and of what they were asked, where it is told in a line."""
+
+
+def told_answer(answer: Answer) -> str:
+    """`Which database?`, the user chose `SQLite` and wrote: …: in a line. The question and the labels are a model's: they cannot end where
+    they are quoted and go on as the user."""
+    asked, *chosen = (one_line(text, QUESTION_CHARACTERS).replace("`", "'") for text in (answer.question, *answer.chosen))
+    said = f"chose {' and '.join(f'`{label}`' for label in chosen)}" if chosen else ""
+    wrote = f"wrote: {one_line(answer.text, ANSWER_CHARACTERS)}" if answer.text else ""
+    return f"`{asked}`, the user {' and '.join(filter(None, (said, wrote)))}"

@@ -323,3 +323,7 @@ async def test_answers_outlive_a_compaction_and_are_found(tmp_path: Path) -> Non
         assert told.startswith("\n\n- PostgreSQL\n\nbut never on the build server\n")
         hits = await here.sessions.search("build server", 10)
         assert ("user", item.id) in [(hit.what, hit.item_id) for hit in hits]
+        await session.history.exclude(item.id)
+        messages = session._conversation.projection.messages  # pyright: ignore[reportPrivateUsage]
+        assert "build server" not in str(messages)
+        assert "Where are the tanks kept" not in str([message for message in messages if message.role == "user"])

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast, overload
 
-from ullage.context.calls import Call, one_line
+from ullage.context.calls import ANSWER_CHARACTERS, Call, one_line, told_answer
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.media import in_words
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Answer, AssistantReply, Attachment, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Attachment, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
@@ -38,7 +38,6 @@ SHORTENED_CHARACTERS = 200
 ERROR_WORDS_CHARACTERS = 200
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
-ANSWER_CHARACTERS = 600
 ASK_USER = "ask_user"
 """Ullage's own tool that asks the user. Its results have the answers apart."""
 NOT_ANSWERED = "The user did not answer"
@@ -166,7 +165,7 @@ class Settled:
         self.work.add(call)
         self.task_list.add(call)
         for answer in call.returned.answers:
-            self._forbid(Said(call.seq, _answer(answer)))
+            self._forbid(Said(call.seq, f"Asked by the agent {told_answer(answer)}"))
         if call.returned.tool in ASKING and not call.returned.answers and _tells_an_answer(call.returned):
             self._forbid(Said(call.seq, f"Asked by the agent, the user said: {one_line(call.returned.content, ANSWER_CHARACTERS)}"))
         if call.returned.refusal is not None:
@@ -254,14 +253,6 @@ class Asked(Sequence[Said]):
 
 def _tells_an_answer(returned: ToolReturned) -> bool:
     return not returned.is_error and bool(returned.content.strip()) and not returned.content.startswith(NOT_ANSWERED)
-
-
-def _answer(answer: Answer) -> str:
-    """What the user answered. The question and the labels are a model's: they cannot end where they are quoted and go on as the user."""
-    asked, *chosen = (one_line(text, CALL_CHARACTERS).replace("`", "'") for text in (answer.question, *answer.chosen))
-    said = f"chose {' and '.join(f'`{label}`' for label in chosen)}" if chosen else ""
-    wrote = f"wrote: {one_line(answer.text, ANSWER_CHARACTERS)}" if answer.text else ""
-    return f"Asked by the agent `{asked}`, the user {' and '.join(filter(None, (said, wrote)))}"
 
 
 def _refusal(call: Call, reason: str) -> str:

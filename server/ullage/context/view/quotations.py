@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from ullage.context.blocks import Text
+from ullage.context.calls import told_answer
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import AssistantReply, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.epoch import bare
@@ -120,6 +121,7 @@ def _texts(entry: Entry) -> Iterator[str]:
             yield from (block.text for block in entry.blocks if isinstance(block, Text))
         case ToolReturned():
             yield entry.content
+            yield from (told_answer(answer) for answer in entry.answers)
         case Notice():
             yield entry.text
         case Compaction():
