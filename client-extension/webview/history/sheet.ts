@@ -32,7 +32,7 @@ export class Sheet {
     showItem: (itemId: string) => void,
   ) {
     this.waiting = textButton({
-      label: t("Waiting for your approval: show it"),
+      label: t("The agent waits for you: show it"),
       icon: "question",
       className: "sheet-waiting",
       onClick: () => this.waitingItem !== undefined && showItem(this.waitingItem),
