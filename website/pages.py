@@ -52,6 +52,7 @@ _LISTED = (
         "Use",
         (
             Page("Working with the agent", "docs/working.md"),
+            Page("Working on another machine", "docs/remote.md"),
             Page("Rules, skills and commands", "docs/rules-files.md"),
             Page("Models", "docs/models.md"),
             Page("Compatible servers", "docs/compatible-servers.md"),

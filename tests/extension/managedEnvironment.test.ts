@@ -83,6 +83,14 @@ test("it is made once: packages by hash, then the wheel alone", async () => {
   assert.equal(ran.length, count);
 });
 
+test("while it is made its path is no longer than later: those of Windows have an end", async () => {
+  const ran: string[] = [];
+  const made = await ensureEnvironment(keeper({ run: programs(ran) }), silently);
+  const names = ran.join("\n").match(/building-[\w-]+/g) ?? [];
+  assert.ok(names.length > 0);
+  assert.ok(names.every((name) => name.length <= dirname(dirname(made)).length - join(folder, "storage", "x").length + 1));
+});
+
 test("another wheel is another environment, and the old one goes", async () => {
   const first = await ensureEnvironment(keeper(), silently);
   writeFileSync(join(folder, "package", "ullage-0.1.0-py3-none-any.whl"), "another wheel");

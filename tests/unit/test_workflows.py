@@ -31,7 +31,7 @@ class TestWorkflow:
         text = path.read_text("utf-8")
         scripts = json.loads((ROOT / "package.json").read_text("utf-8"))["scripts"]
         named: list[str] = re.findall(r"npm (?:run )?(\w[\w:]*)", text)
-        assert set(named) - {"ci"} <= scripts.keys() | {"docs"}
+        assert set(named) - {"ci"} <= scripts.keys()
         assert all((ROOT / name).is_file() for name in re.findall(r"scripts/\w+\.mjs", text))
 
     def test_secrets_are_there_only_in_a_release_that_somebody_starts(self, path: Path) -> None:

@@ -131,7 +131,8 @@ async function make(keeper: EnvironmentKeeper, parts: Parts, folder: string, rep
 
 async function makeWith(keeper: EnvironmentKeeper, parts: Parts, python: Python, folder: string, report: ReportProgress): Promise<void> {
   keeper.log(`Environment: making ${folder} with ${python.path}`);
-  const building = join(keeper.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID()}`);
+  // No longer than the name that it gets: on Windows a path has 259 characters, and those of packages take 140 of them.
+  const building = join(keeper.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
   const { platform, run, log, network, signal, unpacker } = keeper;
   const shop: Workshop = { platform, run, log, network, signal, unpacker, cwd: keeper.packageFolder, uv: keeper.findUv() };
   try {
