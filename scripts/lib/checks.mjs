@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { quickNode } from "./node24.mjs";
-import { ROOT, STATE, VENV_PYTHON } from "./paths.mjs";
+import { ROOT, VENV_PYTHON } from "./paths.mjs";
 
 /** @typedef {{title: string, command: string[]}} Check */
 
@@ -17,9 +17,11 @@ const tool = (path) => [process.execPath, join(ROOT, "node_modules", path)];
 export const PYRIGHT = [quickNode(), "--max-semi-space-size=64", join(ROOT, "node_modules", "pyright", "index.js")];
 
 const RUFF = [VENV_PYTHON, "-m", "ruff"];
-const PRETTIER = tool("prettier/bin/prettier.cjs");
-/** What was formatted when it was last looked at, by content: a checkout gives files a new time. */
-const CACHE = ["--cache", "--cache-strategy=content", `--cache-location=${join(STATE, "prettier")}`];
+/**
+ * Its style is Prettier's, whose ignored files it reads; all files of JavaScript, CSS, JSON and YAML here came out the same when it took its
+ * place. It takes half a second of the processor where Prettier took 20, and 6 with its cache.
+ */
+const OXFMT = tool("oxfmt/bin/oxfmt");
 const OXLINT = [...tool("oxlint/bin/oxlint"), "--type-aware", "--deny-warnings"];
 const TSC = tool("typescript/bin/tsc");
 
@@ -38,7 +40,7 @@ export const CHECKS = [
   { title: "Python types", command: [VENV_PYTHON, "-m", "pyrefly", "check", "--output-format=min-text"] },
   { title: "Python format", command: [...RUFF, "format", "--check"] },
   { title: "Python lint", command: [...RUFF, "check"] },
-  { title: "JavaScript format", command: [...PRETTIER, "--check", ...CACHE, "."] },
+  { title: "JavaScript format", command: [...OXFMT, "--check"] },
   { title: "JavaScript lint", command: OXLINT },
   { title: "Texts in all languages", command: [process.execPath, join(ROOT, "scripts", "l10n.mjs"), "--check"] },
   { title: "Types of the extension", command: [...TSC, "--project", "client-extension"] },
@@ -53,5 +55,5 @@ export const FIXES = [
   { title: "Python lint", command: [...RUFF, "check", "--fix"] },
   { title: "Python format", command: [...RUFF, "format"] },
   { title: "JavaScript lint", command: [...OXLINT, "--fix"] },
-  { title: "JavaScript format", command: [...PRETTIER, "--write", "--log-level=warn", "."] },
+  { title: "JavaScript format", command: OXFMT },
 ];
