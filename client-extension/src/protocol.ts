@@ -357,6 +357,100 @@ export type FateGroup = "changed" | "before" | "kept";
 /** How many messages each group has, and some of one. */
 export type EpochFates = Record<FateGroup, number> & { fates: ItemFate[] };
 
+/** Of a part of the context: a tool's definition, a call with its result, what the gauge counts and no part shows (`rest`), and so on. */
+export type ContextPartKind =
+  "system" | "rules" | "tool" | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
+
+export interface ContextPart {
+  kind: ContextPartKind;
+  /** Empty where the kind says all. */
+  title: string;
+  tokens: number;
+  /** The next request reads it from the prompt cache, while that is warm. */
+  sent: boolean;
+  itemId?: Optional<string>;
+  /** Absent of what precedes the messages. */
+  turnsAgo?: Optional<number>;
+  /** The files whose text stands in it. */
+  paths?: Optional<string[]>;
+  /** Whether a later call in view read or changed one of them. */
+  touchedSince?: Optional<boolean>;
+  pinned?: Optional<boolean>;
+  /** A placeholder stands for what was excluded. */
+  excluded?: Optional<boolean>;
+}
+
+export interface ContextKind {
+  kind: ContextPartKind;
+  count: number;
+  tokens: number;
+}
+
+export interface CacheClock {
+  /** Seconds from `startedAt` on. */
+  lives: number;
+  /** Tokens of the next request: from the cache while it is warm, and sent anew. */
+  read: number;
+  anew: number;
+  /** When the newest request was sent (Unix seconds); absent where nothing of it serves the next one. */
+  startedAt?: Optional<number>;
+  /** Dollars of the next request's input. */
+  warmCost?: Optional<number>;
+  coldCost?: Optional<number>;
+  compactWarmCost?: Optional<number>;
+  compactColdCost?: Optional<number>;
+}
+
+export type CacheMissReason =
+  "model" | "effort" | "system" | "rules" | "tools" | "compaction" | "undone" | "redone" | "excluded" | "expired" | "evicted";
+
+export interface CacheMiss {
+  at: number;
+  /** Sent anew for that. */
+  tokens: number;
+  reasons: CacheMissReason[];
+  /** Seconds since the request before. */
+  idle: number;
+  itemId?: Optional<string>;
+  /** Dollars more for that. */
+  cost?: Optional<number>;
+  /** What was changed, as the lines of a diff. */
+  change?: Optional<string>;
+}
+
+export interface ContextQuery {
+  order?: Optional<"largest" | "newest" | "oldest">;
+  ofKind?: Optional<ContextPartKind>;
+  only?: Optional<"pinned" | "excluded" | "untouched" | "new">;
+  text?: Optional<string>;
+  offset?: Optional<number>;
+  limit?: Optional<number>;
+  /** What the user is typing: it is counted with the next request. */
+  draft?: Optional<string>;
+}
+
+/** The tokens of all parts together are `used`, and so are those of `kinds`. */
+export interface ContextFill {
+  used: number;
+  threshold: number;
+  size: number;
+  estimatedTokens: number;
+  kinds: ContextKind[];
+  /** Empty behind the first page, as `misses`. */
+  largest: ContextPart[];
+  /** How many parts there are of those that were asked for. */
+  total: number;
+  parts: ContextPart[];
+  cache: CacheClock;
+  requests: number;
+  /** Of `requests`, those that missed the cache. */
+  missed: number;
+  misses: CacheMiss[];
+  /** Dollars for a token that is read from the cache, and for one that is sent anew. */
+  readPrice?: Optional<number>;
+  writePrice?: Optional<number>;
+}
+
 export interface SearchHit {
   sessionId: string;
   sessionTitle: string;
@@ -856,6 +950,7 @@ export interface ClientRequests {
     OfSession & { number: number; group?: Optional<FateGroup>; offset?: Optional<number>; limit?: Optional<number> },
     EpochFates,
   ];
+  "ullage/session/context": [OfSession & ContextQuery, ContextFill];
   "ullage/workspace/importable": [Nothing, { brought: BroughtSession[]; tracked: boolean; gone: GoneFolder[] }];
   "ullage/workspace/import": [
     { mine?: Optional<boolean>; fromGone?: Optional<string> },
@@ -958,6 +1053,7 @@ export const METHODS = {
     "ullage/session/exclude": true,
     "ullage/session/epochs": true,
     "ullage/session/epochFates": true,
+    "ullage/session/context": true,
     "ullage/workspace/importable": true,
     "ullage/workspace/import": true,
     "ullage/session/changes": true,

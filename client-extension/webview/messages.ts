@@ -20,6 +20,7 @@ export const PASS_THROUGH = [
   "ullage/session/exclude",
   "ullage/session/epochs",
   "ullage/session/epochFates",
+  "ullage/session/context",
   "ullage/session/changes",
   "ullage/session/keepChanges",
   "ullage/session/undoChanges",

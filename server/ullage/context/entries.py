@@ -85,6 +85,8 @@ class AssistantReply:
     """How many thinking blocks of its request the API dropped, since it took what stood before them for changed."""
     began: tuple[float, ...] = ()
     """When each block began to come (Unix seconds); empty where that is not known: then the entry's own time stands for all."""
+    effort: str = ""
+    """What the model was asked for, `default` where that was left to it; empty where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""What the server does for the requests about what becomes of a history: previews, pins, epochs, searches."""
+"""What the server does for the requests about what the model sees: previews, pins, epochs, the context view, searches."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from ullage.lsp import context as shown
 from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fetched_again, restored_file, way_of
@@ -12,6 +13,8 @@ from ullage.lsp.documents import named_file
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
+    from ullage.session.history.cache_now import CacheNow, Miss
+    from ullage.session.history.context_view import Row
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.history.preview import ItemFate, Preview, PreviewCost
     from ullage.session.sessions.searching import Found
@@ -21,7 +24,7 @@ USUAL_HITS, MOST_HITS = 30, 200
 """Of one answer to a search."""
 
 USUAL_FATES, MOST_FATES = 200, 1_000
-"""Messages of one answer about an epoch."""
+"""Messages of one answer about an epoch, and parts of one about the context."""
 
 
 async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
@@ -78,6 +81,34 @@ async def _epoch_fates(sessions: Sessions, params: shapes.EpochFatesParams) -> s
     return shapes.EpochFatesResult(page.changed, page.before, page.kept, [_fate_to_wire(fate) for fate in page.fates])
 
 
+async def _context(sessions: Sessions, params: shown.ContextParams) -> shown.ContextResult:
+    from ullage.session.history.context_view import Query
+
+    offset = 0 if params.offset is None else params.offset
+    limit = USUAL_FATES if params.limit is None else params.limit
+    if offset < 0 or limit < 1:
+        raise SessionError("invalid", "The offset must not be negative, and the limit at least 1")
+    limit = min(limit, MOST_FATES)
+    query = Query(params.order or "largest", params.of_kind, params.only, params.text or "", offset, limit, params.draft or "")
+    page = await sessions.shown(params.session_id).context.look(query)
+    return shown.ContextResult(
+        used=page.used,
+        threshold=page.threshold,
+        size=page.size,
+        estimated_tokens=page.guess,
+        kinds=[shown.ContextKind(each.kind, each.count, each.tokens) for each in page.kinds],
+        largest=[_part_to_wire(row) for row in page.largest],
+        total=page.total,
+        parts=[_part_to_wire(row) for row in page.rows],
+        cache=_cache_to_wire(page.cache),
+        requests=page.requests,
+        missed=page.missed,
+        misses=[_miss_to_wire(miss) for miss in page.misses],
+        read_price=page.read_price,
+        write_price=page.write_price,
+    )
+
+
 async def _search(sessions: Sessions, params: shapes.SearchParams) -> shapes.SearchResult:
     limit = USUAL_HITS if params.limit is None else params.limit
     if limit < 1:
@@ -93,6 +124,7 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.EXCLUDE: _exclude,
     wire.EPOCHS: _epochs,
     wire.EPOCH_FATES: _epoch_fates,
+    wire.CONTEXT: _context,
     wire.SEARCH: _search,
 }
 """What answers each method. The functions raise `SessionError`."""
@@ -159,3 +191,38 @@ def _fate_to_wire(fate: ItemFate) -> shapes.ItemFate:
 
 def _hit_to_wire(hit: Found) -> shapes.SearchHit:
     return shapes.SearchHit(hit.session_id, hit.session_title, hit.at, hit.what, hit.excerpt, hit.item_id)
+
+
+def _part_to_wire(row: Row) -> shown.ContextPart:
+    part = row.part
+    return shown.ContextPart(
+        kind=part.kind,
+        title=row.title,
+        tokens=part.tokens,
+        sent=row.is_sent,
+        item_id=row.item_id,
+        turns_ago=row.turns_ago,
+        paths=list(part.paths) or None,
+        touched_since=part.touched_since,
+        pinned=part.pinned or None,
+        excluded=part.excluded or None,
+    )
+
+
+def _cache_to_wire(cache: CacheNow) -> shown.CacheClock:
+    request = cache.request
+    return shown.CacheClock(
+        lives=request.lives,
+        read=request.warm.cache_read_tokens,
+        anew=request.warm.total_input_tokens - request.warm.cache_read_tokens,
+        started_at=request.started,
+        warm_cost=cache.warm,
+        cold_cost=cache.cold,
+        compact_warm_cost=cache.compact_warm,
+        compact_cold_cost=cache.compact_cold,
+    )
+
+
+def _miss_to_wire(miss: Miss) -> shown.CacheMiss:
+    reasons = list(miss.reasons)
+    return shown.CacheMiss(miss.at, miss.tokens, reasons, max(0.0, miss.idle), miss.item_id, miss.cost, miss.change or None)

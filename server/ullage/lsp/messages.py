@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, history, items, permissions
+from ullage.lsp import changes, context, history, items, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -55,6 +55,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.EXCLUDE: (history.ExcludeParams, wire.CompactionResult),
     wire.EPOCHS: (history.EpochsParams, history.EpochsResult),
     wire.EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
+    wire.CONTEXT: (context.ContextParams, context.ContextResult),
     wire.CHANGES: (changes.ChangesParams, changes.ChangesResult),
     wire.VERSION_TEXT: (changes.VersionTextParams, changes.VersionTextResult),
     wire.KEEP_CHANGES: (changes.DecideParams, changes.DecidedResult),
@@ -92,7 +93,7 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = (wire.__name__, items.__name__, history.__name__, changes.__name__, permissions.__name__)
+_OUR_MODULES = (wire.__name__, items.__name__, context.__name__, history.__name__, changes.__name__, permissions.__name__)
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

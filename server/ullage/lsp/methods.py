@@ -301,7 +301,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 IN_THREADS = frozenset(
     (
         *(wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.EXPORT, wire.SEARCH),
-        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES, wire.CHECKPOINTS, wire.CHECK),
+        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CONTEXT, wire.CHANGES, wire.CHECKPOINTS, wire.CHECK),
     )
 )
 """Methods that are mostly done in another thread, whoever asks and however often."""

@@ -129,6 +129,7 @@ def card_from_table(name: str) -> ModelCard | None:
         characters_per_token_factor=OLD_TOKENIZER if known.tokenizer == "3.0" else 1.0,
         tokenizer=known.tokenizer,
         images=LIMITS_BEFORE if known.tokenizer == "3.0" else LIMITS,
+        minimum_cached=price_list().minimum_cached.get(plain, price_list().minimum_cached_of_others),
     )
 
 

@@ -116,6 +116,8 @@ class ModelCard:
     """What it takes of an image."""
     caches: bool = True
     """Whether what was sent before is cheaper; False until a reply reported so, where the wire has no marks that see to it."""
+    minimum_cached: int = 1_024
+    """Tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
     stated_window: int | None = None
     """What `window` was before a refusal named a smaller one; None where none did. A refusal is hearsay."""
 

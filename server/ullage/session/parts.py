@@ -25,6 +25,7 @@ from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
+from ullage.session.history.context_view import ContextView
 from ullage.session.history.history import History
 from ullage.session.history.places import fork_origin, pinned_items
 from ullage.session.instructions.in_force import RulesInForce
@@ -102,6 +103,7 @@ class Parts:
             *(self._conversation, surroundings, self._means, self._model, self._controller),
             *(lambda: self.busy, self._epoch_changed, self._gauge.foretold),
         )
+        self.context = ContextView(self._conversation, surroundings, self._model, self._controller, self._gauge.now)
         self.reviewing = Reviewing(
             self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
         )
@@ -181,6 +183,7 @@ class Parts:
 
     def _appended(self, logged: Logged) -> None:
         self._gauge.logged(logged.entry)
+        self.context.logged(logged)
         self._mode.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()

@@ -29,8 +29,8 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRu
     environment = f"Workspace folders: {where}\nSystem: {platform.system()}"
     parts = [SystemPart("system", f"{instructions}\n\n{environment}")]
     may_not_be_read = (read_rules or none_refused(folders))()
-    of_the_project = rules_from_the_start(folders, may_not_be_read), skills_for_the_agent(folders, may_not_be_read)
-    parts += [SystemPart("rules", text) for text in of_the_project if text]
+    of_the_project = (*rules_from_the_start(folders, may_not_be_read), ("skills", skills_for_the_agent(folders, may_not_be_read)))
+    parts += [SystemPart("rules", text, name) for name, text in of_the_project if text]
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
 
 

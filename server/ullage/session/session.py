@@ -105,6 +105,10 @@ class Session(Parts):
         """The entries that can be had without the store."""
         return self._conversation.projection.in_memory
 
+    def now(self) -> float:
+        """The time by which its entries are logged (Unix seconds)."""
+        return self._surroundings.clock()
+
     @property
     def title(self) -> str:
         """What the list of sessions calls it; empty until the first prompt."""

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from ullage.context.counting.tokens import estimate_text
 from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError
+from ullage.session.history.context_view import Query
 from ullage.session.instructions.prompt_files import in_the_list
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
 if TYPE_CHECKING:  # they are given to it
     from ullage.context.changes.checkpoints import Checkpoint
+    from ullage.session.history.cache_now import CacheNow
+    from ullage.session.history.context_view import Row
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.session import Session
     from ullage.session.sessions.sessions import Sessions
@@ -25,6 +28,9 @@ _TYPED = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 
 HITS = 10
 """Most places that a search by command names."""
+
+LARGEST = 12
+"""Parts that `/context` names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +146,34 @@ async def _search(sessions: Sessions, _: Session, words: str) -> Answer:
 
 
 async def _context(_: Sessions, session: Session, __: str) -> Answer:
-    gauge = session.snapshot(0).gauge
+    gauge, page = session.snapshot(0).gauge, await session.context.look(Query(limit=LARGEST))
     parts = [f"- {part.name}: {part.tokens:,}" for part in gauge.categories]
     first = f"{gauge.used:,} of {gauge.threshold:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
-    return Answer("\n".join([first, *parts]))
+    largest = [f"- {_named(row)}: {row.part.tokens:,}" for row in page.rows]
+    cache = _cache_in_words(page.cache, session.now())
+    missed = f"{page.missed:,} of {page.requests:,} requests missed the prompt cache." if page.missed else ""
+    lines = [first, *parts, *(("", "The largest parts:", *largest) if largest else ()), *(each for each in ("", cache, missed) if each)]
+    return Answer("\n".join(lines))
+
+
+def _named(row: Row) -> str:
+    title = f"{row.part.kind} {row.title}".rstrip()
+    ago = row.turns_ago
+    return title if ago is None else f"{title} ({'this turn' if not ago else '1 turn ago' if ago == 1 else f'{ago:,} turns ago'})"
+
+
+def _cache_in_words(cache: CacheNow, now: float) -> str:
+    """How long it stays warm and what the next prompt costs, warm and cold; empty where the prices are not known."""
+    if cache.warm is None or cache.cold is None:
+        return ""
+    request = cache.request
+    left = 0 if request.started is None else max(0, round(request.started + request.lives - now))
+    if not left:
+        return f"The prompt cache is cold: the next prompt costs about ${cache.cold:.2f}."
+    return (
+        f"The prompt cache is warm for {left // 60}:{left % 60:02}: the next prompt costs about ${cache.warm:.2f}, "
+        f"after that ${cache.cold:.2f}."
+    )
 
 
 async def _rules(_: Sessions, session: Session, __: str) -> Answer:

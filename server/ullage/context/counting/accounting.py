@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ullage.context.blocks import CompactionBlock, Message, ToolUse, Usage
-from ullage.context.counting.categories import FIXED, FixedParts, Priced, Sizes, Tally, category_of, in_order, is_believed, shared_out
+from ullage.context.blocks import Message, ToolUse, Usage
+from ullage.context.counting.categories import FIXED, FixedParts, Priced, Sizes, Tally, category_in, in_order, is_believed, shared_out
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
@@ -240,8 +240,7 @@ class Account:
             if seq <= after:
                 continue
             source = entry_at(projection.entries, seq)
-            said = message.role == "assistant" and not isinstance(block, CompactionBlock)
-            category = "assistant" if said else category_of(block, source, self._settled.tools)
+            category = category_in(message.role, block, source, self._settled.tools)
             parts = countable(block)
             tally.put(category, estimate_text_of(block) if parts is None else estimate_parts(parts), parts)
             tally.show(category, shown_tokens(block, tally.images))

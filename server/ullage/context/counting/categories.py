@@ -6,12 +6,12 @@ prompt, rules and tools were last counted as stays until they change (`FixedPart
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from ullage.context.blocks import Block, Document, Image, Text, ToolResult, Usage
+from ullage.context.blocks import Block, CompactionBlock, Document, Image, Role, Text, ToolResult, Usage
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.media import LIMITS, ImageLimits
 from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts, estimate_prelude
@@ -27,8 +27,14 @@ KEPT_PRELUDES = 4
 """Preludes that are remembered: those of the sessions at hand, which mostly share one."""
 
 
-def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
-    """The category of a block that entry `source` brought and the model did not say. `tools` are the names of the calls by id."""
+def category_in(role: Role, block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
+    """The category of a block of a message, which entry `source` brought. `tools` are the names of the calls by id."""
+    said = role == "assistant" and not isinstance(block, CompactionBlock)
+    return "assistant" if said else _category_of(block, source, tools)
+
+
+def _category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
+    """The same of a block that the model did not say."""
     if isinstance(block, ToolResult):
         return RESULTS + tools.get(block.tool_use_id, "unknown")
     if isinstance(block, Image | Document):
@@ -44,8 +50,20 @@ def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) ->
     return "user"
 
 
-def shared_out(tokens: int, weights: Mapping[str, float], known: Mapping[str, int] | None = None) -> dict[str, int]:
-    """`tokens` by category: those in `known` get what is known, the others share the rest in proportion to their weights.
+class Ordered(Hashable, Protocol):
+    """What can name a share: names, and tuples of them."""
+
+    def __lt__(self, other: Any, /) -> bool:
+        """Which comes first where two have the same claim to the last token."""
+        ...
+
+
+Share = TypeVar("Share", bound=Ordered)
+
+
+def shared_out(tokens: int, weights: Mapping[Share, float], known: Mapping[Share, int] | None = None) -> dict[Share, int]:
+    """`tokens` by category, or whatever else is named: those in `known` get what is known, the others share the rest in proportion to their
+    weights.
 
     The shares add up to `tokens`, by the largest remainder, and none is below zero. Where what is known leaves less than nothing, or
     nothing is left to take the rest, all share in proportion. Without any weight nothing is shared out.
@@ -58,7 +76,7 @@ def shared_out(tokens: int, weights: Mapping[str, float], known: Mapping[str, in
     return {**known, **_in_proportion(left, rest)}
 
 
-def _in_proportion(tokens: int, weights: Mapping[str, float]) -> dict[str, int]:
+def _in_proportion(tokens: int, weights: Mapping[Share, float]) -> dict[Share, int]:
     total = sum(weights.values())
     if total <= 0:
         return dict.fromkeys(weights, 0)

@@ -14,7 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
-from ullage.context.blocks import Block, CompactionBlock, Document, Image, Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import (
+    Block,
+    CompactionBlock,
+    Document,
+    Image,
+    Message,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+)
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.entries import Prelude
 
@@ -196,8 +208,13 @@ def tools_of(prelude: Prelude) -> Parts:
     """What a tokenizer counts of the tool definitions."""
     if not prelude.tools:
         return Parts(0, ())
-    texts = (text for tool in prelude.tools for text in (tool.name, tool.description, _json(tool.input_schema)))
+    texts = (text for tool in prelude.tools for text in tool_of(tool).texts)
     return Parts(TOOLS_TOKENS + TOOL_SPEC_TOKENS * len(prelude.tools), tuple(texts))
+
+
+def tool_of(tool: ToolSpec) -> Parts:
+    """The same of one definition."""
+    return Parts(TOOL_SPEC_TOKENS, (tool.name, tool.description, _json(tool.input_schema)))
 
 
 class Fixed(Protocol):

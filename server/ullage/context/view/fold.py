@@ -268,10 +268,11 @@ def _is_signed(block: AssistantBlock) -> bool:
 
 def prompt_blocks(prompt: UserPrompt) -> tuple[UserBlock, ...]:
     """The blocks of a prompt, in the order in which they are sent. Texts may be empty."""
-    return (*(block for attachment in prompt.attachments for block in _blocks_of(attachment)), Text(prompt.text))
+    return (*(block for attachment in prompt.attachments for block in blocks_of(attachment)), Text(prompt.text))
 
 
-def _blocks_of(attachment: Attachment) -> tuple[UserBlock, ...]:
+def blocks_of(attachment: Attachment) -> tuple[UserBlock, ...]:
+    """The blocks of what was attached to a prompt."""
     told = Text(_enclosed(attachment))
     return (told,) if attachment.media is None else (told, attachment.media)
 

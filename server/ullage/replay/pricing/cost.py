@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from ullage.context.blocks import Usage
+from ullage.context.counting.prompt_cache import PromptCache, RequestShape
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Logged
 from ullage.models.model import Prices
-from ullage.replay.pricing.prompt_cache import PromptCache, RequestShape
-from ullage.replay.pricing.recorded_models import prices_of, tokenizer_share, tokens_factor
+from ullage.replay.pricing.recorded_models import minimum_cached, prices_of, tokenizer_share, tokens_factor
 from ullage.replay.pricing.recorded_requests import RecordedRequest, habits_of, requests_of
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
@@ -207,7 +207,7 @@ def predict(transcript: Transcript) -> Prediction:
     Where caching is automatic (Codex), what is written counts as input, as it is billed and recorded.
     """
     habits = habits_of(transcript)
-    cache = PromptCache()
+    cache = PromptCache(minimum_cached)
     calls: list[PredictedCall] = []
     for number, request in enumerate(requests_of(transcript)):
         if number == 0:

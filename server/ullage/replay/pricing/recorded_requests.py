@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, Usage
 from ullage.context.counting.media import media_tokens as tokens_of_media
+from ullage.context.counting.prompt_cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt, media_in
-from ullage.replay.pricing.prompt_cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.replay.transcript import Source, Transcript
 
 SYSTEM_SHARE = 0.65

@@ -17,10 +17,10 @@ from typing import NamedTuple, TypeAlias
 
 from ullage.context.blocks import Block, Message, Text, ToolResult, ToolUse
 from ullage.context.compaction_entries import Compaction
+from ullage.context.counting.prompt_cache import START, Prefix
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, estimate_block
 from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.replay.pricing.prompt_cache import START, Prefix
 from ullage.replay.pricing.recorded_requests import CHANGED, OPENING, SYSTEM, SYSTEM_ANEW, RecordedRequest, pieces_of, requests_of
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.transcript import Transcript

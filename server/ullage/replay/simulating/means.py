@@ -22,6 +22,7 @@ from ullage.context.compaction.forgotten import Forgotten, priced
 from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction.restore import resume_text
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FetchedAgain, RestoredFile, SpentInVain
+from ullage.context.counting.prompt_cache import Prefix, RequestShape
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import Covered, SummaryText
 from ullage.context.entries import Entry
@@ -33,7 +34,6 @@ from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import left_by
 from ullage.replay.measuring.retention import Acquired
 from ullage.replay.measuring.runs import CompactionPoint
-from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
 from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import Carried

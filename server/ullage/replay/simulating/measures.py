@@ -16,11 +16,11 @@ from ullage.context.compaction.gathering import Circumstances, Gathering, thresh
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.gauge import Measuring
+from ullage.context.counting.prompt_cache import TTL_SECONDS, RequestShape
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
-from ullage.replay.pricing.prompt_cache import TTL_SECONDS, RequestShape
 from ullage.replay.pricing.recorded_models import image_limits, prices_of, tokenizer_share
 from ullage.replay.simulating.carried import UNSEEN_PRELUDE, Carried
 from ullage.replay.simulating.prepared import Prepared, Settings

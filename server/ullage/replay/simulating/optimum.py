@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Usage
+from ullage.context.counting.prompt_cache import TTL_SECONDS, Prefix, Ttl
 from ullage.context.engines.engine import Unchanging
 from ullage.context.policy import Policy
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
-from ullage.replay.pricing.prompt_cache import TTL_SECONDS, Prefix, Ttl
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
 from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut

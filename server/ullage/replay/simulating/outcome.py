@@ -13,13 +13,13 @@ from statistics import mean
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Trigger
+from ullage.context.counting.prompt_cache import START, Mark, Prefix, PromptCache, RequestShape
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.moves.plan import Asked
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import Left
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run, Summaries
 from ullage.replay.pricing.cost import Dollars, PricedCall, dollars_of, without_writes
-from ullage.replay.pricing.prompt_cache import START, Mark, Prefix, PromptCache, RequestShape
 from ullage.replay.pricing.recorded_requests import Habits
 from ullage.replay.simulating.carried import Carried
 

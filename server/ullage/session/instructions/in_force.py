@@ -20,21 +20,24 @@ _LATER = "More rules of this workspace, each for some kind of work. Read the fil
 _LEFT_OUT = "There is no room here for these rules of the workspace. Read them where they may matter: {}"
 
 
-def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> str:
-    """What the model is told of the rules of the workspace folders before any message; empty where there are none."""
+def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[tuple[str, str]]:
+    """What the model is told of the rules of the workspace folders before any message, each with the name of the file that it is from; what is
+    from none has no name."""
     files = [file for root in folders.roots for file in rules_in(root, folders, may_not_be_read)]
-    told: list[str] = []
+    told: list[tuple[str, str]] = []
     left_out: list[str] = []
     for file in files:
         if isinstance(file.when, Always) and file.text:
-            fits = sum(map(len, told)) + len(file.told) <= ALL_CHARACTERS
-            (told if fits else left_out).append(file.told if fits else f"`{in_a_line(file.shown)}`")
+            if sum(len(text) for _, text in told) + len(file.told) <= ALL_CHARACTERS:
+                told.append((file.shown, file.told))
+            else:
+                left_out.append(f"`{in_a_line(file.shown)}`")
     later = [in_the_list(file) for file in files if isinstance(file.when, OnRequest) and file.text]
     if later:
-        told.append("\n".join((_LATER, *later)))
+        told.append(("", "\n".join((_LATER, *later))))
     if left_out:
-        told.append(_LEFT_OUT.format(", ".join(left_out)))
-    return "\n\n".join(told)
+        told.append(("", _LEFT_OUT.format(", ".join(left_out))))
+    return told
 
 
 def in_the_list(file: RulesFile) -> str:

@@ -162,6 +162,7 @@ class Turn:
             entry = AssistantReply(
                 *(reply_id, blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking),
                 began=incoming.began(blocks),
+                effort=card.effort or "default",
             )
             self._conversation.append(entry)
         self._learn(card)
@@ -201,7 +202,9 @@ class Turn:
         blocks = incoming.partial()
         if blocks:
             reason = "error" if isinstance(error, ModelError) else "cancelled"
-            self._conversation.append(AssistantReply(incoming.reply_id, blocks, card.name, reason, None, began=incoming.began(blocks)))
+            began, effort = incoming.began(blocks), card.effort or "default"
+            entry = AssistantReply(incoming.reply_id, blocks, card.name, reason, None, began=began, effort=effort)
+            self._conversation.append(entry)
 
     def _tell_doubts(self, reply: Reply) -> None:
         """What the endpoint said that cannot be; told once a session, since it may say so with each reply."""

@@ -16,8 +16,8 @@ from tests.fake_api.usage import InputUsage
 from tests.fake_api.usage import dollars as fake_dollars
 from tests.unit.fake_api.bodies import assistant, request, text, tool, user
 from ullage.context.blocks import Usage
+from ullage.context.counting.prompt_cache import START, Mark, PromptCache, RequestShape
 from ullage.replay.pricing.cost import dollars
-from ullage.replay.pricing.prompt_cache import START, Mark, PromptCache, RequestShape
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
 
 KNOWN = sorted({facts.id for facts in MODELS.values() if prices_of(facts.id) is not None})
@@ -92,7 +92,7 @@ STEPS = st.lists(
     st.lists(st.sets(st.integers(0, 45), max_size=3), min_size=10, max_size=10),
 )
 def test_any_conversation_is_charged_as_the_fake_charges_it(steps: list[Step], models: list[str], marked: list[set[int]]):
-    ours, theirs = PromptCache(), FakeCache()
+    ours, theirs = PromptCache(minimum_cached), FakeCache()
     now = 1_000_000.0
     for body, (_, _, gap) in zip(bodies(steps, models, marked), steps, strict=True):
         now += gap
@@ -110,7 +110,7 @@ async def test_a_conversation_over_the_socket_costs_what_the_fake_says():
     models = ["claude-opus-5-5", "claude-opus-5-5", "claude-opus-5-5", "claude-opus-5-5", *["claude-haiku-5-5"] * 4]
     marked = [{0}, {0, 2}, {0, 19}, {0}, {0}, {0}, {0}, {0, 4}]
     now = 1_000_000.0
-    cache, spent = PromptCache(), 0.0
+    cache, spent = PromptCache(minimum_cached), 0.0
     async with FakeApi(clock=lambda: now) as fake, AsyncAnthropic(base_url=fake.base_url, api_key="key", max_retries=0) as client:
         for number, (body, (_, _, gap)) in enumerate(zip(bodies(steps, models, marked), steps, strict=True)):
             now += gap

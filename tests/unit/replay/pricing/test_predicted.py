@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session, thought, uncounted
 from ullage.context.blocks import AssistantBlock, Text, Usage
+from ullage.context.counting.prompt_cache import START
 from ullage.context.entries import AssistantReply, Entry, Notice, Prelude
 from ullage.replay.pricing.cost import Prediction, predict
-from ullage.replay.pricing.prompt_cache import START
 from ullage.replay.pricing.recorded_requests import HABITS, requests_of
 from ullage.replay.transcript import RecordedCompaction, Source, Transcript
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.replay.working import working_session
+from ullage.context.counting.prompt_cache import Ttl
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import PricedCall, dollars_of
-from ullage.replay.pricing.prompt_cache import Ttl
 from ullage.replay.simulating.optimum import Choice, Step, best_schedule, cheapest_of, steps_of
 from ullage.replay.simulating.outcome import Leaves
 from ullage.replay.simulating.prepared import Prepared, Settings

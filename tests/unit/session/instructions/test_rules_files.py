@@ -36,7 +36,7 @@ class Project:
 
     def told(self) -> str:
         """What the model is told from the start."""
-        return rules_from_the_start(self.folders, ReadRules(self.folders))
+        return "\n\n".join(text for _, text in rules_from_the_start(self.folders, ReadRules(self.folders)))
 
     def in_force(self) -> RulesInForce:
         """The rules of a session that begins now."""
@@ -193,7 +193,7 @@ def test_what_a_rule_of_the_user_s_refuses_is_not_told(project: Project) -> None
     project.put(".cursor/rules/a.mdc", "Secret.")
     project.put("CLAUDE.md", "See @.cursor/rules/a.mdc")
     refusing = ReadRules(project.folders, (Rule("read", ".cursor/**", "workspace", refuses=True),))
-    assert "Secret" not in rules_from_the_start(project.folders, refusing)
+    assert not any("Secret" in text for _, text in rules_from_the_start(project.folders, refusing))
     rules = RulesInForce(project.folders, lambda: refusing)
     assert ".cursor/rules/a.mdc" in {each.shown for each in rules.listed() if "your rules" in each.trouble}
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ullage.context.counting.prompt_cache import LOOK_BACK
 from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Choice, Comparison, Standing
 from ullage.replay.measuring.figures import Report, together
 from ullage.replay.measuring.files_and_names import NEAR_CHARACTERS
 from ullage.replay.measuring.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
-from ullage.replay.pricing.prompt_cache import LOOK_BACK
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.html.markup import Markup, joined, tag

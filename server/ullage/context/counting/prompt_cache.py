@@ -6,8 +6,7 @@ mark below the model's minimum is passed over in silence. An entry lives for its
 it. Each model has a cache of its own.
 
 Requests are charged one after the other, each as if the one before had begun to answer by then (requests at the same moment would
-miss each other's writes). What a token costs is known in `recorded_models.py`; how the requests of a session are marked, in
-`recorded_requests.py`.
+miss each other's writes). The session predicts its next request with it (`cache_clock.py`), replay all requests of a recorded session.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.replay.pricing.recorded_models import minimum_cached
 
 Ttl: TypeAlias = Literal["5m", "1h"]
 """How long an entry lives without being used."""
@@ -94,7 +92,7 @@ class _Entry:
 class PromptCache:
     """The cache of one workspace. `minimum` gives the tokens below which a model caches nothing."""
 
-    def __init__(self, minimum: Callable[[str], int] = minimum_cached) -> None:
+    def __init__(self, minimum: Callable[[str], int]) -> None:
         self._minimum = minimum
         self._entries: dict[str, dict[bytes, _Entry]] = {}
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Usage
-from ullage.replay.pricing.prompt_cache import START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.context.counting.prompt_cache import START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.replay.pricing.recorded_models import minimum_cached
 
 MODEL, OTHER_MODEL = "claude-opus-5", "claude-sonnet-5-5"
 BLOCK_TOKENS = 100
@@ -175,7 +176,7 @@ def test_each_model_has_a_cache_of_its_own():
 def test_the_minimum_is_that_of_the_model():
     """Opus 5 caches from 512 tokens, Sonnet 5 from 1,024."""
     for model, written in ((MODEL, 600), ("claude-sonnet-5", 0)):
-        usage = PromptCache().charge(shape(Sent("abcdef", (6,), model=model)))
+        usage = PromptCache(minimum_cached).charge(shape(Sent("abcdef", (6,), model=model)))
         assert usage.cache_write_5m_tokens == written
 
 
@@ -184,7 +185,7 @@ def test_a_very_long_row_of_blocks_is_no_trouble():
     end = START
     for number in range(200_000):
         end = end.then(str(number), 1)
-    usage = PromptCache().charge(RequestShape(MODEL, 0.0, end, (Mark(end, "5m"),)))
+    usage = PromptCache(minimum_cached).charge(RequestShape(MODEL, 0.0, end, (Mark(end, "5m"),)))
     assert usage == Usage(0, 0, cache_write_5m_tokens=200_000)
     assert len(repr(end)) < 200
 

@@ -1,0 +1,139 @@
+"""How the prompt cache stands, in dollars, and the requests that missed it, with what had changed before each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import islice
+
+from ullage.context.blocks import SystemPart, ToolSpec, Usage
+from ullage.context.compaction_entries import Compaction
+from ullage.context.counting.cache_clock import Asking, CacheMiss, NextRequest, Reason, SentRequests, is_same_model, next_request
+from ullage.context.entries import Logged, Prelude
+from ullage.context.view.epoch import EpochKey
+from ullage.context.view.log_places import entry_at
+from ullage.models.model import ModelCard
+from ullage.session.history.places import item_of_message
+from ullage.session.timeline.updates import Gauge
+
+MOST_MISSES = 30
+"""That one answer tells of."""
+
+CHANGE_LINES = 60
+"""Of what one miss shows of a change; a changed set of tools may be thousands."""
+CHANGE_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class CacheNow:
+    """How it stands. Dollars are None where the prices are not known, and without what comes back."""
+
+    request: NextRequest
+    warm: float | None
+    """Of the next request, while the cache lives."""
+    cold: float | None
+    """The same once it has gone."""
+    compact_warm: float | None
+    """Of a compaction now, while it lives."""
+    compact_cold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A request that missed the cache. `tokens` were sent anew for that; `cost` is what this took more (dollars)."""
+
+    item_id: str | None
+    """The item of the reply that it got."""
+    at: float
+    tokens: int
+    cost: float | None
+    """None where it was another model's, or the prices are not known."""
+    reasons: tuple[Reason, ...]
+    idle: float
+    """Seconds since the request before."""
+    change: str
+    """What was changed, as the lines of a diff; empty where nothing can be shown."""
+
+
+def cache_now(requests: SentRequests, card: ModelCard, key: EpochKey, used: int, fixed: int, gauge: Gauge) -> CacheNow:
+    """`used` tokens are what the next request will hold, with what the user is about to say; `fixed` precede its messages."""
+    asking = Asking(card.name, card.effort or "default", key, card.minimum_cached)
+    request = next_request(requests.newest, asking, used, fixed)
+    compact = gauge.frees_cost
+    dearer = (gauge.anew_cost or 0.0) if compact else 0.0
+    return CacheNow(request, card.cost(request.warm), card.cost(request.cold), compact, None if compact is None else compact + dearer)
+
+
+def misses(requests: SentRequests, entries: Sequence[Logged], card: ModelCard) -> tuple[Miss, ...]:
+    """The newest, newest first. Reads the log: for another thread."""
+    return tuple(_told(miss, entries, card) for miss in islice(reversed(requests.misses), MOST_MISSES))
+
+
+def _told(miss: CacheMiss, entries: Sequence[Logged], card: ModelCard) -> Miss:
+    sent, cost = miss.request, None
+    if card.prices is not None and is_same_model(sent.model, card.name):
+        for_an_hour = sent.ttl == "1h"
+        written = Usage(0, 0, cache_write_1h_tokens=miss.tokens) if for_an_hour else Usage(0, 0, cache_write_5m_tokens=miss.tokens)
+        cost = card.prices.cost(written) - card.prices.cost(Usage(0, 0, cache_read_tokens=miss.tokens))
+    reply = entry_at(entries, sent.seq)
+    item_id = None if reply is None else item_of_message(reply)
+    change = _clipped(_changed(miss, entries))
+    return Miss(item_id, sent.started, miss.tokens, cost, miss.reasons, miss.idle, change)
+
+
+def _clipped(lines: Iterator[str]) -> str:
+    kept = list(islice(lines, CHANGE_LINES + 1))
+    text = "\n".join(kept[:CHANGE_LINES])
+    return f"{text[:CHANGE_CHARACTERS]}\n…" if len(kept) > CHANGE_LINES or len(text) > CHANGE_CHARACTERS else text
+
+
+def _changed(miss: CacheMiss, entries: Sequence[Logged]) -> Iterator[str]:
+    before, sent = miss.before, miss.request
+    if "model" in miss.reasons:
+        yield from (f"-{before.model}", f"+{sent.model}")
+    if "effort" in miss.reasons:
+        yield from (f"-{before.effort}", f"+{sent.effort}")
+    then, now = entry_at(entries, before.key.prelude), entry_at(entries, sent.key.prelude)
+    if then != now and isinstance(then, Prelude) and isinstance(now, Prelude):
+        yield from _diff(list(_lines_of(then.system)), list(_lines_of(now.system)))
+        yield from _tools_changed(then.tools, now.tools)
+    for seq in sorted(set(sent.key.seqs[1:]) - set(before.key.seqs[1:])):
+        made = entry_at(entries, seq)
+        if isinstance(made, Compaction):
+            yield from _compacted(made)
+
+
+def _lines_of(system: Sequence[SystemPart]) -> Iterator[str]:
+    for part in system:
+        yield from part.text.splitlines()
+
+
+def _diff(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
+    """Without the head that names files."""
+    yield from islice(unified_diff(then, now, lineterm="", n=1), 2, None)
+
+
+def _tools_changed(then: Sequence[ToolSpec], now: Sequence[ToolSpec]) -> Iterator[str]:
+    before, after = {tool.name: tool for tool in then}, {tool.name: tool for tool in now}
+    yield from (f"-{name}" for name in before if name not in after)
+    yield from (f"+{name}" for name in after if name not in before)
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            yield f" {name}"
+            yield from _diff(_lines_of_tool(before[name]), _lines_of_tool(after[name]))
+    if before == after and list(before) != list(after):
+        yield from _diff(list(before), list(after))
+
+
+def _lines_of_tool(tool: ToolSpec) -> list[str]:
+    return [*tool.description.splitlines(), *json.dumps(tool.input_schema, indent=1, default=dict).splitlines()]
+
+
+def _compacted(made: Compaction) -> Iterator[str]:
+    counts = made.message_counts
+    gone = counts.summarised + counts.cleared + counts.snipped
+    yield f"-{gone:,} messages" if gone != 1 else "-1 message"
+    told = made.summarised.words if made.summarised else made.snipped.marker if made.snipped else ""
+    yield from (f"+{line}" for line in (told or "".join(each.placeholder for each in made.cleared[:1])).splitlines())
