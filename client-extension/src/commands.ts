@@ -51,6 +51,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.undoCompaction": () => undoOrRedo(session, "undo"),
     "ullage.redoCompaction": () => undoOrRedo(session, "redo"),
     "ullage.showTimeline": () => chat.show({ kind: "timeline" }),
+    "ullage.showContext": () => chat.show({ kind: "context" }),
     "ullage.pinFile": (clicked, chosen) => pinFiles(session, clicked, chosen),
     "ullage.excludeFile": (clicked, chosen) => excludeFiles(session, clicked, chosen),
     "ullage.newSession": async () => {

@@ -358,8 +358,7 @@ export type FateGroup = "changed" | "before" | "kept";
 export type EpochFates = Record<FateGroup, number> & { fates: ItemFate[] };
 
 /** Of a part of the context: a tool's definition, a call with its result, what the gauge counts and no part shows (`rest`), and so on. */
-export type ContextPartKind =
-  "system" | "rules" | "tool" | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
+export type ContextPartKind = "system" | "rules" | "tool" | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
 
 export interface ContextPart {
   kind: ContextPartKind;

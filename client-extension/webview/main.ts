@@ -54,7 +54,7 @@ const actions = createActions({
   keptAnswer: (questionId) => (remembered.answering?.questionId === questionId ? remembered.answering.given : undefined),
   keepAnswer: (questionId, given) => remember({ answering: { questionId, given } }),
 });
-const cards = new Cards(actions);
+const cards = new Cards();
 const feed = new HistoryFeed(
   (params) => host.request("ullage/session/epochs", params),
   () => state.session,

@@ -101,6 +101,7 @@ export interface ImageFile {
 export type PanelView =
   | { kind: "preview" }
   | { kind: "timeline" }
+  | { kind: "context" }
   /** All sessions of the workspace. */
   | { kind: "sessions" }
   | { kind: "permissions" }

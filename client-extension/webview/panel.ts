@@ -15,6 +15,7 @@ import { markWords } from "./conversation/rows";
 import type { PanelView, SessionNews } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
 import { SessionsSheet } from "./sessions/sessionsSheet";
+import { ContextSheet } from "./context/contextSheet";
 import { PermissionsSheet } from "./permissions/permissionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
@@ -53,6 +54,7 @@ export class Panel {
   private readonly epochs: EpochsSheet;
   private readonly sessions: SessionsSheet;
   private readonly permissions: PermissionsSheet;
+  private readonly context: ContextSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
   private state: PanelState | undefined;
@@ -75,6 +77,7 @@ export class Panel {
     this.epochs = new EpochsSheet(actions, this.sheet, readsEpochs);
     this.sessions = new SessionsSheet(actions, this.sheet, (message) => cards.showError(message));
     this.permissions = new PermissionsSheet(actions, this.sheet);
+    this.context = new ContextSheet(actions, this.sheet, () => this.composer.written);
     this.composer = new Composer(
       {
         actions,
@@ -142,6 +145,7 @@ export class Panel {
       this.showWaiting();
       this.preview.update(session);
       this.epochs.update(session);
+      this.context.update(session);
     }
   }
 
@@ -159,6 +163,8 @@ export class Panel {
       this.showSessions();
     } else if (view.kind === "preview") {
       this.preview.open("", this.state?.session);
+    } else if (view.kind === "context") {
+      this.showContext();
     } else if (view.kind === "permissions") {
       this.permissions.open();
     } else {
@@ -307,8 +313,6 @@ export class Panel {
   }
 
   private showContext(): void {
-    if (this.state?.session !== undefined) {
-      this.cards.showContext(this.state.session.gauge);
-    }
+    this.context.open(this.state?.session);
   }
 }

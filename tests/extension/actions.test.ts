@@ -46,7 +46,7 @@ for (const [verb, reason, label] of [
   test(`where ${verb} is refused with ${reason} it offers "${label}", and does it`, async () => {
     const { actions, asked, shown } = played(new Refused("It would then hold too much.", reason));
     assert.equal(await actions.send(`ullage/session/${verb}Compaction`, { compactionId: "c1" }), false);
-    const cards = new Cards(actions);
+    const cards = new Cards();
     cards.showError(shown[0]?.message ?? "", shown[0]?.wayOut);
     assert.match(cards.element.textContent ?? "", /It would then hold too much/);
     const offer = [...cards.element.querySelectorAll("button")].find(({ textContent }) => textContent === label);

@@ -4,7 +4,7 @@ import "./dom";
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Cards } from "../../client-extension/webview/dock/cards";
+import { ContextSheet } from "../../client-extension/webview/context/contextSheet";
 import { EpochsSheet } from "../../client-extension/webview/history/epochsSheet";
 import { makeItemView } from "../../client-extension/webview/items";
 import { PinsView } from "../../client-extension/webview/dock/trays";
@@ -13,7 +13,7 @@ import { Sheet } from "../../client-extension/webview/history/sheet";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
 import { Timeline } from "../../client-extension/webview/conversation/timeline";
 import { recordingActions } from "./recordingActions";
-import { assistant, compaction, epoch, fate, gauge, preview, previewLine, snapshot, toolCall, user } from "./samples";
+import { assistant, compaction, contextFill, epoch, fate, preview, previewLine, snapshot, toolCall, user } from "./samples";
 
 const ITEMS = [
   user("p1"),
@@ -94,8 +94,17 @@ check("pinned files", () => {
   return pins.element;
 });
 
-check("the card of the context", () => {
-  const cards = new Cards(recordingActions().actions);
-  cards.showContext(gauge());
-  return cards.element;
+check("the context view", async () => {
+  const { actions } = recordingActions(() => contextFill());
+  const sheet = new Sheet(
+    () => undefined,
+    () => undefined,
+  );
+  document.body.replaceChildren(sheet.element);
+  new ContextSheet(actions, sheet, () => "").open(session());
+  await settle();
+  const drawn = document.createElement("div");
+  drawn.append(...sheet.element.childNodes);
+  sheet.close(); // its clock ticks
+  return drawn;
 });

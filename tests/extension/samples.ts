@@ -1,6 +1,8 @@
 /** Values that tests begin with; each test changes what it is about. */
 
 import type {
+  ContextFill,
+  ContextPart,
   AssistantItem,
   CompactionItem,
   Epoch,
@@ -94,4 +96,26 @@ export function preview(changes: Partial<Preview> = {}): Preview {
     restored: [],
     ...changes,
   };
+}
+
+/** What `ullage/session/context` answers: one part of each kind that can be acted on, and one that cannot. */
+export function contextFill(changes: Partial<ContextFill> = {}): ContextFill {
+  const parts: ContextPart[] = [
+    {
+      kind: "call",
+      title: "Read src/tank.py",
+      tokens: 5_000,
+      sent: true,
+      itemId: "t1",
+      turnsAgo: 3,
+      paths: ["src/tank.py"],
+      touchedSince: false,
+    },
+    { kind: "system", title: "", tokens: 1_000, sent: true },
+  ];
+  const kinds = parts.map(({ kind, tokens }) => ({ kind, count: 1, tokens }));
+  const cache = { lives: 300, read: 5_900, anew: 100, startedAt: 1_000, warmCost: 0.02, coldCost: 1.1 };
+  const misses = [{ at: 900, tokens: 900, idle: 12, reasons: ["rules" as const], itemId: "r1.0", change: "-Be brief.\n+Be exact." }];
+  const sizes = { used: 6_000, threshold: 100_000, size: 200_000, estimatedTokens: 0, requests: 9, missed: 1 };
+  return { ...sizes, kinds, largest: parts, total: parts.length, parts, cache, misses, ...changes };
 }

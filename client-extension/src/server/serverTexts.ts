@@ -57,6 +57,8 @@ const FIELDS_BY_KIND: Record<string, ReadonlySet<string>> = { notice: new Set(["
 const LISTS = new Set(["skipped", "failures"]);
 /** Messages of the model's view that the server names itself; the others begin with the words of the user or of the model. */
 const NAMED_BY_THE_SERVER = new Set(["tool", "notice", "record"]);
+/** The same of the parts of the context. */
+const SAID_BY_NOBODY = new Set(["call", "summary", "notice", "rules", "file"]);
 /** What is attached and is no file, so that it has a name of the server's. */
 const ATTACHED = new Set(["problems", "pasted image"]); // oxlint-disable-line ullage/untranslated -- compared with what the server sends
 
@@ -157,6 +159,9 @@ function isText(key: string, value: string, kind: string | undefined, around: ob
   }
   if (key === "title" && "role" in around) {
     return NAMED_BY_THE_SERVER.has(String(around.role)) || (around.role === "assistant" && /^(Calls \S|Thinks$)/.test(value));
+  }
+  if (key === "title" && "sent" in around) {
+    return SAID_BY_NOBODY.has(kind ?? "") || (kind === "reply" && /^(Calls \S|Thinks$)/.test(value));
   }
   if (key === "text" && "standing" in around) {
     return isWhole(value);

@@ -1,15 +1,12 @@
-/**
- * The gauge beside the prompt box, and the card above it: what `/context` and `/help` show, and what went wrong. One card at a time; it is no part of
- * the conversation.
- */
+/** The gauge beside the prompt box, and the card above it: what `/help` shows, and what went wrong. One card at a time; it is no part of the conversation. */
 
-import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../../src/format";
+import { formatShare, formatTokens } from "../../src/format";
 import { t } from "../../src/l10n";
 import type { Gauge } from "../../src/protocol";
 import { CHANGE_KEYS } from "../../src/review/reviewText";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
-import { contextParts, savingAhead, shareOf, sumOf, whenByItself } from "../../src/session/gauge";
-import type { Actions, WayOut } from "../actions";
+import { shareOf } from "../../src/session/gauge";
+import type { WayOut } from "../actions";
 import { element, icon, iconButton, keyHere, setChildren, textButton } from "../dom";
 import { SLASH_COMMANDS } from "./slashCommands";
 
@@ -35,8 +32,6 @@ const KEYS = [
 /** The card above the prompt box. */
 export class Cards {
   readonly element = element("div", { className: "card-place" });
-
-  constructor(private readonly actions: Actions) {}
 
   /** Says what went wrong, with a way out where there is one. */
   showError(message: string, wayOut?: WayOut): void {
@@ -66,42 +61,6 @@ export class Cards {
     );
   }
 
-  showContext(gauge: Gauge): void {
-    const compact = textButton({
-      label: t("Compact now"),
-      className: "primary",
-      onClick: () => {
-        this.hide();
-        void this.actions.send("ullage/session/compact", {});
-      },
-    });
-    const commands = (["ullage.previewCompaction", "ullage.showTimeline"] as const).map((command) =>
-      textButton({
-        label: command === "ullage.previewCompaction" ? t("Preview") : t("Timeline"),
-        className: "secondary",
-        title: command === "ullage.previewCompaction" ? t("See what compacting would do") : t("See all compactions of this session"),
-        onClick: () => {
-          this.hide();
-          this.actions.runCommand(command);
-        },
-      }),
-    );
-    this.show(
-      t("Context {percent} full", { percent: `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}` }),
-      element("p", {
-        className: "muted",
-        textContent: t("{used} of {threshold} tokens. The model's window is {size}.", {
-          used: formatTokensExactly(gauge.used),
-          threshold: formatTokensExactly(gauge.threshold),
-          size: formatTokensExactly(gauge.size),
-        }),
-      }),
-      drawCategories(gauge),
-      element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
-      element("div", { className: "button-row" }, compact, ...commands),
-    );
-  }
-
   /** Gives whether there was one. */
   hide(): boolean {
     const shown = this.element.hasChildNodes();
@@ -115,60 +74,6 @@ export class Cards {
     const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
     setChildren(this.element, card);
   }
-}
-
-function drawCategories(gauge: Gauge): HTMLElement {
-  const parts = contextParts(gauge);
-  const whole = sumOf(parts);
-  const rows = parts.map(({ what, tokens, share }) => {
-    const fill = element("span", { className: "meter-fill" });
-    fill.style.width = `${(tokens / whole) * 100}%`;
-    return element(
-      "tr",
-      {},
-      element("th", { scope: "row", textContent: what, title: what }),
-      element(
-        "td",
-        { className: "category-bar" },
-        element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, fill),
-      ),
-      element("td", { className: "number", textContent: formatTokensExactly(tokens) }),
-      element("td", { className: "number muted", textContent: share }),
-    );
-  });
-  const sum = element(
-    "tr",
-    {},
-    element("th", { scope: "row", textContent: t("in all") }),
-    element("td", { className: "category-bar" }),
-    element("td", { className: "number", textContent: formatTokensExactly(whole) }),
-    element("td", {}),
-  );
-  return element(
-    "table",
-    { className: "categories", attributes: { "aria-label": t("What the context is made of") } },
-    element("tbody", {}, ...rows),
-    parts.length > 0 && element("tfoot", {}, sum),
-  );
-}
-
-function factsOf(gauge: Gauge): string[] {
-  const guess = gauge.estimated ? gauge.estimatedTokens : undefined;
-  return [
-    guess == null ? "" : t("{tokens} of these are estimated until the server has counted them", { tokens: formatTokensExactly(guess) }),
-    gauge.cacheHitRate == null ? "" : t("{share} read from cache", { share: formatShare(gauge.cacheHitRate) }),
-    gauge.cost == null ? "" : t("{cost} so far", { cost: formatDollars(gauge.cost) }),
-    gauge.frees > 0 ? freesInWords(gauge) : t("Almost nothing to free"),
-    savingAhead(gauge) ?? "",
-    whenByItself(gauge),
-  ].filter((fact) => fact !== "");
-}
-
-function freesInWords({ frees, freesCost }: Gauge): string {
-  const tokens = formatTokens(frees);
-  return freesCost
-    ? t("Compacting would free about {tokens} for about {price}", { tokens, price: formatDollars(freesCost) })
-    : t("Compacting would free about {tokens}", { tokens });
 }
 
 function drawRow(key: string, what: string): HTMLElement {

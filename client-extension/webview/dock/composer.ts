@@ -166,6 +166,11 @@ export class Composer {
     return this.session?.items.some(isQuestion) === true;
   }
 
+  /** What stands in the box. */
+  get written(): string {
+    return this.box.value.trim();
+  }
+
   private get busy(): boolean {
     return this.session !== undefined && this.session.state !== "idle";
   }

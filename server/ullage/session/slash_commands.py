@@ -19,7 +19,6 @@ from ullage.session.turns.modes import MODES
 if TYPE_CHECKING:  # they are given to it
     from ullage.context.changes.checkpoints import Checkpoint
     from ullage.session.history.cache_now import CacheNow
-    from ullage.session.history.context_view import Row
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.session import Session
     from ullage.session.sessions.sessions import Sessions
@@ -149,31 +148,23 @@ async def _context(_: Sessions, session: Session, __: str) -> Answer:
     gauge, page = session.snapshot(0).gauge, await session.context.look(Query(limit=LARGEST))
     parts = [f"- {part.name}: {part.tokens:,}" for part in gauge.categories]
     first = f"{gauge.used:,} of {gauge.threshold:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
-    largest = [f"- {_named(row)}: {row.part.tokens:,}" for row in page.rows]
+    largest = [f"- {row.title or row.part.kind}: {row.part.tokens:,}" for row in page.rows]
     cache = _cache_in_words(page.cache, session.now())
     missed = f"{page.missed:,} of {page.requests:,} requests missed the prompt cache." if page.missed else ""
     lines = [first, *parts, *(("", "The largest parts:", *largest) if largest else ()), *(each for each in ("", cache, missed) if each)]
     return Answer("\n".join(lines))
 
 
-def _named(row: Row) -> str:
-    title = f"{row.part.kind} {row.title}".rstrip()
-    ago = row.turns_ago
-    return title if ago is None else f"{title} ({'this turn' if not ago else '1 turn ago' if ago == 1 else f'{ago:,} turns ago'})"
-
-
 def _cache_in_words(cache: CacheNow, now: float) -> str:
     """How long it stays warm and what the next prompt costs, warm and cold; empty where the prices are not known."""
     if cache.warm is None or cache.cold is None:
         return ""
-    request = cache.request
-    left = 0 if request.started is None else max(0, round(request.started + request.lives - now))
+    started, warm, cold = cache.request.started, cache.warm, cache.cold
+    left = 0 if started is None else max(0, round(started + cache.request.lives - now))
     if not left:
-        return f"The prompt cache is cold: the next prompt costs about ${cache.cold:.2f}."
-    return (
-        f"The prompt cache is warm for {left // 60}:{left % 60:02}: the next prompt costs about ${cache.warm:.2f}, "
-        f"after that ${cache.cold:.2f}."
-    )
+        return f"The prompt cache is cold: the next prompt costs about ${cold:.2f}."
+    time = f"{left // 60}:{left % 60:02}"
+    return f"The prompt cache is warm for {time}: the next prompt costs about ${warm:.2f}, after that ${cold:.2f}."
 
 
 async def _rules(_: Sessions, session: Session, __: str) -> Answer:

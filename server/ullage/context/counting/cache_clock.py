@@ -13,14 +13,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ullage.context.blocks import Usage
+from ullage.context.blocks import RedactedThinking, Thinking, Usage
 from ullage.context.compaction_entries import BY_THE_USER, Compaction
 from ullage.context.counting.prompt_cache import START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
-from ullage.context.entries import AssistantReply, Forked, Logged, Prelude, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Prelude, UserPrompt
 from ullage.context.view.epoch import EpochKey
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.projection import Projection
 
 LEAST_MISSED = 256
 """Tokens. Less is no miss: caches that need no marks keep prefixes in steps of 128 (OpenAI)."""
+
+KEYS_KEPT = 4
+"""Whose newest request is known: the cache forgets the others soon."""
 
 Reason: TypeAlias = Literal[
     "model", "effort", "system", "rules", "tools", "compaction", "undone", "redone", "excluded", "expired", "evicted"
@@ -81,6 +86,7 @@ class SentRequests:
         """Of what precedes the messages, since the newest request."""
         self._turns: list[int] = []
         self.newest: SentRequest | None = None
+        self._newest_under: dict[EpochKey, SentRequest] = {}
         self.misses: list[CacheMiss] = []
         """Oldest first."""
         self.count = 0
@@ -113,9 +119,17 @@ class SentRequests:
         """How many turns began after that entry."""
         return len(self._turns) - bisect_right(self._turns, seq)
 
+    def newest_under(self, key: EpochKey) -> SentRequest | None:
+        """The newest request under that key: an undo leads back to it."""
+        return self._newest_under.get(key)
+
     def _sent(self, seq: int, reply: AssistantReply, usage: Usage, started: float) -> None:
         sent = SentRequest(seq, started, reply.model, reply.effort, self._key_of(seq), usage)
         before, self.newest = self.newest, sent
+        self._newest_under.pop(sent.key, None)
+        self._newest_under[sent.key] = sent
+        if len(self._newest_under) > KEYS_KEPT:
+            del self._newest_under[next(iter(self._newest_under))]
         self.count += 1
         if before is not None:
             missed = min(before.cached, usage.total_input_tokens) - usage.cache_read_tokens
@@ -180,47 +194,85 @@ class NextRequest:
     warm: Usage
     cold: Usage
     started: float | None
-    """When the newest request was sent, from which on the cache has lived (Unix seconds); None where nothing is in it."""
+    """When the request was sent that left in the cache what the next one reads (Unix seconds); None where nothing is in it."""
     lives: float
     """Seconds from then on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What will be asked: of which model, with which effort, under which key."""
+    """What will be asked: of which model, with which effort; `used` tokens in all, of which `fixed` precede the messages."""
 
     model: str
     effort: str
-    key: EpochKey
     minimum: int
     """Tokens below which the model caches nothing."""
+    used: int
+    fixed: int
 
 
-def next_request(newest: SentRequest | None, asking: Asking, used: int, fixed: int) -> NextRequest:
-    """What a request of `used` tokens in all reads and writes, of which `fixed` precede the messages.
+def next_request(requests: SentRequests, view: Projection, asking: Asking, now: float) -> NextRequest:
+    """What a request of `view` reads and writes.
 
-    It finds what the newest request left, if nothing before its end has changed since: the model, what precedes the messages, the
-    compactions in force. After another effort or other compactions it finds what precedes the messages.
+    It finds what an earlier one left, if nothing before its end has changed since: the model, what precedes the messages, the messages.
+    After another effort or a compaction it finds what precedes the messages. What is left of older messages then is not looked for, so
+    the price may come out too high there.
     """
-    left = _left_by(newest, asking, used, fixed)
-    ttl = newest.ttl if newest is not None else "5m"
-    started = newest.started if newest is not None and left else None
-    cold = _charged(asking, used, fixed, 0, ttl, warm=False)
-    warm = cold if not left else _charged(asking, used, fixed, left, ttl, warm=True)
-    return NextRequest(warm, cold, started, TTL_SECONDS[ttl])
+    cold = _charged(asking, 0, "5m", warm=False)
+    for each in (requests.newest, requests.newest_under(view.key)):
+        if each is not None and stands(each, view) and each.started + TTL_SECONDS[each.ttl] > now and _is_asked_alike(each, asking):
+            return _warm(each, asking, each.cached, cold)
+    newest = requests.newest
+    if newest is None or newest.key.prelude != view.key.prelude or not is_same_model(newest.model, asking.model):
+        return NextRequest(cold, cold, None, TTL_SECONDS["5m"])
+    whole = stands(newest, view) and _is_asked_alike(newest, asking)  # it has gone cold, and the clock says since when
+    return _warm(newest, asking, newest.cached if whole else min(asking.fixed, newest.cached), cold)
 
 
-def _left_by(newest: SentRequest | None, asking: Asking, used: int, fixed: int) -> int:
-    """Tokens of the next request up to which the newest one left it in the cache."""
-    if newest is None or not is_same_model(newest.model, asking.model) or newest.key.prelude != asking.key.prelude:
+def _is_asked_alike(sent: SentRequest, asking: Asking) -> bool:
+    return is_same_model(sent.model, asking.model) and (not sent.effort or sent.effort == asking.effort)
+
+
+def stands(sent: SentRequest, view: Projection) -> bool:
+    """Whether the next request begins with all that `sent` held."""
+    if sent.key == view.key:
+        return True
+    if sent.key.prelude != view.key.prelude or any(each.summarised is not None for each in view.active):
+        return False
+    changed = {*sent.key.seqs[1:]} ^ {*view.key.seqs[1:]}
+    if any(_first_touched(entry_at(view.entries, seq)) < sent.seq for seq in changed):
+        return False
+    return not any(_thinks(entry_at(view.entries, seq)) for seq in _replies_before(sent, view))  # such thinking is no longer sent
+
+
+def _first_touched(made: Entry | None) -> int:
+    """The seq of the first entry that a compaction changes something of."""
+    if not isinstance(made, Compaction) or made.summarised is not None:
         return 0
-    is_same = newest.key == asking.key and (not newest.effort or newest.effort == asking.effort)
-    return min(newest.cached if is_same else min(fixed, newest.cached), used)
+    snipped = () if made.snipped is None else (made.snipped.first_seq,)
+    files = (seq for file in made.without_files for seq in file.seqs)
+    return min((*(each.seq for each in made.cleared), *snipped, *files), default=made.through)
 
 
-def _charged(asking: Asking, used: int, fixed: int, left: int, ttl: Ttl, *, warm: bool) -> Usage:
+def _replies_before(sent: SentRequest, view: Projection) -> set[int]:
+    replies = (message.sources for message in view.messages if message.role == "assistant")
+    return {seq for sources in replies for seq in sources if seq < sent.seq}
+
+
+def _thinks(entry: Entry | None) -> bool:
+    return isinstance(entry, AssistantReply) and any(isinstance(block, Thinking | RedactedThinking) for block in entry.blocks)
+
+
+def _warm(sent: SentRequest, asking: Asking, left: int, cold: Usage) -> NextRequest:
+    left = min(left, asking.used)
+    warm = _charged(asking, left, sent.ttl, warm=True) if left else cold
+    return NextRequest(warm, cold, sent.started if left else None, TTL_SECONDS[sent.ttl])
+
+
+def _charged(asking: Asking, left: int, ttl: Ttl, *, warm: bool) -> Usage:
+    """By the cache, into which a request was put before that ended at `left`."""
     cache = PromptCache(lambda _: asking.minimum)
-    ends = {end for end in (min(fixed, used), left, used) if end}
+    ends = {end for end in (min(asking.fixed, asking.used), left, asking.used) if end}
     row: list[Prefix] = []
     before = START
     for end in sorted(ends):

@@ -12,8 +12,8 @@ from ullage.context.blocks import SystemPart, ToolSpec, Usage
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.cache_clock import Asking, CacheMiss, NextRequest, Reason, SentRequests, is_same_model, next_request
 from ullage.context.entries import Logged, Prelude
-from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import entry_at
+from ullage.context.view.projection import Projection
 from ullage.models.model import ModelCard
 from ullage.session.history.places import item_of_message
 from ullage.session.timeline.updates import Gauge
@@ -57,10 +57,9 @@ class Miss:
     """What was changed, as the lines of a diff; empty where nothing can be shown."""
 
 
-def cache_now(requests: SentRequests, card: ModelCard, key: EpochKey, used: int, fixed: int, gauge: Gauge) -> CacheNow:
+def cache_now(requests: SentRequests, view: Projection, card: ModelCard, used: int, fixed: int, gauge: Gauge, now: float) -> CacheNow:
     """`used` tokens are what the next request will hold, with what the user is about to say; `fixed` precede its messages."""
-    asking = Asking(card.name, card.effort or "default", key, card.minimum_cached)
-    request = next_request(requests.newest, asking, used, fixed)
+    request = next_request(requests, view, Asking(card.name, card.effort or "default", card.minimum_cached, used, fixed), now)
     compact = gauge.frees_cost
     dearer = (gauge.anew_cost or 0.0) if compact else 0.0
     return CacheNow(request, card.cost(request.warm), card.cost(request.cold), compact, None if compact is None else compact + dearer)

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.accounting import Counted, prompt_tokens
-from ullage.context.counting.cache_clock import SentRequests
+from ullage.context.counting.cache_clock import SentRequests, stands
 from ullage.context.counting.parts import ContextPart, PartKind, parts_of, totals
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Logged, UserPrompt
@@ -149,8 +149,8 @@ class ContextView:
 
     def _cache(self, counted: Counted, calibration: Calibration, draft: str) -> CacheNow:
         more = prompt_tokens(UserPrompt("", draft), calibration) if draft.strip() else 0
-        key = self._conversation.projection.key
-        return cache_now(self._requests, self._model.card, key, counted.used + more, counted.fixed, self._gauge())
+        view, now = self._conversation.projection, self._conversation.clock()
+        return cache_now(self._requests, view, self._model.card, counted.used + more, counted.fixed, self._gauge(), now)
 
     async def _rows(self, counted: Counted, calibration: Calibration) -> tuple[Row, ...]:
         """All parts, in the order of the request."""
@@ -171,7 +171,7 @@ def _sent_up_to(view: Projection, requests: SentRequests) -> int:
     newest = requests.newest
     if newest is None or not newest.cached or newest.key.prelude != view.key.prelude:
         return 0
-    return newest.seq if newest.key == view.key else 1
+    return newest.seq if stands(newest, view) else 1
 
 
 def _row(part: ContextPart, view: Projection, requests: SentRequests, timeline: Timeline, sent: int) -> Row:

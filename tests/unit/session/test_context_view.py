@@ -1,0 +1,143 @@
+"""The context view of a live session: it adds up to the gauge, names and finds its parts, and says why requests missed the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, FakeApi, Say, Think
+from tests.unit.session.filling import compact, fill, make_project
+from tests.unit.session.harness import MODEL, Stage, all_is_counted, stage
+from ullage.session.history.context_view import ContextPage, Query
+from ullage.session.session import Session
+from ullage.session.slash_commands import carry_out, typed_command
+
+
+@dataclass
+class Clock:
+    now: float = 1_760_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = make_project(tmp_path)
+    (made / "AGENTS.md").write_text("Use millimetres.\n")
+    (made / "CLAUDE.md").write_text("Be brief.\n")
+    return made
+
+
+async def whole(session: Session, query: Query | None = None) -> ContextPage:
+    """The view, which adds up to the gauge."""
+    page, gauge = await session.context.look(query or Query(limit=10_000)), session.snapshot(0).gauge
+    assert page.used == gauge.used == sum(kind.tokens for kind in page.kinds)
+    if query is None:
+        assert sum(row.part.tokens for row in page.rows) == page.used
+    return page
+
+
+async def test_the_parts_of_a_live_session_add_up_whatever_is_done(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        session = await here.new()
+        await whole(session)
+        await fill(here, session, 3)
+        page = await whole(session)
+        titles = {(row.part.kind, row.title) for row in page.rows}
+        assert {("rules", "AGENTS.md"), ("rules", "CLAUDE.md"), ("tool", "read_file"), ("system", "")} <= titles
+        calls = await whole(session, Query("oldest", "call"))
+        assert [row.part.paths for row in calls.rows] == [("readings.csv",), ("readings1.csv",), ("readings2.csv",)]
+        assert [row.turns_ago for row in calls.rows] == [2, 1, 0]
+        assert [row.is_sent for row in calls.rows] == [True] * 3
+        first = calls.rows[0].item_id
+        assert first is not None
+        session.history.pin_item(first, pinned=True)
+        assert [row.item_id for row in (await whole(session, Query(only="pinned"))).rows] == [first]
+        await session.history.exclude(first)
+        excluded = (await whole(session, Query(only="excluded"))).rows
+        assert [row.item_id for row in excluded] == [first]
+        assert excluded[0].part.tokens < calls.rows[0].part.tokens / 5
+        await compact(here, session)
+        assert (await whole(session, Query(kind="summary"))).total >= 1
+        await session.history.undo()
+        await whole(session)
+
+
+async def test_a_page_of_what_is_looked_for(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        page = await session.context.look(Query(text="READINGS1"))
+        assert [row.part.paths for row in page.rows] == [("readings1.csv",)]
+        sizes = [row.part.tokens for row in (await session.context.look(Query())).rows]
+        assert sizes == sorted(sizes, reverse=True)
+        second = await session.context.look(Query(offset=2, limit=3))
+        assert [row.part.tokens for row in second.rows] == sizes[2:5]
+        assert (second.total, second.largest, second.misses) == (len(sizes), (), ())
+
+
+async def say(here: Stage, session: Session, text: str = "Go on") -> None:
+    here.fake.enqueue(Say("Yes."))
+    await here.say(session, text)
+
+
+async def test_each_request_that_missed_the_cache_says_why(folder: Path) -> None:
+    clock = Clock()
+    async with FakeApi(windows={MODEL: 200_000}, clock=clock) as fake, stage(folder, fake=fake, clock=clock) as here:
+        session = await here.new()
+        await all_is_counted(session)
+        await fill(here, session, 2)
+        await say(here, session)
+        assert (await session.context.look(Query())).missed == 0
+        clock.now += 301
+        await say(here, session)
+        await here.sessions.set_effort(session.id, "low")
+        await say(here, session)
+        (folder / "AGENTS.md").write_text("Use metres.\n")
+        await compact(here, session)  # rules are taken over where the prefix is new anyway
+        await say(here, session)
+        await session.history.undo()
+        await say(here, session)
+        fake.state.cache.clear()
+        await say(here, session)
+        page = await session.context.look(Query())
+        reasons = [miss.reasons for miss in reversed(page.misses)]
+        assert reasons == [("expired",), ("effort",), ("rules", "compaction"), ("undone",), ("evicted",)]
+        assert (page.missed, page.requests) == (5, len(fake.requests) - 1)  # one wrote the summary
+        expired, effort, compacted, _, _ = reversed(page.misses)
+        assert {"-Use millimetres.", "+Use metres."} <= set(compacted.change.splitlines())
+        assert any(line.endswith(" messages") for line in compacted.change.splitlines() if line.startswith("-"))
+        assert effort.change.splitlines() == ["-default", "+low"]
+        assert (expired.change, expired.idle) == ("", 301.0)
+        assert all(miss.item_id is not None and miss.cost is not None and miss.cost > 0 for miss in page.misses)
+
+
+async def test_the_clock_says_until_when_and_what_the_next_prompt_costs(folder: Path) -> None:
+    clock = Clock()
+    async with FakeApi(windows={MODEL: 200_000}, clock=clock) as fake, stage(folder, fake=fake, clock=clock) as here:
+        session = await here.new()
+        await all_is_counted(session)
+        before = (await session.context.look(Query())).cache
+        assert before.request.started is None
+        assert before.warm == before.cold
+        fake.enqueue([Think("Look."), Call("read_file", {"path": "readings.csv"})], Say("Seen."))
+        await here.say(session, "Look")
+        now = (await session.context.look(Query())).cache
+        assert (now.request.started, now.request.lives) == (clock.now, 300.0)
+        assert now.warm is not None
+        assert now.cold is not None
+        assert now.warm < now.cold / 5
+        text = (await carry_out(_typed("/context"), here.sessions, session)).text
+        assert f"The prompt cache is warm for 5:00: the next prompt costs about ${now.warm:.2f}, after that ${now.cold:.2f}." in text
+        assert "The largest parts:" in text
+        clock.now += 300
+        assert "The prompt cache is cold" in (await carry_out(_typed("/context"), here.sessions, session)).text
+
+
+def _typed(text: str):
+    typed = typed_command(text)
+    assert typed is not None
+    return typed
