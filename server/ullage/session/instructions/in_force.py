@@ -21,7 +21,7 @@ _LEFT_OUT = "There is no room here for these rules of the workspace. Read them w
 
 
 def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[tuple[str, str]]:
-    """What the model is told of the rules of the workspace folders before any message, each with the name of the file that it is from; what is
+    """What the model is told of the rules of the workspace folders before any message, each text with the name of its file. What is
     from none has no name."""
     files = [file for root in folders.roots for file in rules_in(root, folders, may_not_be_read)]
     told: list[tuple[str, str]] = []
