@@ -65,7 +65,9 @@ stage("narrow", {}, (scenario) => {
     await panel.locator(".part-row").nth(3).waitFor();
     const wide = await panel
       .locator(".context-view")
-      .evaluate((view) => [...view.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > view.clientWidth + 1).length);
+      .evaluate(
+        (view) => [...view.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > view.clientWidth + 1).length,
+      );
     assert.equal(wide, 0, "nothing of the context view is wider than the panel");
     await screenshot("5-context");
   });
