@@ -8,7 +8,7 @@ import { CommitMessages } from "./editor/commitMessage";
 import { bindProblemActions } from "./editor/problemActions";
 import { ProposedChanges } from "./files/applyCode";
 import { t } from "./l10n";
-import { ApiKey } from "./model/connect";
+import { ApiKey } from "./model/apiKey";
 import { bindUnknownModel } from "./model/picker";
 import { warn } from "./notify";
 import { ServerGone } from "./server/answers";

@@ -810,6 +810,47 @@ export interface Problem {
   message: string;
 }
 
+/** A language model of the editor; `id` is the vendor and its own name for the model, `window` tokens of input. */
+export interface EditorModel {
+  id: string;
+  name: string;
+  vendor: string;
+  window: number;
+  images?: Optional<boolean>;
+  /** Whether it can call tools; absent where the editor does not say. */
+  tools?: Optional<boolean>;
+}
+
+/** One message for a language model of the editor. */
+export interface ChatMessage {
+  role: "user" | "assistant";
+  parts: SentPart[];
+}
+
+export type SentPart =
+  | { kind: "text"; text: string }
+  /** `data` is base64. */
+  | { kind: "image"; mediaType: string; data: string }
+  /** `input` is JSON text. */
+  | { kind: "toolCall"; callId: string; name: string; input: string }
+  | { kind: "toolResult"; callId: string; text: string };
+
+export type ReplyPart =
+  { kind: "text"; text: string } | { kind: "thinking"; text: string } | { kind: "toolCall"; callId: string; name: string; input: string };
+
+/** A tool that may be called; `inputSchema` is JSON text. */
+export interface ChatTool {
+  name: string;
+  description: string;
+  inputSchema: string;
+}
+
+/** Why no whole reply came; `said` are the words of the editor or the vendor. */
+export interface ChatFailure {
+  reason: "notAllowed" | "blocked" | "quota" | "busy" | "gone" | "other";
+  said: string;
+}
+
 /** What a rule is about; one about reading can only refuse. */
 export type RuleAction = "command" | "edit" | "host" | "read";
 export type RuleScope = "session" | "workspace" | "everywhere";
@@ -996,7 +1037,7 @@ export interface ClientRequests {
   "ullage/permission/allow": [OfSession & { rule: NewRule; replaces?: Optional<NewRule> }, Nothing];
   "ullage/permission/check": [OfSession & { rule: NewRule }, CheckedRule];
   "ullage/command/list": [{ sessionId?: Optional<string> }, { commands: AvailableCommand[] }];
-  "ullage/model/list": [{ address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, { models: OfferedModel[] }];
+  "ullage/model/list": [{ address?: Optional<string>; provider?: Optional<"anthropic" | "openai" | "editor"> }, { models: OfferedModel[] }];
   "ullage/model/try": [{ model: string; address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, Nothing];
 }
 
@@ -1004,6 +1045,10 @@ export interface ClientRequests {
 export interface ClientNotifications {
   /** Whether that version of an open document has changes that are not saved. */
   "ullage/editor/dirty": { uri: string; version: number; isDirty: boolean };
+  /** The editor offers other language models than before. */
+  "ullage/editor/modelsChanged": Nothing;
+  /** The next parts of a reply. */
+  "ullage/editor/chatParts": { chatId: string; parts: ReplyPart[] };
 }
 
 /** Notifications of the server: method → params. */
@@ -1016,6 +1061,12 @@ export interface ServerNotifications {
 /** Requests of the server: method → [params, result]. */
 export interface ServerRequests {
   "ullage/editor/diagnostics": [{ uri?: Optional<string> }, { problems: Problem[] }];
+  "ullage/editor/models": [Nothing, { models: EditorModel[] }];
+  "ullage/editor/chat": [
+    { chatId: string; model: string; messages: ChatMessage[]; tools: ChatTool[] },
+    { failure?: Optional<ChatFailure> },
+  ];
+  "ullage/editor/countTokens": [{ model: string; texts: string[] }, { counts: number[] }];
 }
 
 export type ClientMethod = keyof ClientRequests;
@@ -1078,13 +1129,22 @@ export const METHODS = {
     "ullage/model/list": true,
     "ullage/model/try": true,
   }),
-  clientNotifications: namesOf<keyof ClientNotifications>({ "ullage/editor/dirty": true }),
+  clientNotifications: namesOf<keyof ClientNotifications>({
+    "ullage/editor/dirty": true,
+    "ullage/editor/modelsChanged": true,
+    "ullage/editor/chatParts": true,
+  }),
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,
     "ullage/session/listChanged": true,
     "ullage/session/figures": true,
   }),
-  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true }),
+  serverRequests: namesOf<keyof ServerRequests>({
+    "ullage/editor/diagnostics": true,
+    "ullage/editor/models": true,
+    "ullage/editor/chat": true,
+    "ullage/editor/countTokens": true,
+  }),
 };
 
 /** The compiler refuses a table that misses a name or has one too many. */

@@ -37,6 +37,8 @@ class Keys:
         """
         if provider in ("bedrock", "vertex"):
             return ((self.bedrock or "").strip() or None) if provider == "bedrock" else None
+        if provider == "editor":  # the editor has its own way to the vendor
+            return None
         own, inherited = self.own, self.anthropic
         if provider == "openai":
             own = self.own if base_url.strip() else None

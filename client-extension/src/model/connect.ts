@@ -1,10 +1,11 @@
 /**
- * Connecting a model: a key or an address is asked for and tried at once, and what the server offers can be chosen. The key is kept in the editor's
- * secret storage and asked for without showing it, never in a setting or a message.
+ * Connecting a model: a key or an address is asked for and tried at once, and what the server offers can be chosen. VS Code's own language models
+ * need neither. The key: `apiKey.ts`.
  */
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
+import type { ApiKey } from "./apiKey";
 import {
   addressProblem,
   asksForKey,
@@ -22,73 +23,12 @@ import {
 } from "./choices";
 import { setUpCloud, type Steps } from "./clouds";
 import { chooseModel } from "./picker";
-import { askFor, confirm, tell } from "../notify";
+import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 import type { ServerConnection } from "../server/connection";
 import type { ActiveSession } from "../session/activeSession";
 import { labelText } from "../visible";
-
-const SECRET = "ullage.apiKey";
-const PROMPT = t("Kept in the system's secret storage and handed to the server alone");
-
-/** The API key, in the editor's secret storage. */
-export class ApiKey {
-  /** The key was stored or cleared, in this window or another. */
-  readonly onDidChange: vscode.Event<void>;
-  private readonly changed = new vscode.EventEmitter<void>();
-
-  constructor(
-    private readonly secrets: vscode.SecretStorage,
-    subscriptions: vscode.Disposable[],
-  ) {
-    this.onDidChange = this.changed.event;
-    subscriptions.push(
-      this.changed,
-      secrets.onDidChange((event) => event.key === SECRET && this.changed.fire()),
-    );
-  }
-
-  /** The stored key; undefined where none is. */
-  async read(): Promise<string | undefined> {
-    return (await this.secrets.get(SECRET)) || undefined;
-  }
-
-  /**
-   * Asks for a key; undefined where the user leaves.
-   *
-   * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
-   */
-  async input(
-    problemOf: (typed: string) => string | undefined,
-    problem?: string,
-    prompt = PROMPT,
-    placeHolder = "",
-  ): Promise<string | undefined> {
-    const key = await askFor({
-      title: t("Ullage: API key"),
-      prompt: problem ?? prompt,
-      placeHolder,
-      password: true,
-      ignoreFocusOut: true,
-      validateInput: (value) => problemOf(value) ?? (value === "" ? problem : undefined),
-    });
-    return key?.trim() || undefined;
-  }
-
-  /** Stores a key; undefined forgets it. */
-  async keep(key: string | undefined): Promise<void> {
-    await (key === undefined ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, key));
-  }
-
-  /** Forgets the stored key. */
-  async clear(): Promise<void> {
-    await this.secrets.delete(SECRET);
-    if (process.env.ANTHROPIC_API_KEY) {
-      void tell(t("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on."));
-    }
-  }
-}
 
 const TITLE = t("Ullage: connect a model");
 
@@ -116,6 +56,11 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
   const pick = vscode.window.createQuickPick<Way>();
   const own: Way[] = [
     { label: `$(key) ${t("Anthropic, with an API key")}`, go: () => setUpKey(parts, { address: "", provider: "anthropic" }) },
+    {
+      label: `$(vscode) ${t("VS Code's language models")}`,
+      detail: t("GitHub Copilot, and what other extensions bring. No key is needed"),
+      go: () => setUpEditorModels(parts),
+    },
     {
       label: `$(globe) ${t("An OpenAI-compatible server, by its address")}`,
       detail: t("OpenAI, OpenRouter, Azure, vLLM, Ollama, LM Studio and others"),
@@ -254,6 +199,22 @@ async function setUpAddress(parts: SetUpParts, provider: Place["provider"]): Pro
   }
 }
 
+/** Lets the user choose among VS Code's own. Address and key of before stay as they are: these models get neither. */
+async function setUpEditorModels({ connection, session }: SetUpParts): Promise<void> {
+  let models: OfferedModel[];
+  try {
+    ({ models } = await connection.request("ullage/model/list", { provider: "editor" }));
+  } catch (error) {
+    await tellError(messageOf(error));
+    return;
+  }
+  await chooseModel(session, { models }, async (model) => {
+    await setEditorModel(model);
+    await session.request("ullage/session/setModel", { model });
+    await vscode.commands.executeCommand("setContext", "ullage.connected", true);
+  });
+}
+
 /** A server that has answered without a key gets none that was meant for another. */
 async function use(parts: SetUpParts, place: Place, found: Found): Promise<void> {
   const { address, provider } = place;
@@ -299,11 +260,28 @@ async function setEndpoint({ address, provider }: Place): Promise<void> {
   if (provider === "openai" ? known !== "openai" : known !== "auto" && known !== "anthropic") {
     await settings.update("provider", provider === "openai" ? "openai" : undefined, Global);
   }
+  if (known === "editor") {
+    await settings.update("name", undefined, Global); // what VS Code calls a model is nothing to a server
+  }
   if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
     throw new Error(t('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.'));
   }
   if (settings.get<string>("baseUrl", "") !== address) {
     await settings.update("baseUrl", address === "" ? undefined : address, Global);
+  }
+}
+
+/** New sessions ask that model of VS Code, too. @throws Error where another provider is set for more than the user, which only they can change. */
+async function setEditorModel(model: string): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("ullage.model");
+  const { Global } = vscode.ConfigurationTarget;
+  await settings.update("provider", "editor", Global);
+  await settings.update("name", model, Global);
+  const provider = vscode.workspace.getConfiguration("ullage.model").get<string>("provider", "");
+  if (provider !== "editor") {
+    throw new Error(
+      t('The setting "Ullage › Model: Provider" is "{provider}" for this workspace or machine. Set it to "editor" there.', { provider }),
+    );
   }
 }
 

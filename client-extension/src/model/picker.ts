@@ -27,9 +27,10 @@ interface ModelPick extends vscode.QuickPickItem {
 
 /** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
 export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
+  const known = vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "editor" ? [] : KNOWN_MODELS;
   const asked = connection.request("ullage/model/list", {}).then(
     ({ models }): Offer => ({ models }),
-    (error: Error): Offer => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
+    (error: Error): Offer => ({ models: known.map((name) => ({ name, displayName: name })), problem: error.message }),
   );
   await chooseModel(session, asked);
 }
@@ -45,8 +46,16 @@ export function bindUnknownModel(connection: ServerConnection, session: ActiveSe
   });
 }
 
-/** Lets the user choose among what is offered; the list is there at once, and filled when the offer has come. */
-export async function chooseModel(session: ActiveSession, offer: Offer | Promise<Offer>): Promise<void> {
+/**
+ * Lets the user choose among what is offered; the list is there at once, and filled when the offer has come.
+ *
+ * @param take what is done with the model that was chosen.
+ */
+export async function chooseModel(
+  session: ActiveSession,
+  offer: Offer | Promise<Offer>,
+  take: (model: string) => Promise<void> = async (model) => void (await session.request("ullage/session/setModel", { model })),
+): Promise<void> {
   const picks = Promise.resolve(offer).then((known) => picksOf(session, known));
   const chosen = await vscode.window.showQuickPick(picks, {
     title: TITLE,
@@ -62,7 +71,7 @@ export async function chooseModel(session: ActiveSession, offer: Offer | Promise
   }
   const model = chosen.name ?? (await askFor({ title: TITLE, prompt: t("The model's name, as its server knows it") }));
   if (model?.trim()) {
-    await session.request("ullage/session/setModel", { model: model.trim() });
+    await take(model.trim());
   }
 }
 

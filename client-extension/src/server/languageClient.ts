@@ -1,6 +1,6 @@
 /**
  * How the language client is set up: which documents it follows, what it logs and where, what it leaves to others. And what the server asks the
- * editor for: edits in open documents, and the problems that language servers report.
+ * editor for: edits in open documents, and the problems that language servers report. Its language models are in `model/editorModels.ts`.
  *
  * Loading the library behind it takes several times as long as all else of the extension. So it is imported while the server starts.
  */
@@ -25,6 +25,7 @@ import {
 import { UNTITLED } from "../files/fileFacts";
 import type { SessionNews } from "../../webview/messages";
 import type { ClientNotifications, Problem, ServerNotifications, ServerRequests, UpdateParams } from "../protocol";
+import { EditorModels } from "../model/editorModels";
 import { warn } from "../notify";
 import { LogLineReader } from "./process";
 import { showingProgress } from "./progress";
@@ -94,6 +95,7 @@ export function createLanguageClient(
   };
   const client = new QuietLanguageClient("ullage", "Ullage", running, options);
   client.registerFeature(new DirtyDocuments(client));
+  client.registerFeature(new EditorModels(client));
   client.onNotification("ullage/session/update", updated);
   client.onNotification("ullage/session/figures", (params: ServerNotifications["ullage/session/figures"]) =>
     news({ type: "figures", ...params }),

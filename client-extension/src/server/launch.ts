@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
-import type { ApiKey } from "../model/connect";
+import type { ApiKey } from "../model/apiKey";
 import { ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
 import { proxyVariables } from "./environmentTrouble";
 import { liesIn } from "../files/places";

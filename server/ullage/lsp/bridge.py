@@ -24,6 +24,7 @@ from pygls.exceptions import JsonRpcException
 
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import figures_to_wire, update_to_wire
+from ullage.lsp.editor_models import ConnectedModels
 from ullage.lsp.methods import Answers
 from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, FiguresParams, Nothing, UpdateParams
 from ullage.session.changes.progress import Shown, nowhere
@@ -89,6 +90,7 @@ class Bridge:
         self._progress = WindowProgress(protocol, own)
         self._loop = asyncio.get_running_loop()
         self._outbox: Outbox[Update] = Outbox(self._send, lambda: protocol.waiting, self._loop)
+        self.editor_models = ConnectedModels(protocol)
         self.sessions = Sessions(
             around.folders,
             around.editor,
@@ -102,6 +104,7 @@ class Bridge:
             kept=kept,
             show_progress=self._progress.show,
             on_figures=lambda changed: protocol.notify(FIGURES, FiguresParams(changed.session_id, figures_to_wire(changed.figures))),
+            editor_models=self.editor_models,
         )
         self.answers = Answers(self.sessions)
 
@@ -111,6 +114,11 @@ class Bridge:
             self._loop.call_soon(self._progress.see_compaction, update.item, lambda: self._cancel(session_id))
         elif isinstance(update, ItemRemoved):
             self._loop.call_soon(self._progress.end_compaction, update.item_id)
+
+    def editor_models_changed(self) -> None:
+        """The editor offers other language models of its own than before."""
+        self.editor_models.changed()
+        self.sessions.editor_models_changed()
 
     def _send(self, session_id: str, seq: int, update: Update) -> None:
         self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))

@@ -22,7 +22,7 @@ Schema = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
-_NAMES_OF_UNIONS = ("AttachmentRef", "Item", "Update")
+_NAMES_OF_UNIONS = ("AttachmentRef", "Item", "Update", "SentPart", "ReplyPart")
 """Of those in `TAGGED_UNIONS`, in their order."""
 
 _SIMPLE: dict[Any, Schema] = {

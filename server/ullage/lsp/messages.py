@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, context, history, items, permissions
+from ullage.lsp import changes, chat, context, history, items, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -81,9 +81,18 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
 }
 """Method to params and result."""
 
-REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {wire.DIAGNOSTICS: (wire.DiagnosticsParams, wire.DiagnosticsResult)}
+REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {
+    wire.DIAGNOSTICS: (wire.DiagnosticsParams, wire.DiagnosticsResult),
+    wire.EDITOR_MODELS: (wire.Nothing, chat.EditorModelsResult),
+    wire.CHAT: (chat.ChatParams, chat.ChatResult),
+    wire.COUNT_TOKENS: (chat.CountTokensParams, chat.CountTokensResult),
+}
 
-NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {wire.DIRTY: wire.DirtyParams}
+NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {
+    wire.DIRTY: wire.DirtyParams,
+    wire.EDITOR_MODELS_CHANGED: wire.Nothing,
+    wire.CHAT_PARTS: chat.ChatPartsParams,
+}
 
 NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
     wire.UPDATE: wire.UpdateParams,
@@ -93,12 +102,14 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = (wire.__name__, items.__name__, context.__name__, history.__name__, changes.__name__, permissions.__name__)
+_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat))
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),
     (items.Item, items.ITEM_KINDS),
     (wire.Update, wire.UPDATE_KINDS),
+    (chat.SentPart, chat.SENT_KINDS),
+    (chat.ReplyPart, chat.REPLY_KINDS),
 )
 """Types that are told apart by their key `kind`, and its values."""
 

@@ -74,6 +74,11 @@ LIST_CHANGED = "ullage/session/listChanged"
 FIGURES = "ullage/session/figures"
 DIAGNOSTICS = "ullage/editor/diagnostics"
 DIRTY = "ullage/editor/dirty"
+EDITOR_MODELS = "ullage/editor/models"
+EDITOR_MODELS_CHANGED = "ullage/editor/modelsChanged"
+CHAT = "ullage/editor/chat"
+CHAT_PARTS = "ullage/editor/chatParts"
+COUNT_TOKENS = "ullage/editor/countTokens"
 
 REQUEST_FAILED = -32050
 """The code of every error that a session answers with; `data.reason` says which."""
@@ -634,10 +639,11 @@ class DiagnosticsResult:
 
 @attrs.frozen
 class ModelsParams:
-    """Params of `ullage/model/list`; with an address that one is asked, without the key, as that provider is (Anthropic by default)."""
+    """Params of `ullage/model/list`; with an address that one is asked, without the key, as that provider is (Anthropic by default). With
+    the provider `editor` the editor's own are listed, whatever is set."""
 
     address: str | None = None
-    provider: Literal["anthropic", "openai"] | None = None
+    provider: Literal["anthropic", "openai", "editor"] | None = None
 
 
 @attrs.frozen

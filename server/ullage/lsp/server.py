@@ -27,7 +27,7 @@ from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
-from ullage.lsp.protocol import DIRTY, DirtyParams
+from ullage.lsp.protocol import CHAT_PARTS, DIRTY, EDITOR_MODELS_CHANGED, DirtyParams
 from ullage.lsp.transport import Connection
 from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
@@ -35,6 +35,7 @@ from ullage.starting import Keys, quick_imports
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.bridge import Bridge
+    from ullage.lsp.chat import ChatPartsParams
     from ullage.lsp.methods import Answers
 
 logger = logging.getLogger(__name__)
@@ -337,6 +338,16 @@ def _dirty(ls: UllageServer, params: DirtyParams) -> None:
     ls.documents.told(params.uri, params.version, params.is_dirty)
 
 
+def _chat_parts(ls: UllageServer, params: ChatPartsParams) -> None:
+    if ls.bridge is not None:
+        ls.bridge.editor_models.came(params)
+
+
+def _editor_models_changed(ls: UllageServer, _: object) -> None:
+    if ls.bridge is not None:
+        ls.bridge.editor_models_changed()
+
+
 def _did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> None:
     path = ls.documents.closed(params.text_document.uri)
     if path is not None and ls.bridge is not None:
@@ -376,6 +387,8 @@ _FEATURES: dict[str, Callable[[UllageServer, Any], object]] = {
     types.TEXT_DOCUMENT_DID_SAVE: _did_save,
     types.TEXT_DOCUMENT_DID_CLOSE: _did_close,
     DIRTY: _dirty,
+    CHAT_PARTS: _chat_parts,
+    EDITOR_MODELS_CHANGED: _editor_models_changed,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: _did_change_configuration,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: _did_change_workspace_folders,
 }

@@ -21,6 +21,8 @@ from ullage.models.chat_model import ChatModel
 from ullage.models.clouds.bedrock import BedrockWire
 from ullage.models.clouds.places import NOTHING_SAID, Clouds
 from ullage.models.clouds.vertex import VertexWire
+from ullage.models.editor_model import EditorModel, offered_by_editor
+from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.errors import EndpointUnreachable
 from ullage.models.facts import Facts, with_facts
 from ullage.models.known_models import expected_card
@@ -30,7 +32,7 @@ from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
 from ullage.models.serialise import MediaBytes, none_kept
 
-Provider: TypeAlias = Literal["auto", "anthropic", "openai", "bedrock", "vertex", "practice"]
+Provider: TypeAlias = Literal["auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice"]
 
 BASE_URL = "ANTHROPIC_BASE_URL"
 """The SDK's own variable for a base URL; the setting goes before it."""
@@ -52,9 +54,11 @@ def choose_model(
     clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
+    editor: EditorModels = NO_EDITOR_MODELS,
 ) -> Model:
     """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model. `facts` is what the
-    user says of it, `clouds` where it is asked in a cloud, for which `base_url` counts nothing.
+    user says of it, `clouds` where it is asked in a cloud, for which `base_url` counts nothing. `editor` has the models of the provider
+    `editor`, which get no key and no address.
 
     A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing.
 
@@ -69,6 +73,8 @@ def choose_model(
         return with_facts(AnthropicModel(name, wire=BedrockWire(name, clouds, api_key, environment), effort=effort, media=media), facts)
     if provider == "vertex":
         return with_facts(AnthropicModel(name, wire=VertexWire(name, clouds, environment), effort=effort, media=media), facts)
+    if provider == "editor":
+        return with_facts(EditorModel(name, editor, media=media), facts)
     if provider == "openai":
         return with_facts(ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media), facts)
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
@@ -83,6 +89,13 @@ def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[
     """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
     address = environment.get(BASE_URL, "").strip()
     if provider not in ("auto", "anthropic") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
+    if (
+        provider in ("practice", "openai", "editor")
+        or base_url.strip()
+        or not address
+        or not _needs_confirming(address)
+        or is_confirmed(address)
+    ):
         return ""
     return address
 
@@ -96,11 +109,14 @@ async def offered_models(
     clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
+    editor: EditorModels = NO_EDITOR_MODELS,
 ) -> tuple[OfferedModel, ...]:
     """The models that can be chosen with these settings, or at `address`, which is asked without the key.
 
     Raises `ModelError`, in words for the user; `ListRefused` where the server has no list.
     """
+    if provider == "editor":
+        return await offered_by_editor(editor)
     model: Model = (
         choose_model(
             provider=provider,
@@ -135,6 +151,7 @@ async def try_model(
     clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
+    editor: EditorModels = NO_EDITOR_MODELS,
 ) -> None:
     """Sends that model one short message, with these settings or to `address`, which does not get the key.
 
@@ -149,6 +166,9 @@ async def try_model(
             clouds=clouds,
             environment=environment,
             is_confirmed=is_confirmed,
+            environment=environment,
+            is_confirmed=is_confirmed,
+            editor=editor,
         )
         if address is None
         else _at(address, name, provider)

@@ -175,8 +175,8 @@ def _status(problem: Answered, endpoint: Endpoint) -> Failure:
     status = problem.response.status_code
     if 300 <= status < 400:
         return Failure(_elsewhere(problem.response, endpoint))
-    if status == 413 or _is_too_long_by(f"{problem.type} {problem.message} {problem.body}"):
-        return Failure(_too_long(said))
+    if status == 413 or is_too_long_by(f"{problem.type} {problem.message} {problem.body}"):
+        return Failure(prompt_too_long(said))
     refused = cloud_refusal(problem, said, endpoint)
     if refused is not None:
         return Failure(refused)
@@ -215,8 +215,8 @@ def _inside_a_reply(body: Mapping[str, object], endpoint: Endpoint) -> Failure:
     said = quoted(_words(body) or "no reason given", endpoint)
     kind = quoted(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
     code = string(mapping(body.get("error")), "code")
-    if _is_too_long_by(f"{kind} {code} {said}"):
-        return Failure(_too_long(said))
+    if is_too_long_by(f"{kind} {code} {said}"):
+        return Failure(prompt_too_long(said))
     if kind in ("overloaded_error", "rate_limit_error"):
         reason = f"{endpoint.name} became overloaded while it replied ({said})"
         return Failure(Overloaded(f"{reason}. Wait a moment, then press Continue."), BUSY_ATTEMPTS, reason=reason)
@@ -317,7 +317,8 @@ def _not_accepted(status: int, said: str, endpoint: Endpoint) -> AuthenticationF
     )
 
 
-def _too_long(said: str) -> PromptTooLong:
+def prompt_too_long(said: str) -> PromptTooLong:
+    """For a refusal that says so, with the sizes that it names."""
     return PromptTooLong(
         f"The conversation is too long for the model ({said}). Compact it or begin a new session.",
         window=_window_named_in(said),
@@ -333,7 +334,8 @@ def sizes_that_cannot_be(endpoint: Endpoint) -> PromptTooLong:
     )
 
 
-def _is_too_long_by(text: str) -> bool:
+def is_too_long_by(text: str) -> bool:
+    """Whether a refusal speaks of a prompt that is too long."""
     return any(words in text.lower() for words in TOO_LONG)
 
 

@@ -1,6 +1,7 @@
 """The one seam to a language model: what is asked, what comes back, and what a model says of itself.
 
-Implementations: `anthropic_model.py` (the SDK), `chat_model.py` (Chat Completions) and `practice/` (no key needed). Errors: `errors.py`.
+Implementations: `anthropic_model.py` (the SDK), `chat_model.py` (Chat Completions), `editor_model.py` (the editor's own models) and
+`practice/` (no key needed). Errors: `errors.py`.
 """
 
 from __future__ import annotations
@@ -118,6 +119,9 @@ class ModelCard:
     """Whether what was sent before is cheaper; False until a reply reported so, where the wire has no marks that see to it."""
     minimum_cached: int = 1_024
     """Tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
+    editor_counts: bool | None = None
+    """Whether the editor counts texts for it (`EditorModels.count`): not before it has answered once, since until then it is given nothing
+    of what is said here. None where it is no model of the editor."""
     stated_window: int | None = None
     """What `window` was before a refusal named a smaller one; None where none did. A refusal is hearsay."""
 

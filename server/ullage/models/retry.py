@@ -18,10 +18,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from typing import TypeVar
 
 from ullage.context.blocks import Json
 from ullage.models.errors import ModelError
 from ullage.models.model import ModelEvent, Retrying
+
+T = TypeVar("T")
 
 
 class NothingCame(Exception):
@@ -43,7 +46,7 @@ class Patience:
         """Raises `TimeoutError` where the answer does not begin in time."""
         return asyncio.timeout(self.answer)
 
-    async def between(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[bytes, None]:
+    async def between(self, pieces: AsyncIterable[T]) -> AsyncGenerator[T, None]:
         """The pieces. Raises `NothingCame` where the next one does not come in time."""
         waiting = aiter(pieces)
         while True:

@@ -1,23 +1,23 @@
 """The models that the sessions of one workspace ask, and what is known of how each counts.
 
-Which session asks which says `open_sessions.py`. Texts are counted by a model's tokenizer in the background: one after the other, in
-another thread, each once.
+Which session asks which says `open_sessions.py`, how texts are counted by a model's tokenizer `token_counts.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from ullage.context.blocks import Json
 from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.tokens import REMEMBERED, Calibration, mark_of
+from ullage.context.counting.tokens import Calibration
 from ullage.models.choose import Provider, offered_models, try_model
 from ullage.models.clouds.places import Clouds
 from ullage.models.counting import CountText
+from ullage.models.editor_models import EditorModels
 from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
 from ullage.models.facts import Facts, offered_with
@@ -27,15 +27,12 @@ from ullage.models.serialise import MediaBytes
 from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.timeline.updates import ModelInfo
+from ullage.session.token_counts import CountTexts, TokenCounts, in_a_thread
 from ullage.starting import Keys
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import UserState
 
 logger = logging.getLogger(__name__)
-
-
-LONGEST = 400_000
-"""Characters: about a second. A longer text stays an estimate, as it does where the tokenizer fails."""
 
 
 class ModelInUse:
@@ -82,9 +79,10 @@ class ChooseModel(Protocol):
         facts: Facts | None,
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
+        editor: EditorModels,
     ) -> Model:
         """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
-        `clouds` where a cloud is asked.
+        `clouds` where a cloud is asked. `editor` has models of its own.
 
         Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
         """
@@ -124,8 +122,11 @@ class ModelsInWorkspace:
         kept: RememberedCounts,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None],
         counted: Callable[[], None],
+        editor: EditorModels,
     ) -> None:
-        """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something."""
+        """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something. `editor` has models of its
+        own."""
+        self._editor = editor
         self._kept = kept
         self._base_url = ""
         self._keys = keys or Keys()
@@ -141,7 +142,8 @@ class ModelsInWorkspace:
         """What frees the connections of models that are no longer asked."""
         self._fixed: dict[str, FixedParts] = {}
         """By the model's name, at the endpoint in use."""
-        self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
+        self._counts: dict[str, TokenCounts | None] = {}
+        """By the version of Claude's tokenizer, or by the name of a model of the editor."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
@@ -171,6 +173,7 @@ class ModelsInWorkspace:
                 facts=settings.facts.get(name),
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
+                editor=self._editor,
             )
         model = self._models[name, asked]
         self._calibrate(model.expected().name)
@@ -188,6 +191,7 @@ class ModelsInWorkspace:
                 address=address,
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
+                editor=self._editor,
             )
         except ModelError as error:
             raise _refusal_of(error) from error
@@ -204,6 +208,7 @@ class ModelsInWorkspace:
                 address=address,
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
+                editor=self._editor,
             )
         except ModelError as error:
             raise _refusal_of(error) from error
@@ -223,16 +228,22 @@ class ModelsInWorkspace:
 
     def counts_of(self, card: ModelCard) -> TokenCounts | None:
         """Who counts for that model. May be asked for the first time on the loop and in a thread that reads a session, both at once."""
-        version = card.tokenizer
-        if version is None:
+        by = card.name if card.editor_counts else card.tokenizer
+        if by is None:
             return None
-        if version not in self._counts and self._loop is not None:
-            count = self._find_tokenizer(version)
+        if by not in self._counts and self._loop is not None:
+            count = self._counting_for(card)
             made = None if count is None else TokenCounts(count, self._counted)
-            counts = self._counts.setdefault(version, made)
+            counts = self._counts.setdefault(by, made)
             if counts is not None and counts is made:
                 counts.begin(self._loop)
-        return self._counts.get(version)
+        return self._counts.get(by)
+
+    def _counting_for(self, card: ModelCard) -> CountTexts | None:
+        if card.editor_counts:
+            return partial(self._editor.count, card.name)
+        count = None if card.tokenizer is None else self._find_tokenizer(card.tokenizer)
+        return None if count is None else partial(in_a_thread, count)
 
     def fixed_of(self, card: ModelCard) -> FixedParts:
         """What system prompt and tools were last counted as for that model."""
@@ -278,84 +289,9 @@ class ModelsInWorkspace:
                 return
 
 
-class TokenCounts:
-    """What one tokenizer counted; a `Counts`. `counted` is called on the loop once all that was wanted is known.
-
-    Texts may be asked for from any thread; what was counted becomes known on the loop alone, once `begin` has named it.
-    """
-
-    def __init__(self, count: CountText, counted: Callable[[], None]) -> None:
-        self._count = count
-        self._counted = counted
-        self._known: dict[int, int | None] = {}
-        """By what stands for a text (`mark_of`)."""
-        self._wanted: deque[str] = deque()
-        self._asked: set[str] = set()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._work: asyncio.Task[None] | None = None
-        self.version = 0
-        """Goes up with each text that was counted."""
-        self.remember_at_most = REMEMBERED
-        """Texts; the oldest are forgotten."""
-
-    def known(self, text: str) -> int | None:
-        """Tokens of `text`; None where it was not counted (yet)."""
-        return self._known.get(mark_of(text))
-
-    def want(self, texts: Sequence[str]) -> None:
-        """They are counted soon, in this order."""
-        new = [text for text in texts if text and mark_of(text) not in self._known and text not in self._asked and len(text) <= LONGEST]
-        if not new:
-            return
-        self._asked.update(new)
-        self._wanted.extend(dict.fromkeys(new))
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._go_on)
-
-    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """From now on it counts."""
-        self._loop = loop
-        loop.call_soon_threadsafe(self._go_on)
-
-    async def close(self) -> None:
-        """Counts no more. A text that is being counted is counted to its end in its thread, and nobody hears of it."""
-        self._loop = None
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
-
-    async def settled(self) -> None:
-        """Waits until all that was wanted is known."""
-        await asyncio.sleep(0)  # what was asked for just now begins with the loop's next round
-        while self._work is not None:
-            await asyncio.shield(self._work)
-
-    def _go_on(self) -> None:
-        if self._work is None and self._wanted and self._loop is not None:
-            self._work = self._loop.create_task(self._count_all(), name="count tokens")
-
-    async def _count_all(self) -> None:
-        try:
-            while self._wanted:
-                text = self._wanted.popleft()
-                self._known[mark_of(text)] = await asyncio.to_thread(self._counted_or_none, text)
-                self.version += 1
-                self._asked.discard(text)
-                if len(self._known) > self.remember_at_most:
-                    del self._known[next(iter(self._known))]
-        finally:
-            self._work = None
-        self._counted()
-
-    def _counted_or_none(self, text: str) -> int | None:
-        try:
-            return self._count(text)
-        except Exception as error:  # noqa: BLE001 - whatever it does not like of a text: the estimate stands
-            logger.warning("a text of %d characters could not be counted: %s: %s", len(text), type(error).__name__, error)
-            return None
-
-
 def _provider_at(settings: Settings, address: str | None, provider: Provider | None) -> Provider:
+    if provider == "editor":
+        return provider
     return settings.provider if address is None else provider or "anthropic"
 
 

@@ -120,7 +120,7 @@ _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
     _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
-    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "bedrock", "vertex", "practice")),
+    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice")),
     _Setting("model.facts", "facts", _are_facts, _FACTS, _facts_of),
     _Setting("bedrock.region", "bedrock_region", _is_region, "a region of AWS such as us-east-1, or empty"),
     _Setting("bedrock.profile", "bedrock_profile", _is_word, "the name of a profile of AWS, or empty"),

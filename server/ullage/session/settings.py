@@ -34,9 +34,9 @@ class Settings:
     """`ullage.model.effort`: what new sessions ask for where the model takes it; `default` leaves it to the model."""
     base_url: str = ""
     """`ullage.model.baseUrl`: a server that speaks the provider's API; empty means the provider's own."""
-    provider: Literal["auto", "anthropic", "openai", "bedrock", "vertex", "practice"] = "auto"
+    provider: Literal["auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice"] = "auto"
     """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice; `openai` is Chat
-    Completions; `bedrock` and `vertex` are Claude in a cloud."""
+    Completions; `bedrock` and `vertex` are Claude in a cloud, `editor` the language models of the editor."""
     facts: Mapping[str, Facts] = field(default_factory=dict[str, "Facts"])
     """`ullage.model.facts`: by the model's name, what the user says of it."""
     bedrock_region: str = ""

@@ -21,6 +21,7 @@ from ullage.models.clouds.bedrock import BedrockWire
 from ullage.models.clouds.places import Clouds
 from ullage.models.clouds.vertex import VertexWire
 from ullage.models.counting import CountText
+from ullage.models.editor_models import EditorModels
 from ullage.models.facts import Facts
 from ullage.models.model import Effort, Model, TokenizerVersion
 from ullage.models.retry import Patience
@@ -285,6 +286,7 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         facts: Facts | None,
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
+        editor: EditorModels,
     ) -> Model:
         if provider in ("bedrock", "vertex"):
             wire = BedrockWire(name, clouds, api_key) if provider == "bedrock" else VertexWire(name, clouds)

@@ -20,10 +20,11 @@ from ullage.models.counting import CountText, tokenizer
 from ullage.models.known_models import card_from_table
 from ullage.models.model import TokenizerVersion
 from ullage.models.serialise import none_kept
-from ullage.session.models_in_use import ModelsInWorkspace, TokenCounts
+from ullage.session.models_in_use import ModelsInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.timeline.updates import Gauge, GaugeChanged
+from ullage.session.token_counts import TokenCounts
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.user_state import UserState

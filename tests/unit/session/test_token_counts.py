@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from tests.patience import PATIENCE
 from ullage.context.counting.tokens import REMEMBERED
-from ullage.session.models_in_use import LONGEST, TokenCounts
+from ullage.session.token_counts import LONGEST, TokenCounts, in_a_thread
 
 
 def nothing() -> None:
@@ -16,7 +17,7 @@ def nothing() -> None:
 
 
 async def begun(count: Callable[[str], int] = len, counted: Callable[[], None] = nothing) -> TokenCounts:
-    counts = TokenCounts(count, counted)
+    counts = TokenCounts(partial(in_a_thread, count), counted)
     counts.begin(asyncio.get_running_loop())
     return counts
 
@@ -74,7 +75,7 @@ async def test_what_cannot_be_counted_stays_unknown_and_keeps_nobody_from_the_re
 
 
 async def test_what_was_wanted_before_there_was_a_loop_or_from_another_thread_is_counted_too():
-    counts = TokenCounts(len, nothing)
+    counts = TokenCounts(partial(in_a_thread, len), nothing)
     counts.want(["early"])
     counts.begin(asyncio.get_running_loop())
     await asyncio.to_thread(counts.want, ["elsewhere"])

@@ -90,6 +90,32 @@ export const MODELS: readonly string[] = [
   known("a reply of more than {count} characters, which is far more than was asked for"),
   known("sent nothing for {time} in the middle of its reply"),
   known("sent only pings for {time}, and nothing of its reply"),
+  known(
+    "The editor's model `{model}` has not answered for {time}. The editor may be asking whether Ullage may use it: allow it there. Press Continue to try again.",
+  ),
+  known("The editor's model `{model}` sent nonsense: {problem}. Press Continue to try again, or choose another with `/model`."),
+  known("The editor's model `{model}` {problem}. It was stopped. Press Continue to try again."),
+  known("The editor's model `{model}` refused the request ({said}). Press Continue to try again, or choose another with `/model`."),
+  known("The editor's model `{model}` did not answer to the end ({said})"),
+  known("The model `{model}` cannot call tools, so it cannot work as an agent. Choose another with `/model`."),
+  known('The editor does not offer the model `{model}`. Choose another with `/model`, or in the setting "Ullage › Model: Name".'),
+  known(
+    "The editor does not let Ullage use the model `{model}` ({said}). Press Continue to be asked again, and allow it; or choose another with `/model`.",
+  ),
+  known(
+    "The vendor of `{model}` has stopped Ullage from using it for a while ({said}). Wait some minutes, then press Continue; or choose another model with `/model`.",
+  ),
+  known("The quota for `{model}` is used up ({said}). Press Continue when there is some again, or choose another model with `/model`."),
+  known("The vendor of `{model}` limits how often it may be asked ({said}). Wait a moment, then press Continue."),
+  known(
+    "The editor no longer offers the model `{model}` ({said}). Choose another with `/model`, or press Continue when it is there again.",
+  ),
+  known(
+    'The setting "Ullage › Model: Provider" is "editor", but this editor has no language models for Ullage. Choose another provider there.',
+  ),
+  known(
+    "The editor offers no language model that can call tools. Sign in to GitHub Copilot, or install an extension that brings models. Then press Continue, or connect another model.",
+  ),
   known("{seconds} s"),
   known("{minutes} min"),
 ];

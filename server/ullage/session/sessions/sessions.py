@@ -13,6 +13,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import Provider, choose_model, unconfirmed_address
 from ullage.models.counting import CountText, tokenizer
+from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.session.changes.progress import ShowProgress, nowhere
@@ -71,6 +72,7 @@ class Sessions:
         kept: WorkspaceStore | None = None,
         show_progress: ShowProgress = nowhere,
         on_figures: Callable[[FiguresChanged], None] = lambda changed: None,
+        editor_models: EditorModels = NO_EDITOR_MODELS,
     ) -> None:
         """`remembered_session`: the id of one that the editor itself remembers for this workspace. `kept`: what is kept for these folders,
         where it is open already; else it is opened here, which takes a while where something is to be recovered."""
@@ -90,7 +92,7 @@ class Sessions:
             private_folders(settings.store_location, user_state.folder),
         )
         self._models = ModelsInWorkspace(
-            keys, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted
+            keys, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted, editor_models
         )
         remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
@@ -314,6 +316,12 @@ class Sessions:
     async def set_effort(self, session_id: str, effort: EffortChoice) -> None:
         """That effort is asked for in that session from its next call on, where its model takes it. Raises `SessionError`."""
         await self._open.choose(self.get(session_id), "effort", effort)
+
+    def editor_models_changed(self) -> None:
+        """The editor offers other models of its own than before."""
+        if self._around.settings.provider == "editor":
+            for session in self._open:
+                self._background.keep(session.learn_model())
 
     def _tokens_counted(self) -> None:
         for session in self._open:

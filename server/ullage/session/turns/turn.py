@@ -167,8 +167,8 @@ class Turn:
             self._conversation.append(entry)
         self._learn(card)
         self._tell_doubts(reply)
-        if card.stated_window is not None:
-            await self._model.learn()  # the call may have shown that the window is larger than a refusal said
+        if card.stated_window is not None or card.editor_counts is False:
+            await self._model.learn()  # the call may have shown that the window is larger than a refusal said, or that texts may be counted
         return entry
 
     async def _streamed(self, events: AsyncIterator[ModelEvent], incoming: Incoming, card: ModelCard) -> Reply:

@@ -1,0 +1,139 @@
+"""The wire types of the editor's own language models. See PROTOCOL.md, "The editor's language models"."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+from ullage.lsp.items import Id
+
+
+@attrs.frozen
+class EditorModel:
+    """A language model of the editor; `id` is the vendor and its own name for the model, `window` tokens of input."""
+
+    id: str
+    name: str
+    vendor: str
+    window: int
+    images: bool | None = None
+    tools: bool | None = None
+
+
+@attrs.frozen
+class EditorModelsResult:
+    """Result of `ullage/editor/models`."""
+
+    models: list[EditorModel]
+
+
+@attrs.frozen
+class ChatText:
+    """Text of either side."""
+
+    text: str
+
+
+@attrs.frozen
+class ChatImage:
+    """An image that the user shows; `data` is base64."""
+
+    media_type: str
+    data: str
+
+
+@attrs.frozen
+class ChatThinking:
+    """What the model thought."""
+
+    text: str
+
+
+@attrs.frozen
+class ChatToolCall:
+    """A call of a tool; `input` is JSON text."""
+
+    call_id: str
+    name: str
+    input: str
+
+
+@attrs.frozen
+class ChatToolResult:
+    """What a tool gave back."""
+
+    call_id: str
+    text: str
+
+
+SentPart: TypeAlias = ChatText | ChatImage | ChatToolCall | ChatToolResult
+SENT_KINDS: dict[type[Any], str] = {ChatText: "text", ChatImage: "image", ChatToolCall: "toolCall", ChatToolResult: "toolResult"}
+
+ReplyPart: TypeAlias = ChatText | ChatThinking | ChatToolCall
+REPLY_KINDS: dict[type[Any], str] = {ChatText: "text", ChatThinking: "thinking", ChatToolCall: "toolCall"}
+
+
+@attrs.frozen
+class ChatMessage:
+    """One message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    parts: list[SentPart]
+
+
+@attrs.frozen
+class ChatTool:
+    """A tool that may be called; `input_schema` is JSON text."""
+
+    name: str
+    description: str
+    input_schema: str
+
+
+@attrs.frozen
+class ChatParams:
+    """Params of `ullage/editor/chat`."""
+
+    chat_id: Id
+    model: str
+    messages: list[ChatMessage]
+    tools: list[ChatTool]
+
+
+@attrs.frozen
+class ChatFailure:
+    """Why no whole reply came; `said` are the words of the editor or the vendor."""
+
+    reason: Literal["notAllowed", "blocked", "quota", "busy", "gone", "other"]
+    said: str
+
+
+@attrs.frozen
+class ChatResult:
+    """Result of `ullage/editor/chat`: the reply is over. Without a failure it is whole."""
+
+    failure: ChatFailure | None = None
+
+
+@attrs.frozen
+class ChatPartsParams:
+    """Params of `ullage/editor/chatParts`: the next parts of a reply."""
+
+    chat_id: Id
+    parts: list[ReplyPart]
+
+
+@attrs.frozen
+class CountTokensParams:
+    """Params of `ullage/editor/countTokens`."""
+
+    model: str
+    texts: list[str]
+
+
+@attrs.frozen
+class CountTokensResult:
+    """Result of `ullage/editor/countTokens`: tokens of each text, 0 for one that could not be counted."""
+
+    counts: list[int]
