@@ -90,7 +90,12 @@ NOT_SAID = frozenset(
 
 IDS_AND_PATHS = re.compile(r"(^|_)(id|ids|path|paths|uri|files?|folder|document|store_folder|full_output|restored)$")
 
-CUT = frozenset({("Text", "text"), ("Attachment", "text"), ("Summarised", "text"), ("Summary", "text"), ("UserPrompt", "text")})
+CUT = frozenset(
+    {
+        *(("Text", "text"), ("Attachment", "text"), ("Summarised", "text"), ("Summary", "text"), ("UserPrompt", "text")),
+        ("TextPart", "text"),
+    }
+)
 """Fields that hold what the model reads or wrote."""
 
 NAMES = frozenset(
