@@ -174,7 +174,8 @@ class EditorModel:
         if isinstance(problem, Nonsense):
             return Failure(
                 NonsenseSent(
-                    f"The editor's model `{self._name}` sent nonsense: {problem}. Press Continue to try again, or choose another with `/model`."
+                    f"The editor's model `{self._name}` sent nonsense: {problem}. Press Continue to try again, or choose another with"
+                    " `/model`."
                 )
             )
         if isinstance(problem, NothingCame):
