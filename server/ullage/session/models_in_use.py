@@ -17,7 +17,7 @@ from ullage.context.counting.tokens import Calibration
 from ullage.models.choose import Provider, offered_models, try_model
 from ullage.models.clouds.places import Clouds
 from ullage.models.counting import CountText
-from ullage.models.editor_models import EditorModels
+from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
 from ullage.models.facts import Facts, offered_with
@@ -122,7 +122,7 @@ class ModelsInWorkspace:
         kept: RememberedCounts,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None],
         counted: Callable[[], None],
-        editor: EditorModels,
+        editor: EditorModels = NO_EDITOR_MODELS,
     ) -> None:
         """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something. `editor` has models of its
         own."""
