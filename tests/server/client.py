@@ -259,9 +259,11 @@ async def editor_window(
     trusted: bool = True,
     questions: bool = False,
     start: Callable[[Sequence[str], Mapping[str, str]], Awaitable[Process | forked.ForkedServer]] = forked.start,
+    prepare: Callable[[UllageClient], None] = lambda _: None,
 ) -> AsyncGenerator[UllageClient]:
-    """An editor with a server of its own, which ends with it."""
+    """An editor with a server of its own, which ends with it. `prepare` may teach it to answer more."""
     client = UllageClient()
+    prepare(client)
     client.set_configuration(dict(settings or {}), section="ullage")
     client.connect(await start(arguments, environment({VARIABLE: str(state_folder), **(env or {})})))
     folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]

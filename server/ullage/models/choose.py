@@ -89,13 +89,6 @@ def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[
     """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
     address = environment.get(BASE_URL, "").strip()
     if provider not in ("auto", "anthropic") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
-    if (
-        provider in ("practice", "openai", "editor")
-        or base_url.strip()
-        or not address
-        or not _needs_confirming(address)
-        or is_confirmed(address)
-    ):
         return ""
     return address
 
@@ -164,8 +157,6 @@ async def try_model(
             base_url=base_url,
             api_key=api_key,
             clouds=clouds,
-            environment=environment,
-            is_confirmed=is_confirmed,
             environment=environment,
             is_confirmed=is_confirmed,
             editor=editor,
