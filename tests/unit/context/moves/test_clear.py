@@ -12,7 +12,7 @@ from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, Message, ToolResult, ToolUse
 from ullage.context.compaction_entries import Cleared, Snipped, Summarised
 from ullage.context.counting.tokens import estimate_block
-from ullage.context.entries import Clipped, Entry, Logged, ToolReturned
+from ullage.context.entries import Answer, Clipped, Entry, Logged, ToolReturned
 from ullage.context.moves.cheap import clear
 from ullage.context.policy import ClearOptions
 from ullage.context.view.projection import project
@@ -53,6 +53,12 @@ def test_what_the_model_has_not_answered_stays(entries: Sequence[Entry], seqs: l
 def test_the_newest_read_of_each_file_stays():
     reads = [*read("t1", "a.py"), *read("t2", "b.py"), *read("t3", "a.py", "c.py"), *read("t4", "c.py")]
     assert cleared_seqs([prompt("go"), *reads, says("done")]) == [3]
+
+
+def test_what_the_user_answered_stays():
+    answered = replace(returned("t2", LONG), answers=(Answer("Which?", ("SQLite",)),))
+    entries = [prompt("go"), *read("t1"), calls("t2"), answered, *read("t3"), says("done")]
+    assert cleared_seqs(entries) == [3, 7]
 
 
 def test_what_is_short_or_cleared_or_gone_stays_as_it_is():
