@@ -166,7 +166,7 @@ async def take(here: Stage, session: Session, step: Step, patched: pytest.Monkey
 
 
 @given(steps=st.lists(st.sampled_from(STEPS), max_size=14), mode=st.sampled_from(["cheapest", "balanced", "fullest"]))
-@settings(max_examples=many(15, deep=400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(9, deep=400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_the_gauge_says_of_the_next_compaction_is_what_happens(steps: list[Step], mode: Economy) -> None:
     async def live() -> list[Boundary]:
         with tempfile.TemporaryDirectory() as temporary, small(), pytest.MonkeyPatch.context() as patched:

@@ -109,6 +109,6 @@ async def act(here: Stage, session: Session, what: str, item_id: str) -> None:
 
 @pytest.mark.deep
 @given(acts)
-@settings(max_examples=many(15, deep=500))
+@settings(max_examples=many(9, deep=500))
 def test_nothing_is_pinned_and_excluded_at_once(happenings: list[Act]) -> None:
     asyncio.run(live(happenings))

@@ -55,7 +55,7 @@ def just_too_long(error: str | None) -> bool:
 
 
 @given(happenings)
-@settings(max_examples=many(15, deep=500))
+@settings(max_examples=many(9, deep=500))
 def test_the_api_takes_every_request_whichever_policy_is_in_force(happenings: list[tuple[str, int]]) -> None:
     asyncio.run(live(happenings))
 

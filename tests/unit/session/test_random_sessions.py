@@ -105,7 +105,7 @@ Wire = Literal["messages", "messages with compaction", "chat"]
 @pytest.mark.deep
 @pytest.mark.parametrize("wire", get_args(Wire))
 @given(happenings=steps)
-@settings(max_examples=many(15, deep=2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(9, deep=2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step], wire: Wire) -> None:
     asyncio.run(live(happenings, wire))
 

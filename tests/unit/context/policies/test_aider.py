@@ -204,7 +204,7 @@ def test_ranks_make_one_and_none_is_negative(edges: dict[str, dict[str, float]],
     assert not found or sum(found.values()) == pytest.approx(1)
 
 
-@settings(max_examples=many(20, deep=300))
+@settings(max_examples=many(12, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

@@ -138,7 +138,7 @@ def test_without_a_model_512_tokens_by_program_stand_for_it():
     assert 400 < estimate_text(text) <= 520
 
 
-@settings(max_examples=many(20, deep=300))
+@settings(max_examples=many(12, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     before = log

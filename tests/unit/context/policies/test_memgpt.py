@@ -196,7 +196,7 @@ def test_a_summary_goes_into_the_next_one():
     assert "summary 1" not in "\n".join(drawn(Projection(log).messages))
 
 
-@settings(max_examples=many(20, deep=300))
+@settings(max_examples=many(12, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

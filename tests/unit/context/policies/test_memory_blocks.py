@@ -124,7 +124,7 @@ def test_what_the_model_writes_ends_no_block():
     assert [line for line in memory_in(after) if "<fact>" in line] == ["<fact>a</fact>", "<fact>b</fact>"]
 
 
-@settings(max_examples=many(20, deep=300))
+@settings(max_examples=many(12, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

@@ -32,7 +32,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 from ullage.models.serialise import Serialiser, betas
 
-EXAMPLES = int(os.environ.get("ULLAGE_POLICY_EXAMPLES", many(20, deep=300)))
+EXAMPLES = int(os.environ.get("ULLAGE_POLICY_EXAMPLES", many(12, deep=300)))
 ALONE = os.environ.get("ULLAGE_POLICY_TRIED")
 MODEL = "claude-opus-5-5"
 

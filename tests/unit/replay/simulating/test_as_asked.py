@@ -83,7 +83,7 @@ between = st.builds(Doing, st.sampled_from((*SMALL_WORK, PIN, PIN_FILE, *BY_HAND
 @given(
     st.sampled_from([name for name in BUILT_IN if name != BY_ITSELF_TOO]), st.lists(st.tuples(between, asked_for), min_size=2, max_size=5)
 )
-@settings(max_examples=many(4, deep=200))
+@settings(max_examples=many(3, deep=200))
 def test_whatever_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: str, asked: list[tuple[Doing, Doing]]) -> None:
     work: list[Doing] = []
     for turn, (before, asking) in enumerate(asked):  # there is always something to compact: what fails has an entry in the log alone
@@ -112,7 +112,7 @@ def test_what_was_drafted_ahead_is_planned_where_it_was(policy: str, monkeypatch
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *WORK, *BY_HAND, PIN, PIN_FILE, CLICK, CLICK_IN_TURN, BY_MODEL))
-@settings(max_examples=many(4, deep=300))
+@settings(max_examples=many(3, deep=300))
 def test_whatever_is_compacted_is_so_live_and_at_the_recorded_places(policy: str, happenings: list[Doing]) -> None:
     check(BUILT_IN[policy], [*happenings, LAST], at="recorded")
 

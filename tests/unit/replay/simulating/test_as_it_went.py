@@ -401,7 +401,7 @@ def test_a_long_session_is_compacted_the_same_live_and_in_replay(policy: Policy)
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK))
-@settings(max_examples=many(4, deep=300))
+@settings(max_examples=many(3, deep=300))
 def test_any_session_is_compacted_the_same_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
     check(BUILT_IN[policy], happenings)
 
@@ -423,7 +423,7 @@ def test_what_others_of_the_workspace_had_to_fetch_again_decides_the_same_live_a
 
 
 @given(st.sampled_from(["cheapest", "balanced"]), doings(*SMALL_WORK), st.sampled_from([NONE_YET, Refetched(3, 600, 0)]))
-@settings(max_examples=many(4, deep=300))
+@settings(max_examples=many(3, deep=300))
 def test_whatever_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, happenings: list[Doing], elsewhere: Refetched) -> None:
     check(ULLAGE, happenings, economy, elsewhere=elsewhere)
 
@@ -436,7 +436,7 @@ def test_what_the_window_could_not_hold_is_compacted_the_same_live_and_in_replay
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *SMALL_WORK, REFUSED, FILLED), st.sampled_from(list(ECONOMIES)))
-@settings(max_examples=many(4, deep=300))
+@settings(max_examples=many(3, deep=300))
 def test_whatever_the_window_could_not_hold_is_compacted_the_same(policy: str, happenings: list[Doing], economy: Economy) -> None:
     check(BUILT_IN[policy], happenings, economy)
 
@@ -453,7 +453,7 @@ def test_what_is_pinned_is_spared_the_same_live_and_in_replay() -> None:
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *BY_HAND, *BY_HAND, PIN, PIN_FILE))
-@settings(max_examples=many(4, deep=300))
+@settings(max_examples=many(3, deep=300))
 def test_whatever_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
     check(BUILT_IN[policy], happenings)
 
