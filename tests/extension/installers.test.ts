@@ -42,8 +42,8 @@ let folder: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "ullage-installers-"));
   for (const name of ["package", "index", "storage"]) mkdirSync(join(folder, name));
-  const made = await runProgram(PYTHON, ["-I", "-c", PACKAGES, join(folder, "package"), join(folder, "index")]);
-  assert.equal(made.code, 0, made.output);
+  const { code, output } = await runProgram(PYTHON, ["-I", "-c", PACKAGES, join(folder, "package"), join(folder, "index")]);
+  assert.equal(code, 0, output);
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
