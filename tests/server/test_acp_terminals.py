@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from acp import schema
 
 from tests.fake_api import Call, FakeApi, Say
+from tests.patience import PATIENCE
 from tests.server.acp_client import AcpEditor, acp_editor
 from tests.server.terminals import ClientTerminal, ClientTerminals
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no Unix sockets in Python there: the output is shown as text")
+
+
+HOLDING = "exec 3> ../held; echo started; exec tail -f /dev/null"
+"""A command that ends only where it is ended."""
 
 
 async def begun(editor: AcpEditor, folder: Path, terminals: ClientTerminals) -> str:
@@ -64,25 +70,25 @@ async def test_a_command_is_shown_in_a_terminal_and_runs_elsewhere(folder: Path,
         assert contents(editor, "toolu_b")[-1] == ["content"]
 
 
-async def test_whoever_ends_the_terminal_stops_the_turn(folder: Path, state: Path) -> None:
+async def test_whoever_ends_the_terminal_stops_the_turn(folder: Path, state: Path, held: int) -> None:
     async with FakeApi() as fake, acp_editor(state, fake) as editor:
         terminals = ClientTerminals()
         session = await begun(editor, folder, terminals)
-        fake.enqueue(Call("bash", {"command": "echo $$ > pid; echo started; exec tail -f /dev/null"}, "toolu_s"))
+        fake.enqueue(Call("bash", {"command": HOLDING}, "toolu_s"))
         asked = asyncio.create_task(editor.prompt(session, "serve"))
         terminal = await _until_shown(editor, "started")
         terminal.process.terminate()
         assert await asked == "cancelled"
         await released(editor)
-        _assert_gone(folder)
+        await _until_gone(held)
         fake.enqueue(Say("Going on."))
         assert await editor.prompt(session, "go on") == "end_turn"
 
 
-async def test_a_command_that_is_cancelled_ends_its_terminal(folder: Path, state: Path) -> None:
+async def test_a_command_that_is_cancelled_ends_its_terminal(folder: Path, state: Path, held: int) -> None:
     async with FakeApi() as fake, acp_editor(state, fake) as editor:
         session = await begun(editor, folder, ClientTerminals())
-        fake.enqueue(Call("bash", {"command": "echo $$ > pid; echo started; exec tail -f /dev/null"}, "toolu_s"))
+        fake.enqueue(Call("bash", {"command": HOLDING}, "toolu_s"))
         asked = asyncio.create_task(editor.prompt(session, "serve"))
         terminal = await _until_shown(editor, "started")
         await editor.agent.cancel(session_id=session)
@@ -90,7 +96,7 @@ async def test_a_command_that_is_cancelled_ends_its_terminal(folder: Path, state
         await released(editor)
         assert (terminal.process.returncode, terminal.killed) == (1, False)
         assert "The user stopped this turn" in terminal.text
-        _assert_gone(folder)
+        await _until_gone(held)
 
 
 async def test_without_a_terminal_the_output_is_text(folder: Path, state: Path) -> None:
@@ -109,17 +115,17 @@ async def test_without_a_terminal_the_output_is_text(folder: Path, state: Path) 
         assert len(terminals.made) == 1
 
 
-async def test_a_terminal_ends_with_the_agent(folder: Path, state: Path) -> None:
+async def test_a_terminal_ends_with_the_agent(folder: Path, state: Path, held: int) -> None:
     async with FakeApi() as fake:
         async with acp_editor(state, fake) as editor:
             session = await begun(editor, folder, ClientTerminals())
-            fake.enqueue(Call("bash", {"command": "echo $$ > pid; echo started; exec tail -f /dev/null"}, "toolu_s"))
+            fake.enqueue(Call("bash", {"command": HOLDING}, "toolu_s"))
             asked = asyncio.create_task(editor.prompt(session, "serve"))
             terminal = await _until_shown(editor, "started")
         await asyncio.wait({asked})
         asked.exception()  # the connection may have ended before the answer
         await terminal.process.wait()
-        _assert_gone(folder)
+        await _until_gone(held)
 
 
 async def _until_shown(editor: AcpEditor, text: str) -> ClientTerminal:
@@ -130,6 +136,18 @@ async def _until_shown(editor: AcpEditor, text: str) -> ClientTerminal:
     return await editor.until(lambda: next((each for each in terminals.made if text in each.text), None))  # pyrefly: ignore[bad-return]
 
 
-def _assert_gone(folder: Path) -> None:
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((folder / "pid").read_text()), 0)
+@pytest.fixture
+def held(folder: Path) -> Iterator[int]:
+    """The reading end of the pipe that `HOLDING` holds open as long as it runs."""
+    path = folder.parent / "held"
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(pipe, True)
+    yield pipe
+    os.close(pipe)
+
+
+async def _until_gone(held: int) -> None:
+    """The pipe ends with the last process that holds it."""
+    async with asyncio.timeout(PATIENCE):
+        assert await asyncio.to_thread(os.read, held, 1) == b""
