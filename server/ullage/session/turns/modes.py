@@ -38,16 +38,17 @@ MODES: tuple[Mode, ...] = (
         "ask",
         "Ask",
         "Reads and answers. Changes nothing.",
-        "The session is in Ask mode now. Answer what the user asks, and change nothing. Reading, searching and commands that only read are "
-        "allowed; every other call is refused. If something should be changed, say what and where: the user can switch to Act mode.",
+        "The session is in Ask mode now. Answer what the user asks, and change nothing. Reading, searching, questions and commands that "
+        "only read are allowed; every other call is refused. If something should be changed, say what and where: the user can switch to "
+        "Act mode.",
     ),
     Mode(
         "plan",
         "Plan",
         "Reads, then writes a plan that you edit and accept before it is carried out.",
-        "The session is in Plan mode now. Find out what has to be known, and change nothing: reading, searching and commands that only "
-        "read are allowed, every other call is refused. Then call `propose_plan`. The user reads, edits and accepts the plan there. When "
-        "it is accepted, the session is in Act mode and you carry it out.",
+        "The session is in Plan mode now. Find out what has to be known, and change nothing: reading, searching, questions and commands "
+        "that only read are allowed, every other call is refused. Then call `propose_plan`. The user reads, edits and accepts the plan "
+        "there. When it is accepted, the session is in Act mode and you carry it out.",
     ),
     Mode(
         "act",
