@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import socket
 
 import pytest
+from acp import schema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.acp.terminals import LAST_CHARACTERS, PlainText, exit_code, rest_of
+from ullage.acp.terminals import LAST_CHARACTERS, PlainText, can_be_shown, exit_code, rest_of
 from ullage.session.timeline.items import ToolCallItem, ToolStatus
 from ullage.tools.bash import Kept, exit_code_in, outcome
 from ullage.tools.process import Finished
@@ -77,3 +79,10 @@ def test_a_terminal_ends_with_the_exit_code_of_the_command(code: int, ended: str
 def test_a_result_that_names_no_exit_code_is_a_failure() -> None:
     assert exit_code_in("The command could not be started: no such file") is None
     assert exit_code(ToolCallItem("t1", 0.0, "bash", "$ make", "execute", "failed", "{}", "No folder is open")) == 1
+
+
+def test_terminals_are_used_where_the_client_has_them_and_the_system_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert can_be_shown(schema.ClientCapabilities(terminal=True))
+    assert not can_be_shown(schema.ClientCapabilities(terminal=False))
+    monkeypatch.delattr(socket, "AF_UNIX")
+    assert not can_be_shown(schema.ClientCapabilities(terminal=True))
