@@ -51,7 +51,7 @@ class Ledger:
     """One session's. Requests are charged in their order; a request shares with those before it what their program summaries say."""
 
     habits: Habits
-    cache: PromptCache = field(default_factory=PromptCache)
+    cache: PromptCache = field(default_factory=PromptCache)  # pyrefly: ignore[no-matching-overload]
     calls: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries_cold: list[PricedCall] = field(default_factory=list[PricedCall])
