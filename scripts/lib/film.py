@@ -57,7 +57,7 @@ WALKTHROUGH = [
 """As in STILLS."""
 GAUGE = (560, 360, 1200, 750)
 """Of the picture in the gallery: the gauge and what it says when it is pointed at."""
-CHOICES = (400, 0, 1045, 205)
+CHOICES = (400, 0, 1045, 325)
 """Of the picture of the walkthrough: the dialogue that asks for a model."""
 
 CAPTION = 44
