@@ -174,8 +174,8 @@ class _Names:
         known = self._attached.get(source)
         if known is None:
             shown = without_texts(prompt, self._view.paths_out.get(source, ()))
-            known = [(each, attached) for attached in shown.attachments for each in blocks_of(attached)]
-            self._attached[source] = known
+            found: list[tuple[Block, Attachment]] = [(each, attached) for attached in shown.attachments for each in blocks_of(attached)]
+            self._attached[source] = known = found
         attached = next((attached for each, attached in known if each == block), None)
         if attached is None:
             return _Key("prompt", source)
