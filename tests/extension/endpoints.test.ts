@@ -18,6 +18,7 @@ import {
   offerInWords,
   findModels,
 } from "../../client-extension/src/model/choices";
+import { ROOT } from "./repository";
 import { USER_ERROR_CODE } from "../../client-extension/src/protocol";
 
 for (const [typed, fits] of [
@@ -47,7 +48,7 @@ test("a region or project can be part of an address, and nothing else", () => {
 });
 
 test("what is asked for of a cloud are settings that a workspace cannot set", () => {
-  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, "../../client-extension/package.json"), "utf8")) as {
+  const manifest = JSON.parse(readFileSync(join(ROOT, "client-extension", "package.json"), "utf8")) as {
     contributes: { configuration: { properties: Record<string, { scope?: string }> }[] };
   };
   const settings = Object.assign({}, ...manifest.contributes.configuration.map(({ properties }) => properties)) as Record<

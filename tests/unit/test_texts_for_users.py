@@ -127,6 +127,8 @@ NO_SENTENCES = frozenset(
         "Models API",
         "Messages API",
         "Chat Completions API",
+        "Amazon Bedrock",
+        "Google Vertex AI",
         "text/plain",
         # tables of programs and files
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",

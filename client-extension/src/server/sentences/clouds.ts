@@ -3,8 +3,6 @@
 import { known } from "./known";
 
 export const CLOUDS: readonly string[] = [
-  known("Amazon Bedrock"),
-  known("Google Vertex AI"),
   known("runtime of Amazon Bedrock"),
   known("API of Vertex AI"),
   known(
