@@ -48,18 +48,14 @@ export interface CostInWords {
 export function costInWords(cost: TurnCost): CostInWords {
   const { calls, unpriced, unreported, compactions } = cost;
   const dollars = unpriced != null && cost.cost != null ? t("{dollars} + price unknown", { dollars: price(cost.cost) }) : price(cost.cost);
-  const cutOff =
+  const silent =
     unreported == null
       ? ""
-      : plural(
-          unreported,
-          t("{count} reply was cut off: what it cost was not reported"),
-          t("{count} replies were cut off: what they cost was not reported"),
-        );
+      : plural(unreported, t("{count} reply did not report what it cost"), t("{count} replies did not report what they cost"));
   if (calls === 0) {
-    return { line: t("cut off, cost unknown"), full: cutOff };
+    return { line: t("cost not reported"), full: silent };
   }
-  const line = [dollars, ...tokensInWords(cost, formatTokens), ...(cutOff === "" ? [] : [t("cut off")])].join(" · ");
+  const line = [dollars, ...tokensInWords(cost, formatTokens), ...(silent === "" ? [] : [t("not all reported")])].join(" · ");
   const full = [
     plural(calls, t("This turn: {count} call of the model, {dollars}"), t("This turn: {count} calls of the model, {dollars}"), { dollars }),
     tokensInWords(cost, formatTokensExactly).join(" · "),
@@ -79,7 +75,7 @@ export function costInWords(cost: TurnCost): CostInWords {
           t("{count} of the calls have no known price and are not in the dollars"),
         )
       : "",
-    cutOff,
+    silent,
   ];
   return { line, full: full.filter(Boolean).join("\n") };
 }

@@ -30,7 +30,7 @@ class TurnCost:
     unpriced: int = 0
     """Of `calls`, those without a known price: `dollars` has nothing of them."""
     unreported: int = 0
-    """Replies that reported nothing, since they were cut off: nobody knows what they cost."""
+    """Replies that reported nothing: they were cut off, or their endpoint never reports. Nobody knows what they cost."""
     compactions: int = 0
     """Of `calls`, those for compactions."""
     compaction_dollars: float | None = None

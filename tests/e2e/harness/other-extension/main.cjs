@@ -1,6 +1,8 @@
-/** Stands in for other people's extensions: for one whose test fails, and for a language server that knows where symbols are. */
+/** Stands in for other people's extensions: for one whose test fails, for a language server that knows where symbols
+ * are, and for one that brings language models (`models.cjs`). */
 
 const vscode = require("vscode");
+const { registerModels } = require("./models.cjs");
 
 const file = (...names) => vscode.Uri.joinPath(vscode.workspace.workspaceFolders[0].uri, ...names);
 
@@ -12,7 +14,7 @@ exports.activate = (context) => {
     "otherExtension.answer",
     () => void vscode.window.showInformationMessage("Extensions know."),
   );
-  context.subscriptions.push(symbols, tests, command, answer);
+  context.subscriptions.push(symbols, tests, command, answer, registerModels());
 };
 
 /** Every class and function of one file whose name contains the query, from its first line to the line before the next. */
