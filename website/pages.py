@@ -44,6 +44,7 @@ _LISTED = (
             Page("Ullage", "docs/index.md"),
             Page("Getting started", "docs/getting-started.md"),
             Page("How compaction works", "docs/compaction.md"),
+            Page("The context view", "docs/context-view.md"),
             Page("FAQ", "docs/faq.md"),
             Page("Gallery", "docs/gallery.md"),
         ),

@@ -61,4 +61,35 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await gauge(page).waitFor();
     assert.equal(await gaugePercent(page), after);
   });
+
+  scenario("a click on its number in the panel shows what fills the window, and acts on it", { goesOn: true }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await openPanel(page);
+    await panel.locator(".meter").click();
+    const view = panel.locator(".context-view");
+    await view.locator(".part-row").first().waitFor();
+    const sum = await view.locator(".context-words p").first().textContent();
+    assert.match(sum ?? "", /^[\d,]+ of 30,000 tokens\. The model's window is 60,000\.$/);
+    await view.getByText(/Warm for \d:\d\d: the next prompt costs about \$/).waitFor();
+    await view.locator(".tile").first().waitFor();
+    await screenshot("6-context");
+
+    await view.locator('[data-kind="tool"]').click();
+    await view.locator(".part-row").filter({ hasText: "read_file" }).waitFor();
+    await view.locator('[data-kind="tool"]').click();
+    await view.getByLabel("Filter parts").fill("readings");
+    const row = view.locator(".part-row").first();
+    await row.filter({ hasText: "readings" }).waitFor();
+    await view.getByLabel("Filter parts").press("ArrowDown");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter"); // its pin
+    await view.locator(".part-row .codicon-pinned").first().waitFor();
+    await screenshot("7-pinned");
+    await view.locator(".cache-misses summary").click();
+    await view.locator(".miss").first().waitFor();
+    await screenshot("8-misses");
+    await view.locator(".part-row .part-open").first().click();
+    await view.waitFor({ state: "hidden" });
+    await page.keyboard.press("Escape");
+  });
 });
