@@ -1,4 +1,4 @@
-"""How long the server takes: process start to `initialize`, prompt to request, chunk to notification.
+"""How long the server takes: process start to `initialize`, prompt to request, chunk to notification, the context view.
 
     .venv/bin/python -m bench.latency [MESSAGES ...]
 
@@ -25,6 +25,8 @@ from ullage.store.log_store import LogStore
 
 PROMPTS = 60
 STARTS = 7
+OPENED = 10
+"""How often the context view is asked for."""
 
 
 def fill(folder: Path, messages: int) -> None:
@@ -51,6 +53,7 @@ async def measure(messages: int) -> None:
         async with StampingApi() as api:
             sent: list[int] = []
             notified: list[float] = []
+            opened: list[float] = []
             idle = asyncio.Event()
 
             def heard(read: int, message: Mapping[str, Any]) -> None:
@@ -71,10 +74,15 @@ async def measure(messages: int) -> None:
                 sent.append(time.perf_counter_ns())
                 await client.ask("ullage/session/prompt", {"sessionId": session, "text": f"And number {number}?"})
                 await idle.wait()
+                if number >= PROMPTS - OPENED:  # it has grown since: nothing of the answer is known
+                    began = time.perf_counter_ns()
+                    await client.ask("ullage/session/context", {"sessionId": session})
+                    opened.append((time.perf_counter_ns() - began) / 1e6)
             await client.close()
             waits = [(arrived - asked) / 1e6 for asked, arrived in zip(sent, api.arrivals, strict=True)]
             show(f"prompt to request, {messages:,} messages (first: {waits[0]:.0f} ms)", waits[1:])
             show(f"chunk to notification, {messages:,} messages", notified)
+            show(f"context view, {messages:,} messages", opened)
 
 
 async def measure_start() -> None:

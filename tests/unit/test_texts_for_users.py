@@ -34,7 +34,7 @@ KNOWN = ROOT / "client-extension" / "src" / "server" / "sentences"
 ELSEWHERE = frozenset({f"ullage.{name}" for name in ("acp", "replay", "cli", "importing", "inspection", "policies_command")})
 """Other front ends, with words of their own, and the command line."""
 
-WIRE = tuple(f"ullage.lsp.{name}" for name in ("protocol", "items", "history", "changes", "permissions"))
+WIRE = tuple(f"ullage.lsp.{name}" for name in ("protocol", "items", "history", "context", "changes", "permissions"))
 
 SAID = frozenset(
     {
@@ -51,7 +51,7 @@ SAID = frozenset(
         *("NoticeItem.text", "OfferedModel.display_name", "PermissionOption.name", "Preview.nothing", "PreviewCost.estimate"),
         *("PreviewLine.title", "RestoredFile.note", "Retry.reason", "SessionMode.description", "SessionMode.name", "ShownMedia.name"),
         *("ShownMedia.words", "ToolCallItem.permission_reason", "ToolCallItem.title", "Uncovered.why", "UserItem.attachments"),
-        *("WorktreeFile.conflict",),
+        *("WorktreeFile.conflict", "ContextPart.title"),
     }
 )
 """Texts that the server says, or can say."""
@@ -74,7 +74,7 @@ NOT_SAID = frozenset(
             "AvailableCommand.source",
         ),
         *("SearchHit.excerpt", "SearchHit.session_title", "SessionSummary.title", "Snapshot.title", "TextAttachment.name"),
-        "PastedAttachment.name",
+        *("PastedAttachment.name", "CacheMiss.change"),
         *("TextAttachment.text", "ThinkingItem.text", "TitleUpdate.title", "ToolCallItem.input", "ToolCallItem.output"),
         *("TurnChanges.title", "UserItem.text", "VersionTextResult.text"),
         # names that the extension words itself, or does not draw
@@ -94,6 +94,7 @@ CUT = frozenset(
     {
         *(("Text", "text"), ("Attachment", "text"), ("Summarised", "text"), ("Summary", "text"), ("UserPrompt", "text")),
         ("TextPart", "text"),
+        *(("SystemPart", "text"), ("SystemPart", "name")),
     }
 )
 """Fields that hold what the model reads or wrote."""
