@@ -358,7 +358,10 @@ export type FateGroup = "changed" | "before" | "kept";
 export type EpochFates = Record<FateGroup, number> & { fates: ItemFate[] };
 
 /** Of a part of the context: a tool's definition, a call with its result, what the gauge counts and no part shows (`rest`), and so on. */
-export type ContextPartKind = "system" | "rules" | "tool" | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
+export type ContextPartKind = FixedKind | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
+
+/** Of what precedes the messages, and `rules` that were met on the way. */
+type FixedKind = "system" | "rules" | "tool";
 
 export interface ContextPart {
   kind: ContextPartKind;
@@ -400,8 +403,10 @@ export interface CacheClock {
   compactColdCost?: Optional<number>;
 }
 
-export type CacheMissReason =
-  "model" | "effort" | "system" | "rules" | "tools" | "compaction" | "undone" | "redone" | "excluded" | "expired" | "evicted";
+export type CacheMissReason = AskedOtherwise | "compaction" | "undone" | "redone" | "excluded" | "expired" | "evicted";
+
+/** What was asked for, or what precedes the messages, was another. */
+type AskedOtherwise = "model" | "effort" | "system" | "rules" | "tools";
 
 export interface CacheMiss {
   at: number;

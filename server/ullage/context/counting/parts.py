@@ -28,6 +28,7 @@ from ullage.context.counting.tokens import (
 from ullage.context.entries import Attachment, Entry, FileTouch, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.fold import blocks_of
 from ullage.context.view.log_places import entry_at
+from ullage.context.view.pins import Pins
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out, without_texts
 
@@ -62,6 +63,10 @@ class _Key(NamedTuple):
     """Tells apart what one entry brings of a kind: the id of a call, the how manieth image."""
 
 
+_Entries: TypeAlias = Mapping[int, Entry | None]
+"""Those that brought what is in view, by seq: each is looked up once."""
+
+
 class _Piece(NamedTuple):
     key: _Key
     category: str
@@ -71,9 +76,10 @@ class _Piece(NamedTuple):
 def parts_of(view: Projection, whole: Counted, calibration: Calibration) -> tuple[ContextPart, ...]:
     """The parts in the order in which they stand in the request; their tokens add up to `whole.used`. `whole` is the count of this view."""
     prelude = () if view.prelude is None else _of_prelude(view.prelude, calibration)
-    tokens = _shared(whole, [*prelude, *_of_messages(view, calibration)])
-    later = _Later(view)
-    found = [_part(key, taken, view, later) for key, taken in reversed(tokens.items())]
+    entries = {seq: entry_at(view.entries, seq) for seq in dict.fromkeys(seq for message in view.messages for seq in message.sources)}
+    tokens = _shared(whole, [*prelude, *_of_messages(view, entries, calibration)])
+    later = _Later(view, entries)
+    found = [_part(key, taken, entries, view.pins, later) for key, taken in reversed(tokens.items())]
     return tuple(reversed(found))
 
 
@@ -115,12 +121,12 @@ def _weight(parts: Parts, calibration: Calibration) -> float:
 # The messages
 
 
-def _of_messages(view: Projection, calibration: Calibration) -> Iterator[_Piece]:
+def _of_messages(view: Projection, entries: _Entries, calibration: Calibration) -> Iterator[_Piece]:
     names = _Names(view)
     for message in view.messages:
         frame: _Key | None = None
         for at, (block, source) in enumerate(zip(message.blocks, message.sources, strict=True)):
-            entry = entry_at(view.entries, source)
+            entry = entries[source]
             key = names.key_of(message, block, source, entry)
             category = category_in(message.role, block, entry, names.tools)
             parts = countable(block)
@@ -201,9 +207,8 @@ def _results(messages: Sequence[Message]) -> dict[str, int]:
 class _Later:
     """The files that calls touched later than what is looked at: the parts are gone through from the newest on."""
 
-    def __init__(self, view: Projection) -> None:
-        in_view = {source for message in view.messages if message.role == "user" for source in message.sources}
-        self._touches = [(seq, touched) for seq in sorted(in_view) if (touched := _touched_by(entry_at(view.entries, seq)))]
+    def __init__(self, view: Projection, entries: _Entries) -> None:
+        self._touches = [(seq, touched) for seq in sorted(entries) if (touched := _touched_by(entries[seq]))]
         self._paths: set[str] = set()
         self.out = all_taken_out(view.active)
 
@@ -218,10 +223,10 @@ def _touched_by(entry: Entry | None) -> tuple[FileTouch, ...]:
     return entry.touched if isinstance(entry, ToolReturned) else ()
 
 
-def _part(key: _Key, tokens: int, view: Projection, later: _Later) -> ContextPart:
+def _part(key: _Key, tokens: int, entries: _Entries, pins: Pins, later: _Later) -> ContextPart:
     if not key.seq:
         return ContextPart(key.kind, 0, tokens, key.name)
-    entry = entry_at(view.entries, key.seq)
+    entry = entries[key.seq]
     paths = tuple(_paths_in(key, entry))
     excluded = key.seq in later.out or (isinstance(entry, Compaction) and key.kind == "notice")
     return ContextPart(
@@ -231,7 +236,7 @@ def _part(key: _Key, tokens: int, view: Projection, later: _Later) -> ContextPar
         key.name,
         paths,
         later.touch(key.seq, () if excluded else paths),
-        pinned=key.seq in view.pins.seqs or any(path in view.pins.paths for path in paths),
+        pinned=key.seq in pins.seqs or any(path in pins.paths for path in paths),
         excluded=excluded,
     )
 
