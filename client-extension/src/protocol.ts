@@ -841,7 +841,9 @@ export type SentPart =
   | { kind: "toolResult"; callId: string; text: string };
 
 export type ReplyPart =
-  { kind: "text"; text: string } | { kind: "thinking"; text: string } | { kind: "toolCall"; callId: string; name: string; input: string };
+  | { kind: "text"; text: string }
+  | { kind: "thinking"; text: string }
+  | { kind: "toolCall"; callId: string; name: string; input: string };
 
 /** A tool that may be called; `inputSchema` is JSON text. */
 export interface ChatTool {

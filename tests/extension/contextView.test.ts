@@ -66,6 +66,10 @@ function newSheet(): Sheet {
   return made;
 }
 
+function press(key: string): void {
+  document.activeElement?.dispatchEvent(new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+}
+
 async function opened(parts: readonly ContextPart[], changes: Partial<ContextFill> = {}) {
   const { actions, done } = recordingActions();
   const asked: ContextQuery[] = [];
@@ -82,9 +86,7 @@ async function opened(parts: readonly ContextPart[], changes: Partial<ContextFil
   shown.open(state.session);
   await settle();
   const rows = () => [...place.element.querySelectorAll<HTMLElement>(".part-row")];
-  const press = (key: string) =>
-    document.activeElement?.dispatchEvent(new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-  return { shown, place, done, asked, rows, press, state };
+  return { shown, place, done, asked, rows, state };
 }
 
 void describe("the words of the context view", () => {
@@ -147,7 +149,7 @@ void describe("the list", () => {
   const many = Array.from({ length: 10_000 }, (_, index) => part({ title: `Message ${index}`, itemId: `i${index}`, tokens: 7 }));
 
   test("has few of ten thousand rows in the page, and asks for others when they come near", async () => {
-    const { rows, asked, press, place } = await opened(many);
+    const { rows, asked, place } = await opened(many);
     assert.ok(rows().length < 60, String(rows().length));
     assert.deepEqual(asked, [{ limit: 200, draft: "And the pump?" }]);
     place.element.querySelector<HTMLElement>(".part-open")?.focus();

@@ -96,15 +96,15 @@ check("pinned files", () => {
 
 check("the context view", async () => {
   const { actions } = recordingActions(() => contextFill());
-  const sheet = new Sheet(
+  const over = new Sheet(
     () => undefined,
     () => undefined,
   );
-  document.body.replaceChildren(sheet.element);
-  new ContextSheet(actions, sheet, () => "").open(session());
+  document.body.replaceChildren(over.element);
+  new ContextSheet(actions, over, () => "").open(session());
   await settle();
   const drawn = document.createElement("div");
-  drawn.append(...sheet.element.childNodes);
-  sheet.close(); // its clock ticks
+  drawn.append(...over.element.childNodes);
+  over.close(); // its clock ticks
   return drawn;
 });

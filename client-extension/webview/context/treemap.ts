@@ -52,6 +52,7 @@ export interface Box {
 export function laidOut(tiles: readonly Tile[], width: number, height: number): Box[] {
   const root = hierarchy<{ tile?: Tile; children?: { tile: Tile }[] }>({ children: tiles.map((tile) => ({ tile })) })
     .sum(({ tile }) => tile?.tokens ?? 0)
+    // oxlint-disable-next-line unicorn/no-array-sort -- no array: a hierarchy of d3, which has no other way
     .sort((one, other) => (other.value ?? 0) - (one.value ?? 0));
   return treemap<{ tile?: Tile; children?: { tile: Tile }[] }>()
     .size([width, height])
