@@ -20,6 +20,7 @@ from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import Left
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run, Summaries
 from ullage.replay.pricing.cost import Dollars, PricedCall, dollars_of, without_writes
+from ullage.replay.pricing.recorded_models import minimum_cached
 from ullage.replay.pricing.recorded_requests import Habits
 from ullage.replay.simulating.carried import Carried
 
@@ -51,7 +52,7 @@ class Ledger:
     """One session's. Requests are charged in their order; a request shares with those before it what their program summaries say."""
 
     habits: Habits
-    cache: PromptCache = field(default_factory=PromptCache)  # pyrefly: ignore[no-matching-overload]
+    cache: PromptCache = field(default_factory=lambda: PromptCache(minimum_cached))
     calls: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries_cold: list[PricedCall] = field(default_factory=list[PricedCall])
