@@ -192,7 +192,12 @@ async def test_a_long_conversation_is_compacted_and_goes_on(folder: Path, state:
     def answer(params: chat.ChatParams) -> Reply:
         last = params.messages[-1].parts[-1]
         summary = isinstance(last, chat.ChatText) and "=== RECORD ===" in last.text
-        return say("=== RECORD ===\nThe user reads dips of tanks to the model.\n=== END OF RECORD ===" if summary else "Noted. " * 40)
+        return say(
+            "=== RECORD ===\nThe user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does.\n"
+            "=== END OF RECORD ==="
+            if summary
+            else "Noted. " * 40
+        )
 
     models.otherwise = answer
     async with window(models, folder, state) as client:
@@ -205,5 +210,5 @@ async def test_a_long_conversation_is_compacted_and_goes_on(folder: Path, state:
         done = [item for item in now.items if isinstance(item, wire.CompactionItem)]
         assert done
         assert {item.status for item in done} == {"completed"}
-        assert {item.way for item in done} <= {"model", "program"}
+        assert {item.way for item in done} == {"model"}
         assert now.gauge.used < now.gauge.size
