@@ -11,8 +11,18 @@ import { colour, contrast, declared } from "./colours";
 import { recordingActions } from "./recordingActions";
 import { gauge, snapshot, user } from "./samples";
 
+function deferred() {
+  const parts: { done?: (value: object) => void } = {};
+  const promise = new Promise<object>((done) => {
+    parts.done = done;
+  });
+  return { promise, resolve: (value: object) => parts.done?.(value) };
+}
+
 function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true, attached: readonly Attachment[] = [], refusal?: Error) {
   const { actions, done } = recordingActions();
+  const listed = deferred();
+  actions.ask = async () => (await listed.promise) as never;
   if (!takesPrompts) {
     actions.prompt = async () => false;
   }
@@ -45,7 +55,7 @@ function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true
     await settle();
   };
   const options = () => [...composer.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
-  return { composer, box, write, press, options, done, remembered };
+  return { composer, box, write, press, options, done, remembered, list: listed.resolve };
 }
 
 test("Enter sends and empties the box", async () => {
@@ -146,6 +156,41 @@ test("arrow keys walk the menu; Escape closes it", async () => {
   await press("Escape");
   assert.deepEqual(options(), []);
 });
+
+const BROUGHT = {
+  commands: [
+    { name: "compact", description: "Ullage's own" },
+    { name: "council", description: "Ask all", input: { hint: "[question]" }, source: ".claude/commands/council.md" },
+    { name: "docs:review", description: "Review", source: ".claude/commands/docs/review.md" },
+  ],
+};
+
+test("commands of the project stand below Ullage's own, and one without arguments is sent at once", async () => {
+  const { box, write, press, options, list, done } = opened();
+  await write("/co");
+  await press("ArrowDown");
+  list(BROUGHT);
+  await settle();
+  assert.deepEqual(options(), ["/compact [focus]", "/context", "/council [question]"]);
+  await press("ArrowDown");
+  await press("Enter");
+  assert.equal(box.value, "/council ");
+  await write("/docs:");
+  assert.deepEqual(options(), ["/docs:review"]);
+  await press("Enter");
+  assert.deepEqual(done, ["prompt /docs:review [] queue"]);
+});
+
+for (const key of ["Escape", "Enter"]) {
+  test(`commands of the project that come after ${key} open no menu`, async () => {
+    const { write, press, options, list } = opened();
+    await write("/context");
+    await press(key);
+    list(BROUGHT);
+    await settle();
+    assert.deepEqual(options(), []);
+  });
+}
 
 test("a file is attached from the menu and named in the text", async () => {
   const { box, write, press, done } = opened();

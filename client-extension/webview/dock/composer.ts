@@ -1,7 +1,6 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { t } from "../../src/l10n";
-import { withLines } from "../../src/files/fileFacts";
 import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
 import { isQuestion } from "../../src/session/approvals";
 import type { Actions } from "../actions";
@@ -10,7 +9,7 @@ import type { SessionView } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
 import { Choices, modeAfter } from "./choices";
-import { isPageAddress, type Mention, mentionsFor, NamedPages, typedAfterAt, withMention } from "./mentions";
+import { asMention, isPageAddress, type Mention, mentionsFor, NamedPages, typedAfterAt, withMention } from "./mentions";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand, typedAfterSlash } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
 
@@ -26,8 +25,6 @@ export interface ComposerHost {
   refuse(message: string): void;
   remember(draft: string, attached: readonly Attachment[]): void;
 }
-
-const MENTION_ICONS = { file: "file", folder: "folder", selection: "selection", symbol: "symbol-method" } as const;
 
 export class Composer {
   readonly element: HTMLElement;
@@ -304,8 +301,9 @@ export class Composer {
       );
       this.menu.show(own);
       const brought = await this.projectCommands(typed);
-      if (query === this.lastQuery && brought.length > 0) {
-        this.menu.show([...own, ...brought]);
+      const isAsShown = typedAfterSlash(this.box.value.slice(0, this.box.selectionStart)) === typed && this.menu.isOpen === own.length > 0;
+      if (query === this.lastQuery && isAsShown) {
+        this.menu.add(brought);
       }
       return;
     }
@@ -350,14 +348,8 @@ export class Composer {
       return { label: each.label, detail: each.detail, icon: each.icon, accept };
     });
     const found = files.map((file): Completion => {
-      const { path, uri, open, kind, lines } = file;
-      const last = path.slice(path.lastIndexOf("/") + 1);
-      const folder = path.slice(0, -last.length - 1);
-      const name = file.name ?? last;
-      const ref: AttachmentRef = { kind: "file", uri, ...(lines === undefined ? {} : { lines }) };
-      const accept = () => this.acceptMention(file.name ?? path, () => this.attachments.add(withLines(last, lines), ref));
-      const detail = file.name === undefined ? [folder, open ? t("open") : ""].filter(Boolean).join(" · ") : withLines(path, lines);
-      return { label: name, detail, icon: MENTION_ICONS[kind ?? "file"], accept };
+      const { label, detail, icon, written, attached, ref } = asMention(file);
+      return { label, detail, icon, accept: () => this.acceptMention(written, () => this.attachments.add(attached, ref)) };
     });
     return [...named, ...found];
   }

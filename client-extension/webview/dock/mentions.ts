@@ -1,7 +1,9 @@
 /** What can be named after `@` in a prompt besides files: what the editor reports and shows, and pages of the web. */
 
+import { withLines } from "../../src/files/fileFacts";
 import { t } from "../../src/l10n";
-import type { Gathered } from "../messages";
+import type { AttachmentRef } from "../../src/protocol";
+import type { FileSuggestion, Gathered } from "../messages";
 
 /** Something that is always offered after `@`. */
 export interface Mention {
@@ -18,6 +20,18 @@ const MENTIONS: readonly Mention[] = [
   { name: "terminal", label: t("terminal"), detail: t("The last command and its output"), icon: "terminal" },
   { name: "terminalSelection", label: t("terminalSelection"), detail: t("What is selected in the terminal"), icon: "terminal" },
 ];
+
+const ICONS = { file: "file", folder: "folder", selection: "selection", symbol: "symbol-method" } as const;
+
+/** A file, folder, symbol or selection that was found, for the menu and for the prompt. */
+export function asMention(file: FileSuggestion) {
+  const { path, uri, open, kind, lines, name } = file;
+  const last = path.slice(path.lastIndexOf("/") + 1);
+  const folder = path.slice(0, -last.length - 1);
+  const ref: AttachmentRef = { kind: "file", uri, ...(lines === undefined ? {} : { lines }) };
+  const detail = name === undefined ? [folder, open ? t("open") : ""].filter(Boolean).join(" · ") : withLines(path, lines);
+  return { label: name ?? last, detail, icon: ICONS[kind ?? "file"], written: name ?? path, attached: withLines(last, lines), ref };
+}
 
 /** Those whose name begins with what was typed, in English or in the user's language. */
 export function mentionsFor(typed: string): Mention[] {

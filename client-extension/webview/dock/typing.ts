@@ -47,6 +47,16 @@ export class CompletionMenu {
     this.draw();
   }
 
+  /** Puts more below what is shown; what is selected stays. */
+  add(more: readonly Completion[]): void {
+    if (this.isOpen) {
+      this.completions = [...this.completions, ...more];
+      this.draw();
+    } else {
+      this.show(more);
+    }
+  }
+
   /** True where the key was the menu's. */
   takeKey(key: string): boolean {
     if (!this.isOpen) {
