@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from acp import RequestError
 
 from ullage.workspace.files import Diagnostic, EditorChanged
-from ullage.workspace.folders import LedElsewhere
+from ullage.workspace.regular_files import LedElsewhere
 from ullage.workspace.text_file import NotText, TooLarge, normalise_newlines, read_text
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.documents import EditorDocument, OpenDocuments, lines_of, path_of
 from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
 from ullage.workspace.files import Diagnostic, EditorChanged
-from ullage.workspace.folders import LedElsewhere
+from ullage.workspace.regular_files import LedElsewhere
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,9 @@ from ullage.tools.media import NotShown
 from ullage.tools.permission import edit_need
 from ullage.tools.tool import BadToolInput, Foreseen, PermissionNeed, ToolCall, ToolOutcome
 from ullage.workspace.files import ChangedMeanwhile, CurrentText, EditorChanged, EditorRefused, WorkspaceFiles
-from ullage.workspace.folders import Folders, LedElsewhere, OutsideWorkspace
+from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
+from ullage.workspace.regular_files import LedElsewhere
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_sha256
 from ullage.workspace.touched import FileReads
 

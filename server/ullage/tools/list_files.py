@@ -11,8 +11,9 @@ from ullage.context.quoting import in_a_line
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
-from ullage.workspace.folders import Folders, NotRegular
+from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import Found, IgnoreRules, children
+from ullage.workspace.regular_files import NotRegular
 
 DEPTH = 2
 LISTED = 500

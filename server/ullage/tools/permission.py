@@ -28,7 +28,7 @@ from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS
 from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
 from ullage.tools.steering import steers
 from ullage.tools.tool import BadToolInput, PermissionNeed
-from ullage.workspace.folders import open_regular
+from ullage.workspace.regular_files import open_regular
 
 SHOWN_CHARACTERS = 100
 """An exact command that is longer is not repeated in the button; the panel shows all of it above."""

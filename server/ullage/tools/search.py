@@ -28,8 +28,9 @@ from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.search_matching import MATCHES, SECONDS, BadPattern, Found, Match, Search, match_lines, shown_line
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.files import Editor
-from ullage.workspace.folders import Folders, NotRegular
+from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import ALWAYS_IGNORED, IgnoreRules, is_cheap, meet_folders, walk_files
+from ullage.workspace.regular_files import NotRegular
 from ullage.workspace.text_file import MAXIMUM_BYTES, normalise_newlines
 
 SHOWN_CHARACTERS = 24_000

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
-from ullage.workspace.folders import Folders, LedElsewhere, open_regular, remove_regular, replace_regular
+from ullage.workspace.folders import Folders
+from ullage.workspace.regular_files import LedElsewhere, open_regular, remove_regular, replace_regular
 from ullage.workspace.text_file import (
     MAXIMUM_BYTES,
     NotEncodable,

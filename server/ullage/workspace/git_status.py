@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 from ullage.processes.programs import own_python
 from ullage.processes.start import Asker, Running, start
-from ullage.workspace.folders import open_regular
+from ullage.workspace.regular_files import open_regular
 
 logger = logging.getLogger(__name__)
 

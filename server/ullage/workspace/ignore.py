@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 
 from pathspec import GitIgnoreSpec
 
-from ullage.workspace.folders import OWN_FOLDER, TEMPORARY_PREFIX, open_regular
+from ullage.workspace.folders import OWN_FOLDER
+from ullage.workspace.regular_files import TEMPORARY_PREFIX, open_regular
 
 ALWAYS_IGNORED = frozenset(
     {

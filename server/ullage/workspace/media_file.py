@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ullage.context.blocks import Document, Image, ImageType, Media
 from ullage.context.counting.media import pdf_is_encrypted, pdf_pages
-from ullage.workspace.folders import open_regular
+from ullage.workspace.regular_files import open_regular
 from ullage.workspace.text_file import TooLarge
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.workspace.folders import Folders, Regulars
+from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import ALWAYS_IGNORED, RULES_FILE, FolderRules, IgnoreRules
+from ullage.workspace.regular_files import Regulars
 from ullage.workspace.text_file import TooLarge
 
 MOST_FILES = 50_000

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.workspace.folders import NotRegular, open_regular, replace_regular
+from ullage.workspace.regular_files import NotRegular, open_regular, replace_regular
 
 REMEMBERED = 1_000
 """Files whose last write is remembered; a watcher reports within seconds, so that far fewer would do."""

@@ -116,7 +116,7 @@ OPENERS = {"open", "read_bytes", "read_text", "fdopen"}
 MAY_OPEN = {
     "tools/tool.py": "the package's own files",
     "session/prelude.py": "the package's own files",
-    "workspace/folders.py": "the one way",
+    "workspace/regular_files.py": "the one way",
     "workspace/media_file.py": "Pillow, of bytes",
     "lsp/transport.py": "the null device",
     "acp/stdio.py": "the null device, and what the editor writes",
@@ -126,7 +126,7 @@ MAY_OPEN = {
     "tools/sandbox/bubblewrap.py": "what the system says of processes",
     "tools/sandbox/network/enter.py": "the network of a process",
 }
-"""Methods of paths and modules that open files, where `folders.open_regular` is not used, and what they open."""
+"""Methods of paths and modules that open files, where `regular_files.open_regular` is not used, and what they open."""
 
 
 def test_files_of_a_workspace_are_opened_in_one_way() -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.deep import many
-from ullage.workspace.folders import LedElsewhere, NotRegular, Regulars, open_regular, replace_regular
 from ullage.workspace.media_file import read_media
+from ullage.workspace.regular_files import LedElsewhere, NotRegular, Regulars, open_regular, replace_regular
 from ullage.workspace.text_file import NotText, OwnWrites, read_text, write_text
 
 Exchange = Callable[[Path, Path], None]

@@ -22,7 +22,8 @@ from typing import TypeAlias
 from ullage.context.change_entries import ChangedFile, FileVersion, Uncovered
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import Packed, Seen, Versions, pack
-from ullage.workspace.folders import Folders, Regulars
+from ullage.workspace.folders import Folders
+from ullage.workspace.regular_files import Regulars
 from ullage.workspace.scan import Met, TooManyFiles, Walker, is_executable, read_as_stamped, size_in
 from ullage.workspace.text_file import TooLarge
 

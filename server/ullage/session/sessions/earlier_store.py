@@ -33,8 +33,9 @@ from ullage.store.origins import foreign_id
 from ullage.store.plain_files import MediaFiles, file_name, sha256_of
 from ullage.store.shared_files import HeldElsewhere, SystemLock, write_whole
 from ullage.store.statements import SessionRecord
-from ullage.workspace.folders import OWN_FOLDER, open_regular
+from ullage.workspace.folders import OWN_FOLDER
 from ullage.workspace.git_status import may_name
+from ullage.workspace.regular_files import open_regular
 
 MOST_BYTES = 2_000_000_000
 """Of the log and what lies beside it. A larger one is not taken in."""

@@ -21,7 +21,7 @@ from ullage.context.redact import redact
 from ullage.tools.sandbox.guarded import LONGEST_POINTER, Guarded
 from ullage.tools.sandbox.known_places import CONFIGURATION_IN_HOME, LINUX, TOOL_VARIABLES, TOOLS_IN_HOME, Machine
 from ullage.tools.sandbox.network.proxy import Proxy
-from ullage.workspace.folders import open_regular
+from ullage.workspace.regular_files import open_regular
 
 USER_IN_URL = re.compile(r"://[^/\s\"']+@")
 """A name before the host, which often is a token."""

@@ -27,7 +27,8 @@ from itertools import count
 from pathlib import Path, PurePath
 
 from ullage.tools.steering import MOST_FOLDERS, StartingFiles, starts_by_itself
-from ullage.workspace.folders import OWN_FOLDER, open_regular
+from ullage.workspace.folders import OWN_FOLDER
+from ullage.workspace.regular_files import open_regular
 
 MOST_GUARDED = 400
 """How many things are guarded one by one; each is a mount."""

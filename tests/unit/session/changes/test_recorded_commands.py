@@ -23,7 +23,8 @@ from ullage.session.session import Session
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import Begun, Versions, pack
-from ullage.workspace.folders import Folders, Regulars
+from ullage.workspace.folders import Folders
+from ullage.workspace.regular_files import Regulars
 from ullage.workspace.scan import Met, read_as_stamped
 
 
