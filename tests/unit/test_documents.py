@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ullage.context.policy import USUAL_CAP, BelowWindow
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     "ARCHITECTURE.md",
@@ -31,3 +33,12 @@ def test_the_changelog_has_no_links_into_the_repository() -> None:
     """It goes into the package of the extension, where they lead nowhere: the packer refuses them."""
     targets = re.findall(r"\]\(([^)]+)\)", (ROOT / "CHANGELOG.md").read_text("utf-8"))
     assert [target for target in targets if not target.startswith(("https://", "#"))] == []
+
+
+def test_the_pages_for_users_have_the_numbers_of_the_threshold() -> None:
+    compaction, faq = ((ROOT / "docs" / f"{name}.md").read_text("utf-8") for name in ("compaction", "faq"))
+    below = BelowWindow()
+    assert f"| large | {USUAL_CAP:,} tokens, or what `ullage.compaction.cap` says |" in compaction
+    together = f"{below.reserve + below.margin:,}"
+    assert f"the window less {together}: {below.reserve:,} for the reply, {below.margin:,} as a margin |" in compaction
+    assert f"it is {USUAL_CAP:,} tokens at most" in faq
