@@ -129,7 +129,7 @@ class Terminals:
             )
         except (RequestError, OSError, ValueError) as error:
             logger.warning("the client made no terminal for a command, so it is shown as text: %s", error)
-            del self._expected[command.secret]
+            self._expected.pop(command.secret, None)
             return
         terminal = made.terminal_id
         shows.show(command.call, terminal)
@@ -191,7 +191,8 @@ class Terminals:
             command = self._expected.pop(secret, None)
             if command is not None:
                 command.take(writer)
-                await reader.read()
+                while await reader.read(4_096):
+                    pass  # it has nothing to say
                 command.left()
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             logger.info("somebody at the socket of the terminals did not say who they are: %s", error or "no word")

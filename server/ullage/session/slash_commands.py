@@ -171,21 +171,28 @@ async def _rules(_: Sessions, session: Session, __: str) -> Answer:
     listed, files = session.rules(), await session.prompt_files()
     lines: list[str] = [] if listed else [NO_RULES]
     for each in listed:
-        lines.append(f"- `{each.shown}`, {each.tokens:,} tokens: {each.state}" if each.tokens else f"- `{each.shown}`: {each.state}")
+        shown, state = _spelt(each.shown), _spelt(each.state)
+        lines.append(f"- `{shown}`, {each.tokens:,} tokens: {state}" if each.tokens else f"- `{shown}`: {state}")
         if each.source:
-            lines.append(f"  It is imported by `{each.source}`.")
+            lines.append(f"  It is imported by `{_spelt(each.source)}`.")
         if each.trouble:
-            lines.append(f"  Mind: {each.trouble}.")
+            lines.append(f"  Mind: {_spelt(each.trouble)}.")
     for each in files:
-        name, taken = each.name, each.trouble or (TAKEN if is_built_in(each.name) else "")
+        shown = _spelt(each.shown)
+        name, taken = _spelt(each.name), each.trouble or (TAKEN if is_built_in(each.name) else "")
         if taken:
-            lines.append(f"- `{each.shown}`: not in force")
-            lines.append(f"  Mind: {taken}.")
+            lines.append(f"- `{shown}`: not in force")
+            lines.append(f"  Mind: {_spelt(taken)}.")
         elif each.kind == "skill":
-            lines.append(f"- `{each.shown}`, {estimate_text(in_the_list(each)):,} tokens: the skill `/{name}`")
+            lines.append(f"- `{shown}`, {estimate_text(in_the_list(each)):,} tokens: the skill `/{name}`")
         else:
-            lines.append(f"- `{each.shown}`: the command `/{name}`")
+            lines.append(f"- `{shown}`: the command `/{name}`")
     return Answer("\n".join(lines))
+
+
+def _spelt(text: str) -> str:
+    """A file's name, or a sentence with one, in a line of Markdown: it ends neither its line nor its code."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
 
 
 TAKEN = "Ullage has a command of the same name"

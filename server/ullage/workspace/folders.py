@@ -104,9 +104,10 @@ class Folders:
             raise OutsideWorkspace(f"`{name}` is not a usable path: {trap}")
         try:
             path = self._lexically(self.first, name).resolve()
+            leads_nowhere = path.is_symlink()  # from Python 3.13 on, a link that leads to itself comes back as it is
         except (OSError, RuntimeError, ValueError) as error:
             raise OutsideWorkspace(f"`{name!r}` is not a usable path: {error}") from error
-        if path.is_symlink():  # from Python 3.13 on, a link that leads to itself comes back as it is
+        if leads_nowhere:
             raise OutsideWorkspace(f"`{name}` is not a usable path: it is a link that leads nowhere")
         if self._is_readable_record(path):
             return path

@@ -113,6 +113,7 @@ export const COMMANDS_AND_SETTINGS: readonly string[] = [
   known("its head has no description, by which the agent would know when to use it"),
   known("its name has other characters than letters, digits and hyphens"),
   known("it is empty"),
+  known("it has {size} bytes, and {most} are the most"),
   known("only the first {count} of its {all} characters count"),
   known("its head has no second line of ---"),
   known("line {number} of its head cannot be read"),

@@ -8,6 +8,7 @@ Times are given, nothing here reads a clock. How the cache charges a request is 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -179,9 +180,13 @@ def _changes(before: Prelude | None, after: Prelude) -> set[Reason]:
     return changed
 
 
+_DATE = re.compile(r"[-@:]\d{4}-?\d{2}-?\d{2}")
+
+
 def is_same_model(one: str, other: str) -> bool:
     """Whether both name one model: an endpoint answers with a date behind the name that it was asked by."""
-    return one.startswith(other) or other.startswith(one)
+    short, long = sorted((one, other), key=len)
+    return short == long or (short != "" and long.startswith(short) and _DATE.fullmatch(long, len(short)) is not None)
 
 
 # The next request

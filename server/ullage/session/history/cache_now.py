@@ -118,8 +118,8 @@ def _tools_changed(then: Sequence[ToolSpec], now: Sequence[ToolSpec]) -> Iterato
     before, after = {tool.name: tool for tool in then}, {tool.name: tool for tool in now}
     yield from (f"-{name}" for name in before if name not in after)
     yield from (f"+{name}" for name in after if name not in before)
-    for name in before.keys() & after.keys():
-        if before[name] != after[name]:
+    for name in before:
+        if name in after and before[name] != after[name]:
             yield f" {name}"
             yield from _diff(_lines_of_tool(before[name]), _lines_of_tool(after[name]))
     if before == after and list(before) != list(after):

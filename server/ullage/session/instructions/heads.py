@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 _KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:[ \t]+(.*))?")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _FOLDED = re.compile(r"[>|][+-]?")
-_COMMA = re.compile(r",(?![^{]*})")
-"""One that separates: inside of braces it belongs to the pattern."""
-
 LONGEST_HEAD = 20_000
 """Characters. Where a head of that length has no end, the file has none: it begins with a line."""
 
@@ -38,8 +35,7 @@ class Head:
     def items(self, name: str) -> tuple[str, ...]:
         """A list, or the parts of a text between its commas; none of them is empty."""
         value = self.values.get(name, "")
-        given = _COMMA.split(value) if isinstance(value, str) else value
-        return tuple(item for each in given if (item := _unquoted(each.strip())))
+        return tuple(_parted(value)) if isinstance(value, str) else value
 
     def flag(self, name: str) -> bool:
         """Whether it says so."""
@@ -48,6 +44,7 @@ class Head:
 
 def read_head(text: str) -> Head:
     """The head of a file and its body. A file without one is all body."""
+    text = text.replace("\r\n", "\n")  # in a file that mixes them they stand as they are
     begin = re.match(r"\ufeff?---[ \t]*\n", text)
     if begin is None:
         return Head(text.removeprefix("\ufeff"))
@@ -84,11 +81,28 @@ def _value(first: str, below: list[str]) -> str | tuple[str, ...]:
         return kept.join(line.strip() for line in below).strip()
     items = [match[1] for line in below if (match := _ITEM.fullmatch(line.rstrip()))]
     if not first and items:
-        return tuple(map(_unquoted, items))
+        return tuple(item for each in items if (item := _unquoted(each)))
     if first.startswith("["):
         whole = " ".join([first, *(line.strip() for line in below)])
-        return tuple(item for each in _COMMA.split(whole.strip("[] \t")) if (item := _unquoted(each.strip())))
+        return tuple(_parted(whole.strip().removeprefix("[").removesuffix("]")))
     return _unquoted(" ".join([first, *(line.strip() for line in below if line.strip())]).strip())
+
+
+def _parted(text: str) -> list[str]:
+    """The parts between commas, without their quotes. A comma inside of braces or quotes belongs to its part."""
+    parts: list[str] = []
+    begin, deep, quote = 0, 0, ""
+    for at, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"" and not text[begin:at].strip():
+            quote = character
+        elif character in "{}":
+            deep = max(0, deep + (1 if character == "{" else -1))
+        elif character == "," and not deep:
+            parts.append(text[begin:at])
+            begin = at + 1
+    return [item for each in (*parts, text[begin:]) if (item := _unquoted(each.strip()))]
 
 
 def _unquoted(value: str) -> str:

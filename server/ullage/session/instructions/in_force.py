@@ -16,6 +16,12 @@ from ullage.workspace.folders import Folders
 ALL_CHARACTERS = 120_000
 """Of all rules that are in force from the start, about 30,000 tokens. What is beyond is named, so that the agent can read it."""
 
+LATE_CHARACTERS = 60_000
+"""Of all rules that come into force later, about 15,000 tokens: they stand among the messages, and come again after each compaction."""
+
+MOST_NAMED = 30
+"""Files that are named where there is no room for what they say."""
+
 _LATER = "More rules of this workspace, each for some kind of work. Read the file before you begin such work:"
 _LEFT_OUT = "There is no room here for these rules of the workspace. Read them where they may matter: {}"
 
@@ -24,20 +30,28 @@ def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[t
     """What the model is told of the rules of the workspace folders before any message, each text with the name of its file. What is
     from none has no name."""
     files = [file for root in folders.roots for file in rules_in(root, folders, may_not_be_read)]
-    told: list[tuple[str, str]] = []
-    left_out: list[str] = []
-    for file in files:
-        if isinstance(file.when, Always) and file.text:
-            if sum(len(text) for _, text in told) + len(file.told) <= ALL_CHARACTERS:
-                told.append((file.shown, file.told))
-            else:
-                left_out.append(f"`{in_a_line(file.shown)}`")
+    fitting, left_out = _in_room((file for file in files if isinstance(file.when, Always)), ALL_CHARACTERS)
+    told = [(file.shown, file.told) for file in fitting]
     later = [in_the_list(file) for file in files if isinstance(file.when, OnRequest) and file.text]
     if later:
         told.append(("", "\n".join((_LATER, *later))))
     if left_out:
-        told.append(("", _LEFT_OUT.format(", ".join(left_out))))
+        told.append(("", left_out))
     return told
+
+
+def _in_room(files: Iterable[RulesFile], room: int) -> tuple[list[RulesFile], str]:
+    """The files that can be told in so many characters, and a sentence that names the others; empty where there are none."""
+    fitting: list[RulesFile] = []
+    others: list[str] = []
+    for file in files:
+        if file.text and len(file.told) <= room:
+            fitting.append(file)
+            room -= len(file.told)
+        elif file.text:
+            others.append(f"`{in_a_line(file.shown)}`")
+    more = f" and {len(others) - MOST_NAMED:,} more" if len(others) > MOST_NAMED else ""
+    return fitting, _LEFT_OUT.format(", ".join(others[:MOST_NAMED]) + more) if others else ""
 
 
 def in_the_list(file: RulesFile) -> str:
@@ -71,6 +85,8 @@ class RulesInForce:
         """What each folder has, by the file's path: those of the workspace, and those below with a file that was touched."""
         self._met: set[Path] = set()
         """The files with patterns that a touched file fits."""
+        self._told_late: dict[Path, int] = {}
+        """Characters of what the model was told since the beginning or the last compaction, by file."""
 
     def met(self, touches: Iterable[FileTouch]) -> str:
         """The rules that come into force with these touches, as text for the model; empty where there are none."""
@@ -86,7 +102,7 @@ class RulesInForce:
             for file in self._fitting(path):
                 self._met.add(file.path)
                 found.append(file)
-        return "\n\n".join(file.told for file in found if file.text)
+        return self._tell(found)
 
     def changed(self, name: str) -> str:
         """What to tell the model when a file was changed that may be a rules file; empty where there is nothing to tell."""
@@ -100,8 +116,14 @@ class RulesInForce:
         """All rules in force that do not stand before the messages, as they are now: of folders below, and for files that were touched."""
         for folder in self._known:
             self._known[folder] = self._read(folder)
-        later = [file for file in self._all() if self._holds(file) and not self._is_from_the_start(file)]
-        return "\n\n".join(file.told for file in later if file.text)
+        self._told_late.clear()
+        return self._tell(file for file in self._all() if self._holds(file) and not self._is_from_the_start(file))
+
+    def _tell(self, files: Iterable[RulesFile]) -> str:
+        """What the model is told of rules that come into force now, as far as there is room for it."""
+        fitting, left_out = _in_room(files, LATE_CHARACTERS - sum(self._told_late.values()))
+        self._told_late.update((file.path, len(file.told)) for file in fitting)
+        return "\n\n".join(text for text in (*(file.told for file in fitting), left_out) if text)
 
     def listed(self) -> Sequence[ListedRules]:
         """All rules files that are known, for the user: what each takes, and whether it is in force."""
@@ -155,11 +177,14 @@ class RulesInForce:
         """Reads a folder anew; what became of the rules in force, for the model."""
         before, now = self._known[folder], self._read(folder)
         self._known[folder] = now
-        told = [
-            f"The rules changed. From now on:\n\n{file.told}"
+        changed = (
+            file
             for path, file in now.items()
-            if file.text and self._holds(file) and (path not in before or before[path].text != file.text or before[path].when != file.when)
-        ]
+            if self._holds(file) and (path not in before or before[path].text != file.text or before[path].when != file.when)
+        )
+        fitting, left_out = _in_room(changed, LATE_CHARACTERS)
+        told = [f"The rules changed. From now on:\n\n{file.told}" for file in fitting]
+        told += [left_out] if left_out else []
         told += [
             f"The rules of {in_a_line(file.shown)} no longer hold: they were removed."
             for path, file in before.items()

@@ -17,10 +17,10 @@ from typing import Literal
 from ullage.context.entries import NO_FILE, Attachment
 from ullage.context.quoting import in_a_line
 from ullage.session.instructions.heads import Head, read_head
-from ullage.session.instructions.rules_files import files_below
+from ullage.session.instructions.rules_files import files_below, read_instructions
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import OWN_FOLDER, Folders, OutsideWorkspace
-from ullage.workspace.text_file import NotText, TooLarge, read_text
+from ullage.workspace.text_file import NotText, TooLarge
 
 SKILL_FILE = "SKILL.md"
 
@@ -113,9 +113,9 @@ def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
     file = None if match is None else next((each for each in files if each.name == match[1].lower() and not each.trouble), None)
     if match is None or file is None:
         return None
-    said = with_arguments(file.text, (match[2] or "").strip())
-    if len(said) > TEXT_CHARACTERS:
-        said = f"{said[:TEXT_CHARACTERS]}\n[cut: it has {len(said):,} characters; read the file for the rest]"
+    said = with_arguments(file.text[:TEXT_CHARACTERS], (match[2] or "").strip())
+    if len(file.text) > TEXT_CHARACTERS or len(said) > TEXT_CHARACTERS:
+        said = f"{said[:TEXT_CHARACTERS]}\n[cut: the file has {len(file.text):,} characters; read it for the rest]"
     what = f"The user calls the {file.kind} `/{file.name}` of this project. It stands in `{in_a_line(file.shown)}`"
     return Attachment(f"{NO_FILE}/{file.name}", f"{what}, and says:\n\n{said}")
 
@@ -124,9 +124,15 @@ def with_arguments(text: str, typed: str) -> str:
     """The text with what was typed in the place of `$ARGUMENTS`, and its words in those of `$1` to `$9`. Else it stands at the end."""
     if _ARGUMENT.search(text) is None:
         return f"{text}\n\nArguments: {typed}" if typed else text
-    words = _words(typed)
-    places = {str(number): word for number, word in enumerate(words, 1)}
-    return _ARGUMENT.sub(lambda match: typed if match[1] == "ARGUMENTS" else places.get(match[1], ""), text)
+    places = {"ARGUMENTS": typed, **{str(number): word for number, word in enumerate(_words(typed), 1)}}
+    said: list[str] = []
+    length = 0
+    for number, piece in enumerate(_ARGUMENT.split(text)):  # every second one is a place
+        if length > TEXT_CHARACTERS:  # a few words of a file could make gigabytes of it
+            break
+        said.append(places.get(piece, "") if number % 2 else piece)
+        length += len(said[-1])
+    return "".join(said)
 
 
 def _words(typed: str) -> list[str]:
@@ -218,7 +224,7 @@ def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str |
             return _NotRead("")
         if may_not_be_read.refusing(path, str(named)) is not None:
             return _NotRead("one of your rules refuses to have it read")
-        return read_text(path).text
+        return read_instructions(path)
     except (OutsideWorkspace, FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return _NotRead("")
     except (OSError, NotText, TooLarge) as error:
@@ -228,7 +234,8 @@ def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str |
 
 def _resolved(named: Path, folders: Folders) -> Path | None:
     """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands may stand there."""
-    if OWN_FOLDER not in named.parts:
-        return folders.resolve(str(named))
-    path = named.resolve()
-    return path if folders.contains(path) and not folders.is_private(path) else None
+    for root in folders.roots:
+        if named.is_relative_to(commands := root / OWN_FOLDER / "commands"):
+            path = named.resolve()
+            return path if path.is_relative_to(commands) and not folders.is_private(path) else None
+    return folders.resolve(str(named))

@@ -10,17 +10,17 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pathspec import GitIgnoreSpec
-
 from ullage.context.quoting import in_a_line
+from ullage.session.instructions.globs import fits
 from ullage.session.instructions.heads import Head, read_head
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import Folders, OutsideWorkspace
-from ullage.workspace.text_file import NotText, TooLarge, read_text
+from ullage.workspace.ignore import ALWAYS_IGNORED
+from ullage.workspace.text_file import NotText, TooLarge, read_text, text_sha256
 
 RULES_CHARACTERS = 40_000
 """A longer rules file is cut, and says so: rules are in every request."""
@@ -30,6 +30,15 @@ MOST_FILES = 100
 
 MOST_DEEP = 4
 """Folders below such a place that are looked into."""
+
+MOST_LOOKED_AT = 2_000
+"""Names below one place: a skill may bring a whole package along, and all of this is looked at before each prompt."""
+
+MOST_BYTES = 1_000_000
+"""Of a rules file, a skill or a command: it counts in every request or in one prompt, and fits neither from far below that on."""
+
+MOST_IMPORTS = 100
+"""That one file may name; a text with more is no list of rules."""
 
 IMPORTS_DEEP = 5
 """Hops from a file to one that it imports, and on. Claude Code documents the same."""
@@ -51,7 +60,7 @@ class ForFiles:
 
     def fits(self, path: str) -> bool:
         """Whether a path below that folder (with `/`) fits."""
-        return _compiled(self.patterns).match_file(path)
+        return fits(self.patterns, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,23 +163,36 @@ def _folders_by(place: Place, path: Path) -> Iterator[Path]:
 def files_below(folder: Path, ending: str) -> Sequence[Path]:
     """The files of an ending in a folder and those below, by name, `MOST_FILES` at most; links to folders are not followed."""
     found: list[Path] = []
+    room = MOST_LOOKED_AT
 
     def look(into: Path, deep: int) -> None:
+        nonlocal room
         try:
-            entries = sorted(into.iterdir())
+            with os.scandir(into) as listing:
+                entries = sorted(islice(listing, room), key=lambda each: each.name)
         except OSError:
             return
+        room -= len(entries)
         for entry in entries:
             if len(found) >= MOST_FILES:
                 return
-            if entry.name.endswith(ending) and not entry.is_dir():
-                found.append(entry)
-            elif deep < MOST_DEEP and entry.is_dir() and not entry.is_symlink():
-                look(entry, deep + 1)
+            is_folder = os.path.isdir(entry.path)  # noqa: PTH112 - wherever a link leads to, this raises nothing
+            if entry.name.endswith(ending) and not is_folder:
+                found.append(Path(entry.path))
+            elif deep < MOST_DEEP and is_folder and not entry.is_symlink() and entry.name not in ALWAYS_IGNORED:
+                look(Path(entry.path), deep + 1)
 
     if not folder.is_symlink():
         look(folder, 0)
     return found
+
+
+def read_instructions(path: Path) -> str:
+    """The text of a rules file, a skill or a command. Raises what `read_text` raises."""
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise TooLarge(f"it has {size:,} bytes, and {MOST_BYTES:,} are the most")
+    return read_text(path).text
 
 
 class _Reading:
@@ -181,7 +203,8 @@ class _Reading:
         self._folders = folders
         self._may_not_be_read = may_not_be_read
         self.found: list[RulesFile] = []
-        self._said: dict[str, str] = {}
+        self._said: dict[str, list[RulesFile]] = {}
+        """By the hash of a text."""
 
     def take(self, place: Place) -> None:
         """All files of a place."""
@@ -205,7 +228,7 @@ class _Reading:
             self._add(RulesFile(path, shown, self._folder, Always(), "", "one of your rules refuses to have it read", source))
             return
         try:
-            text = read_text(path).text
+            text = read_instructions(path)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return
         except (OSError, NotText, TooLarge) as error:
@@ -216,14 +239,17 @@ class _Reading:
         self._add(RulesFile(path, shown, self._folder, _when(head, style), head.body.strip(), head.trouble, source))
         if style == "imports" and hops < IMPORTS_DEEP:
             for name in _imports(head.body):
-                self._file(path.parent / name, style, shown, hops + 1)
+                if _may_be_there(path.parent / name):
+                    self._file(path.parent / name, style, shown, hops + 1)
 
     def _add(self, file: RulesFile) -> None:
         """Without what was said before, and cut where it is too long."""
-        before = self._said.setdefault(file.text, file.shown) if file.text else file.shown
-        if before != file.shown:
-            self.found.append(replace(file, text="", trouble=f"says the same as {before}"))
+        said = self._said.setdefault(text_sha256(file.text), []) if file.text else []
+        before = next((each for each in said if isinstance(each.when, Always) or each.when == file.when), None)
+        if before is not None:
+            self.found.append(replace(file, text="", trouble=f"says the same as {before.shown}"))
             return
+        said.append(file)
         length = len(file.text)
         if length > RULES_CHARACTERS:
             cut = f"{file.text[:RULES_CHARACTERS]}\n[cut: the file has {length:,} characters]"
@@ -266,30 +292,8 @@ def _by_description(head: Head) -> When:
     return OnRequest(description[:DESCRIPTION_CHARACTERS]) if description else ByHand()
 
 
-def _imports(text: str) -> Iterator[str]:
-    """The paths that a text imports: `@docs/style.md`, outside of code. What names no file of the workspace comes to nothing later."""
-    for match in _IMPORT.finditer(_FENCED.sub(" ", text)):
-        name = match[1].replace("\\ ", " ").rstrip(".")
-        if name and not name.startswith("~"):  # the user's own files are nobody's to name from a workspace
-            yield name
-
-
-@lru_cache(256)
-def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    """As lines of a `.gitignore`: a pattern without a slash fits in every folder, others start from the folder of the rules."""
-    lines = (line for pattern in patterns for line in _without_braces(pattern.removeprefix("./")))
-    return GitIgnoreSpec.from_lines(line for line in lines if line.strip("/") and not line.startswith(("!", "#")))
-
-
-MOST_PATTERNS = 64
-"""Lines that one pattern with braces may become."""
-
-
-def _without_braces(pattern: str) -> list[str]:
-    """`*.{ts,tsx}` as `*.ts` and `*.tsx`: a `.gitignore` knows no braces."""
-    found = re.search(r"{([^{}]*)}", pattern)
-    if found is None:
-        return [pattern]
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    lines = [line for each in found[1].split(",") for line in _without_braces(f"{before}{each}{after}")]
-    return lines[:MOST_PATTERNS]
+def _imports(text: str) -> Sequence[str]:
+    """The paths that a text imports, each once: `@docs/style.md`, outside of code. What names no file comes to nothing later."""
+    names = (match[1].replace("\\ ", " ").rstrip(".") for match in _IMPORT.finditer(_FENCED.sub(" ", text)))
+    # the user's own files are nobody's to name from a workspace
+    return list(islice(dict.fromkeys(name for name in names if name and not name.startswith("~")), MOST_IMPORTS))

@@ -18,6 +18,8 @@ from ullage.session.instructions.heads import LONGEST_HEAD, read_head
         ("paths:\n- a/**\n- b/**", "paths", ("a/**", "b/**")),
         ("globs:", "globs", ()),
         ("globs:\nalwaysApply: false", "globs", ()),
+        ('globs: ["a,b", "c"]', "globs", ("a,b", "c")),
+        ("globs: '{a,b},c'", "globs", ("{a,b}", "c")),
         ("description: Use it: always", "description", ("Use it: always",)),
         ('description: "a, b"', "description", ("a", "b")),
         ("applyTo: '**/*.ts,**/*.tsx'", "applyTo", ("**/*.ts", "**/*.tsx")),

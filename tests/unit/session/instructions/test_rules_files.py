@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from ullage.context.entries import FileTouch
-from ullage.session.instructions.in_force import ALL_CHARACTERS, RulesInForce, rules_from_the_start
-from ullage.session.instructions.rules_files import PLACES, RULES_CHARACTERS, RulesFile, folders_of, rules_in
+from ullage.session.instructions.in_force import ALL_CHARACTERS, LATE_CHARACTERS, RulesInForce, rules_from_the_start
+from ullage.session.instructions.rules_files import MOST_BYTES, MOST_LOOKED_AT, PLACES, RULES_CHARACTERS, RulesFile, folders_of, rules_in
 from ullage.tools.rules.covering import Rule
 from ullage.tools.rules.reading import ReadRules, none_refused
 from ullage.tools.steering import steers
@@ -248,3 +249,89 @@ def test_the_agent_writes_none_of_them_unasked() -> None:
     for place in PLACES:
         name = f"{place.name}/a{place.ending}" if place.ending else place.name
         assert steers(Path(name)), name
+
+
+def test_rules_that_come_late_have_no_more_room_than_there_is(project: Project) -> None:
+    for number in range(100):
+        project.put(f".claude/rules/{number:02}.md", f"---\npaths: '*.py'\n---\n{number:02}" + "x" * 20_000)
+    rules = project.in_force()
+    told = rules.met([touch("a.py")])
+    assert len(told) < LATE_CHARACTERS + 2_000
+    assert "`.claude/rules/02.md`" in told
+    assert "and 68 more" in told
+    assert len(rules.nested()) < LATE_CHARACTERS + 2_000
+    for number in range(100):
+        project.put(f".claude/rules/{number:02}.md", f"---\npaths: '*.py'\n---\n{number:02}" + "y" * 20_000)
+    assert len(rules.changed(".claude/rules/50.md")) < LATE_CHARACTERS + 3_000
+
+
+def test_rules_that_come_late_share_one_room(project: Project) -> None:
+    for name in "abcd":
+        project.put(f"{name}/AGENTS.md", name + "x" * 25_000)
+    rules = project.in_force()
+    told = [rules.met([touch(f"{name}/x.py")]) for name in "abcd"]
+    assert [len(each) > 25_000 for each in told] == [True, True, False, False]
+    assert "`c/AGENTS.md`" in told[2]
+
+
+LONG = "b" * 300
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [("AGENTS.md", f"/{LONG}"), (".claude/rules/x", f"/{LONG}"), (".claude/rules/x.md", f"/{LONG}"), ("CLAUDE.md", "CLAUDE.md")],
+)
+def test_a_link_that_leads_nowhere_ends_nothing(project: Project, name: str, target: str) -> None:
+    path = project.put(name, "")
+    path.unlink()
+    path.symlink_to(target)
+    project.put(".cursorrules", "Use uv.")
+    assert "Use uv." in project.told()
+
+
+def test_an_import_that_can_be_no_path_ends_nothing(project: Project) -> None:
+    project.put("CLAUDE.md", f"Use uv. @{'a' * 300} @docs/{'a/' * 3_000}x")
+    assert "Use uv." in project.told()
+
+
+def test_very_many_imports_do_not_take_long(project: Project) -> None:
+    project.put("CLAUDE.md", " ".join(f"@x{number}" for number in range(40_000)) + " @x" * 40_000)
+    began = time.process_time()
+    assert len(project.found()) == 1
+    assert time.process_time() - began < 2, "some ten milliseconds; each name took half a millisecond"
+
+
+def test_a_head_of_commas_does_not_take_long(project: Project) -> None:
+    project.put(".claude/rules/a.md", f"---\npaths: {',' * 19_000}\n---\nUse uv.")
+    began = time.process_time()
+    assert "Use uv." in project.told()
+    assert time.process_time() - began < 0.5, "some milliseconds; it was quadratic"
+
+
+def test_of_a_large_folder_some_is_looked_at(project: Project) -> None:
+    for number in range(MOST_LOOKED_AT + 500):
+        project.put(f".claude/rules/a/{number:05}.txt", "")
+    for name in ("node_modules/x.md", "a.md"):
+        project.put(f".claude/rules/{name}", f"Rules of {name}.")
+    assert [file.shown for file in project.found()] == [".claude/rules/a.md"]
+
+
+def test_a_large_file_is_not_read(project: Project) -> None:
+    project.put("AGENTS.md", "x" * (MOST_BYTES + 1))
+    assert [each.trouble for each in project.in_force().listed()] == [
+        "it cannot be read: it has 1,000,001 bytes, and 1,000,000 are the most"
+    ]
+
+
+def test_of_one_text_what_holds_always_is_told(project: Project) -> None:
+    project.put(".claude/rules/style.md", "---\npaths: src/**\n---\nUse tabs.")
+    project.put(".clinerules/style.md", "---\npaths: lib/**\n---\nUse tabs.")
+    project.put(".github/copilot-instructions.md", "Use tabs.")
+    assert project.told().endswith("copilot-instructions.md:\n\nUse tabs.")
+    assert ".clinerules" in project.in_force().met([touch("lib/a.py")])
+
+
+def test_line_ends_of_two_kinds_in_a_head(project: Project) -> None:
+    project.put(".cursor/rules/a.mdc", "")
+    (project.folder / ".cursor" / "rules" / "a.mdc").write_bytes(b"---\r\nglobs: *.ts\n---\r\nUse tabs.\n")
+    assert project.told() == ""
