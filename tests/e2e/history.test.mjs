@@ -36,7 +36,7 @@ async function compacted(panel) {
   await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
 }
 
-stage("history", { window: 60_000 }, (scenario) => {
+stage("history", { window: 62_000 }, (scenario) => {
   scenario("a compaction is seen before it is made, then made, undone and redone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
@@ -276,7 +276,7 @@ stage("history", { window: 60_000 }, (scenario) => {
       const offer = panel.getByRole("button", { name: "Undo, and clear old results" });
       await panel
         .getByRole("alert")
-        .getByText(/more than the model's 60,000/)
+        .getByText(/more than the model's 62,000/)
         .waitFor();
       await runCommand(page, "Notifications: Clear All Notifications");
       await screenshot("1-does-not-fit");
