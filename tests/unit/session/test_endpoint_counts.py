@@ -154,7 +154,7 @@ async def test_a_small_prompt_is_not_worth_a_question(folder: Path) -> None:
 
 @pytest.mark.parametrize("status", ["404 Not Found", "405 Method Not Allowed", "501 Not Implemented"])
 async def test_an_endpoint_that_does_not_count_is_asked_once_and_the_gauge_says_that_it_estimates(folder: Path, status: str) -> None:
-    reply = Answer(sse(started(input_tokens=5_000), *text(0, "Hello"), *ended()))
+    reply = Answer(sse(started(input_tokens=20_000), *text(0, "Hello"), *ended()))
     async with ScriptedServer(reply) as server, FakeApi() as fake, stage(folder, fake=fake, base_url=server.url) as here:
         server.counts = Answer("no", status, "text/plain")
         session = await here.new()

@@ -67,7 +67,7 @@ async def test_a_call_that_never_arrives_whole_ends_the_turn(folder: Path, reaso
         for number in range(3):
             call: dict[str, Any] = {"type": "tool_use", "id": f"t{number}", "name": "write_file", "input": {}}
             pieces = [{"type": "input_json_delta", "partial_json": piece}]
-            endpoint.faults.append(streamed(started(input_tokens=10), *block(0, call, *pieces), *ended(reason)))
+            endpoint.faults.append(streamed(started(input_tokens=6_000), *block(0, call, *pieces), *ended(reason)))
         await here.say(session, "Write it")
         assert [notice.text for notice in notices(session)] == [UNREADABLE.end.message]
         assert [call.status for call in calls(session)] == ["failed"] * 3

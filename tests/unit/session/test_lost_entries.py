@@ -39,7 +39,7 @@ def damage(database: sqlite3.Connection) -> None:
 
 
 async def say(here: Stage, session: Session, text: str) -> None:
-    here.fake.enqueue(Call("read_file", {"path": "tank.py"}), Say("It holds 100. " * 20))
+    here.fake.enqueue(Call("read_file", {"path": "tank.py"}), Say("It holds 100. " * 30))
     await here.say(session, text)
     end = next(logged.entry for logged in reversed([*session.in_memory]) if isinstance(logged.entry, TurnEnded))
     assert end == TurnEnded("end_turn")

@@ -30,6 +30,9 @@ MOST_NAMES = 3_000
 DEEPEST = 40
 """Names in one path."""
 
+LONGEST_GLOB = 1_000
+"""Characters of a word with `*` or `?`: Python needs a minute to read one of 40,000 with as many open brackets."""
+
 MOST_FOLDERS = 8
 """In which a command could run, after several `cd`."""
 
@@ -166,7 +169,11 @@ class Operands:
         if not word.has_glob:
             return [word.text]
         names = word.text.split("/")
-        if word.text.startswith("/") or any("**" in name or (name.startswith(".") and _has_glob(name)) for name in names):
+        if (
+            len(word.text) > LONGEST_GLOB
+            or word.text.startswith("/")
+            or any("**" in name or (name.startswith(".") and _has_glob(name)) for name in names)
+        ):
             return None
         found = [word.text]
         for folder in folders:

@@ -17,6 +17,7 @@ from pathlib import Path
 from ullage.platforms.names import trap_in
 from ullage.platforms.system import HERE
 from ullage.tools.command_lines.judge import CHANGES_SHELL, Part, Site
+from ullage.tools.command_lines.lookup import LONGEST_GLOB
 from ullage.tools.rules.patterns import RUNS_OTHERS
 from ullage.tools.rules.refusing import BETWEEN
 
@@ -70,6 +71,9 @@ def _names(folder: Path, word: str, site: Site) -> Iterator[str]:
         yield _plain(word)
         return
     try:
+        if len(word) > LONGEST_GLOB:  # to read it could take a minute, and it may stand for whatever is there
+            yield from (_plain(word), f"{_shown(folder, top)}/")
+            return
         if set(word) & set("*?["):
             found = [folder / each for each in islice(iglob(word, root_dir=folder), MOST_EXPANDED)]  # noqa: PTH207 - as a shell, without hidden names
         else:
