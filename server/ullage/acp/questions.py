@@ -51,14 +51,13 @@ def _choice(question: Question) -> Any:
 
 def given_in(call: ToolCallItem, content: Mapping[str, Any] | None) -> list[Given]:
     """The answers to the call's questions, in their order. A value of another shape than was asked for says nothing, and
-    what is too much is left out: the rest of what the user said counts."""
+    words beyond the most that count are left out."""
     found: list[Given] = []
     for number in range(1, len(call.questions) + 1):
         chosen, text = ((content or {}).get(name) for name in (_chosen(number), _written(number)))
         several = cast("list[object]", chosen) if isinstance(chosen, list) else [chosen]
         ids = tuple(each for each in several if isinstance(each, str) and each)
-        asked = call.questions[number - 1]
-        found.append(Given(ids if asked.multi_select else ids[:1], text[:LONGEST_ANSWER] if isinstance(text, str) else ""))
+        found.append(Given(ids, text[:LONGEST_ANSWER] if isinstance(text, str) else ""))
     return found
 
 
