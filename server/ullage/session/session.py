@@ -21,7 +21,7 @@ from ullage.session.commit_message import Changed, NoMessage, write_commit_messa
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
 from ullage.session.instructions.in_force import ListedRules
-from ullage.session.instructions.prompt_files import PromptFile, called, prompt_files
+from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
@@ -171,7 +171,8 @@ class Session(Parts):
 
     def unqueue(self, prompt_id: str) -> tuple[Ref, ...]:
         """Takes a waiting prompt back, and gives what was attached to it, to be attached again. Raises `SessionError`."""
-        found = (ref_of(attachment, self._surroundings.folders) for attachment in self._queue.remove(prompt_id))
+        attached = (attachment for attachment in self._queue.remove(prompt_id) if not is_called(attachment))
+        found = (ref_of(attachment, self._surroundings.folders) for attachment in attached)
         return tuple(ref for ref in found if ref is not None)
 
     def cancel(self) -> None:

@@ -52,6 +52,8 @@ NAME = r"[a-z0-9](?:[\w:.-]{0,63})"
 
 _NAME = re.compile(NAME, re.IGNORECASE)
 _CALLED = re.compile(rf"/({NAME})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+_CALLS = "The user calls the"
+"""How the text of a called command begins."""
 _ARGUMENT = re.compile(r"\$(ARGUMENTS|[1-9])\b")
 
 Kind = Literal["command", "skill"]
@@ -116,8 +118,14 @@ def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
     said = with_arguments(file.text[:TEXT_CHARACTERS], (match[2] or "").strip())
     if len(file.text) > TEXT_CHARACTERS or len(said) > TEXT_CHARACTERS:
         said = f"{said[:TEXT_CHARACTERS]}\n[cut: the file has {len(file.text):,} characters; read it for the rest]"
-    what = f"The user calls the {file.kind} `/{file.name}` of this project. It stands in `{in_a_line(file.shown)}`"
+    what = f"{_CALLS} {file.kind} `/{file.name}` of this project. It stands in `{in_a_line(file.shown)}`"
     return Attachment(f"{NO_FILE}/{file.name}", f"{what}, and says:\n\n{said}")
+
+
+def is_called(attachment: Attachment) -> bool:
+    """Whether `called` made it: sent again, the prompt gets it anew."""
+    named = attachment.name.removeprefix(NO_FILE)
+    return named != attachment.name and _CALLED.fullmatch(named) is not None and attachment.text.startswith(_CALLS)
 
 
 def with_arguments(text: str, typed: str) -> str:

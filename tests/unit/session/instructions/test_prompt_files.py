@@ -8,6 +8,7 @@ import pytest
 
 from tests.fake_api import Say
 from tests.unit.session.harness import notices, stage
+from ullage.session.attachments import TextRef
 from ullage.session.instructions.prompt_files import (
     MOST_SKILLS,
     SKILL_FOLDERS,
@@ -224,3 +225,15 @@ async def test_a_command_of_the_project_is_a_prompt_with_its_text_attached(folde
 def test_what_stands_in_menus_has_nothing_that_cannot_be_seen(folder: Path) -> None:
     put(folder, ".claude/commands/a.md", "---\ndescription: one\u202e two \u200b\x1b[31m\nargument-hint: <\u2066page>\n---\nText")
     assert [(each.description, each.hint) for each in found(folder)] == [("one two [31m", "<page>")]
+
+
+async def test_a_command_that_is_taken_out_of_the_queue_is_not_attached_twice(folder: Path) -> None:
+    put(folder, ".claude/commands/review.md", "Review it.")
+    async with stage(folder) as here:
+        session = await here.new()
+        first = await session.prompt("Wait.")
+        second = await session.prompt("/review", [TextRef("terminal", "$ ls")])
+        assert session.unqueue(second) == (TextRef("terminal", "$ ls"),)
+        assert first != second
+        session.cancel()
+        await here.idle(session)
