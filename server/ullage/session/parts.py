@@ -86,7 +86,7 @@ class Parts:
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
-        self._rules = RulesInForce(surroundings.folders, self.permits.reading)
+        self._rules = RulesInForce(surroundings.folders, self.permits.reading, entries)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import FileTouch
+from ullage.context.entries import FileTouch, Logged, ToolReturned
 from ullage.context.quoting import in_a_line
 from ullage.session.instructions.rules_files import Always, ByHand, ForFiles, OnRequest, RulesFile, folders_of, rules_in
 from ullage.tools.rules.reading import ReadRules, ReadRulesNow
@@ -78,7 +78,8 @@ class ListedRules:
 class RulesInForce:
     """The rules of one session."""
 
-    def __init__(self, folders: Folders, read_rules: ReadRulesNow) -> None:
+    def __init__(self, folders: Folders, read_rules: ReadRulesNow, entries: Sequence[Logged] = ()) -> None:
+        """`entries` is the log of a session that goes on: what its files brought into force is so still."""
         self._folders = folders
         self._read_rules = read_rules
         self._known: dict[Path, dict[Path, RulesFile]] = {root: self._read(root) for root in folders.roots}
@@ -87,12 +88,19 @@ class RulesInForce:
         """The files with patterns that a touched file fits."""
         self._told_late: dict[Path, int] = {}
         """Characters of what the model was told since the beginning or the last compaction, by file."""
+        self._in_force_with(
+            {touch.path: None for logged in entries if isinstance(logged.entry, ToolReturned) for touch in logged.entry.touched}
+        )
 
     def met(self, touches: Iterable[FileTouch]) -> str:
         """The rules that come into force with these touches, as text for the model; empty where there are none."""
+        return self._tell(self._in_force_with(touch.path for touch in touches))
+
+    def _in_force_with(self, names: Iterable[str]) -> list[RulesFile]:
+        """The rules that come into force with these files, which may say nothing."""
         found: list[RulesFile] = []
-        for touch in touches:
-            path = self._absolute(touch.path)
+        for name in names:
+            path = self._absolute(name)
             if path is None:
                 continue
             for folder in self._below_roots(path):
@@ -102,7 +110,7 @@ class RulesInForce:
             for file in self._fitting(path):
                 self._met.add(file.path)
                 found.append(file)
-        return self._tell(found)
+        return found
 
     def changed(self, name: str) -> str:
         """What to tell the model when a file was changed that may be a rules file; empty where there is nothing to tell."""

@@ -1,4 +1,4 @@
-"""Whether two names are those of one model."""
+"""The clock of the prompt cache: whether two names are those of one model."""
 
 from __future__ import annotations
 
