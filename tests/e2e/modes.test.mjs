@@ -1,7 +1,8 @@
 /** Ask, Plan and Act: what is chosen at the prompt holds, and a plan is edited, commented, sent back and carried out. */
 
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { summaries } from "./harness/fake-api.mjs";
 import {
@@ -47,6 +48,22 @@ const ask = (...questions) => ({ call: "ask_user", input: { questions } });
 /** @param {string} plan */
 const propose = (plan) => ({ call: "propose_plan", input: { plan } });
 
+/** @param {string} workspace */
+async function bringOwnCommands(workspace) {
+  const files = {
+    "CLAUDE.md": "Measure in millimetres.\n",
+    ".cursor/rules/readings.mdc": "---\nglobs: *.csv\n---\nNever change a reading.\n",
+    ".claude/commands/review.md":
+      "---\ndescription: Read a page of the manual\nargument-hint: [page]\n---\nRead page $1 as a sailor would.\n",
+    ".claude/commands/undo.md": "Not me.\n",
+    ".agents/skills/tides/SKILL.md": "---\nname: tides\ndescription: How tide tables are read\n---\nFrom left to right.\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(workspace, dirname(name)), { recursive: true });
+    await writeFile(join(workspace, name), text);
+  }
+}
+
 stage("modes", {}, (scenario) => {
   scenario(
     "in Ask mode nothing is changed, and the panel shows the mode",
@@ -64,6 +81,27 @@ stage("modes", {}, (scenario) => {
       await itemsOf(panel, "assistant").getByText("I would make a file.").waitFor();
       assert.ok(!(await readdir(workspace)).includes("made.txt"));
       await screenshot("2-refused-by-the-mode");
+    },
+  );
+
+  scenario(
+    "commands of the project stand in the menu, and what its rules take is listed",
+    { goesOn: true, prepare: bringOwnCommands },
+    async ({ page, api, screenshot }) => {
+      const panel = await openPanel(page);
+      await promptBox(panel).fill("/re");
+      await panel.getByRole("option", { name: "/review [page]" }).waitFor();
+      await screenshot("1-menu");
+      await promptBox(panel).fill("/rules");
+      await page.keyboard.press("Enter");
+      const listed = itemsOf(panel, "notice").last();
+      await listed.getByText("in force once the agent touches a file that fits *.csv").waitFor();
+      await listed.getByText("Mind: Ullage has a command of the same name.").waitFor();
+      await screenshot("2-rules");
+      await api.enqueue({ say: "Page 12 reads well." });
+      await sendAndFinish(panel, "/review 12");
+      await screenshot("3-called");
+      assertHolds(JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1)), "Read page 12 as a sailor would.");
     },
   );
 

@@ -26,11 +26,17 @@ class Head:
     values: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict[str, str | tuple[str, ...]])
     trouble: str = ""
     """What cannot be read in it, in words for the user; empty where all can."""
+    lines: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What stands behind each name on its line."""
 
     def text(self, name: str) -> str:
         """A text; empty where there is none. A list is joined by commas."""
         value = self.values.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
+
+    def as_written(self, name: str) -> str:
+        """What stands on its line, brackets included: `argument-hint: [page]` is no list to those who write it."""
+        return _unquoted(self.lines.get(name, ""))
 
     def items(self, name: str) -> tuple[str, ...]:
         """A list, or the parts of a text between its commas; none of them is empty."""
@@ -51,12 +57,13 @@ def read_head(text: str) -> Head:
     end = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE).search(text, begin.end(), begin.end() + LONGEST_HEAD)
     if end is None:
         return Head(text, trouble="its head has no second line of ---")
-    values, trouble = _values(text[begin.end() : end.start()].splitlines())
-    return Head(text[end.end() :].lstrip("\n"), values, trouble)
+    values, trouble, written = _values(text[begin.end() : end.start()].splitlines())
+    return Head(text[end.end() :].lstrip("\n"), values, trouble, written)
 
 
-def _values(lines: list[str]) -> tuple[dict[str, str | tuple[str, ...]], str]:
+def _values(lines: list[str]) -> tuple[dict[str, str | tuple[str, ...]], str, dict[str, str]]:
     values: dict[str, str | tuple[str, ...]] = {}
+    written: dict[str, str] = {}
     trouble, at = "", 0
     while at < len(lines):
         line, at = lines[at], at + 1
@@ -70,8 +77,9 @@ def _values(lines: list[str]) -> tuple[dict[str, str | tuple[str, ...]], str]:
         while at < len(lines) and (not lines[at].strip() or lines[at][0] in " \t" or (not key[2] and _ITEM.fullmatch(lines[at]))):
             below.append(lines[at])
             at += 1
-        values[key[1]] = _value((key[2] or "").strip(), below)
-    return values, trouble
+        written[key[1]] = (key[2] or "").strip()
+        values[key[1]] = _value(written[key[1]], below)
+    return values, trouble, written
 
 
 def _value(first: str, below: list[str]) -> str | tuple[str, ...]:

@@ -180,7 +180,7 @@ def _skill(folder: str, shown: str, head: Head) -> PromptFile:
         "skill",
         name or folder.lower(),
         description,
-        _plain(head.text("argument-hint"))[:HINT_CHARACTERS],
+        _plain(head.as_written("argument-hint"))[:HINT_CHARACTERS],
         shown,
         head.body.strip(),
         trouble,
@@ -203,7 +203,7 @@ def _command(name: str, shown: str, head: Head) -> PromptFile:
     body = head.body.strip()
     first = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip("# \t")), "")
     description = _plain(head.text("description") or first)[:DESCRIPTION_CHARACTERS]
-    hint = _plain(head.text("argument-hint"))[:HINT_CHARACTERS] or ("[arguments]" if _ARGUMENT.search(body) else "")
+    hint = _plain(head.as_written("argument-hint"))[:HINT_CHARACTERS] or ("[arguments]" if _ARGUMENT.search(body) else "")
     trouble = head.trouble or ("" if body else "it is empty")
     if not trouble and _NAME.fullmatch(name) is None:
         trouble = "its name has other characters than letters, digits and hyphens"

@@ -62,7 +62,7 @@ def for_the_agent(folder: Path) -> str:
         (
             ".claude/commands/Fix.md",
             "---\ndescription: Mend\nargument-hint: [issue]\n---\nFix $ARGUMENTS",
-            ("command", "fix", "Mend", "issue"),
+            ("command", "fix", "Mend", "[issue]"),
         ),
         (".ullage/commands/plan.md", "Plan it.", ("command", "plan", "Plan it.", "")),
         (".cursor/commands/plan.md", "Plan it.", ("command", "plan", "Plan it.", "")),
