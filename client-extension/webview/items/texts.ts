@@ -82,7 +82,7 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
     const body = element(
       "div",
       { className: "notice-body" },
-      element("div", {}, ...withCode(notice.text)),
+      element("div", { className: "notice-text" }, ...withCode(notice.text)),
       buttons.length > 0 && element("div", { className: "button-row" }, ...buttons),
     );
     setChildren(root, icon(ICONS[notice.level], "notice-icon"), body);

@@ -134,8 +134,9 @@ class RulesInForce:
         return "\n\n".join(text for text in (*(file.told for file in fitting), left_out) if text)
 
     def listed(self) -> Sequence[ListedRules]:
-        """All rules files that are known, for the user: what each takes, and whether it is in force."""
-        return [ListedRules(file.shown, self._takes(file), self._state(file), file.trouble, file.source) for file in self._all()]
+        """The rules files that there are now, for the user: what each takes, and whether it is in force."""
+        now = (file for folder in self._known for file in self._read(folder).values())
+        return [ListedRules(file.shown, self._takes(file), self._state(file), file.trouble, file.source) for file in now]
 
     def _takes(self, file: RulesFile) -> int:
         if file.text and isinstance(file.when, OnRequest):

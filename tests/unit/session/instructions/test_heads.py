@@ -46,6 +46,14 @@ def test_a_text(lines: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "expected"),
+    [("[page]", "[page]"), ("[page] [style]", "[page] [style]"), ('"[page]"', "[page]"), ("<page> # note", "<page>"), ("", "")],
+)
+def test_what_is_written(line: str, expected: str) -> None:
+    assert read_head(f"---\nargument-hint: {line}\n---\n").as_written("argument-hint") == expected
+
+
+@pytest.mark.parametrize(
     ("value", "expected"), [("true", True), ("True", True), ("yes", True), ("false", False), ("", False), ("maybe", False)]
 )
 def test_a_flag(value: str, expected: bool) -> None:

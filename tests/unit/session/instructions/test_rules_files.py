@@ -335,3 +335,12 @@ def test_line_ends_of_two_kinds_in_a_head(project: Project) -> None:
     project.put(".cursor/rules/a.mdc", "")
     (project.folder / ".cursor" / "rules" / "a.mdc").write_bytes(b"---\r\nglobs: *.ts\n---\r\nUse tabs.\n")
     assert project.told() == ""
+
+
+def test_what_is_listed_is_what_there_is_now(project: Project) -> None:
+    gone = project.put("AGENTS.md", "Use uv.")
+    rules = project.in_force()
+    gone.unlink()
+    project.put("CLAUDE.md", "Use pip.")
+    assert [(each.shown, each.state) for each in rules.listed()] == [("CLAUDE.md", "in force")]
+    assert rules.changed("AGENTS.md") != "", "what the agent is told of is another matter"
