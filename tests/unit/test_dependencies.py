@@ -24,8 +24,9 @@ MAY_IMPORT = {
     "workspace": {"context", "platforms", "processes"},
     "models": {"context", "store", "workspace"},
     "tools": {"context", "platforms", "store", "workspace", "processes"},
-    "session": {"context", "store", "workspace", "models", "tools"},
-    "replay": {"context", "store", "models", "processes"},
+    "recorded": {"context", "store", "models"},
+    "session": {"context", "store", "workspace", "models", "tools", "recorded"},
+    "replay": {"context", "store", "models", "processes", "recorded"},
     "lsp": {"context", "store", "workspace", "models", "tools", "session"},
     "acp": {"context", "store", "workspace", "models", "tools", "session"},
 }

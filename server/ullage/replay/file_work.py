@@ -22,13 +22,13 @@ from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.cost import as_if
-from ullage.replay.readers import NotATranscript, sessions_in
+from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.simulating.views import Views
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 Format: TypeAlias = Literal["table", "json"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, UserPrompt
-from ullage.replay.transcript import RecordedCompaction, Source, Transcript
+from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 MODEL = "claude-opus-5"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.unit.context.logs import PRELUDE, compaction, prompt, says
-from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use, written
+from tests.unit.recorded.readers.recorded import Claude, Line, codex, result, text, use, written
 from ullage.cli import main
 from ullage.context.compaction_entries import Summarised
 from ullage.replay.pricing.recorded_models import as_of

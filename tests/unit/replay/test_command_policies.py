@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.unit.context.logs import PRELUDE, compaction, prompt, says
-from tests.unit.replay.readers.recorded import Claude, result, use, written
+from tests.unit.recorded.readers.recorded import Claude, result, use, written
 from tests.unit.replay.test_command import counted
 from ullage import installed_policies
 from ullage.cli import main

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ullage.context.blocks import AssistantBlock, Text, ToolUse, Usage
 from ullage.context.counting.tokens import estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Entry, FileTouch, Logged, ToolReturned, UserPrompt
-from ullage.replay.transcript import RecordedCompaction, Source, Transcript
+from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 MODEL = "claude-opus-4-5"
 PRELUDE = 20_000

@@ -13,7 +13,7 @@ from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import compactions, items, stage
 from ullage.context.entries import UserPrompt
 from ullage.context.policies.ullage import ULLAGE
-from ullage.replay.readers import own_log
+from ullage.recorded.readers import own_log
 from ullage.replay.simulating.prepared import Prepared
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.session.timeline.items import UserItem

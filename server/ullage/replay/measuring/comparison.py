@@ -14,7 +14,7 @@ from math import sqrt
 from operator import add
 
 from ullage.context.blocks import Usage
-from ullage.replay.measuring.retention import KindRetention
+from ullage.recorded.retention import KindRetention
 from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars, total_usage
 

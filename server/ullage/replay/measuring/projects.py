@@ -19,7 +19,7 @@ from random import Random
 from ullage.replay.measuring.comparison import OPTIMUM, Comparison
 from ullage.replay.measuring.figures import Row
 from ullage.replay.measuring.leaving_out import LEFT_OUT, left_out, variants_in
-from ullage.replay.measuring.retention import KindRetention, Share
+from ullage.recorded.retention import KindRetention, Share
 from ullage.replay.measuring.runs import Retained
 
 DRAWS = 1_000

@@ -14,9 +14,9 @@ from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
-from ullage.replay.measuring.retention import Cut, Search, Seen, SessionFacts, Share, View, by_kind, entries_after, judged, session_facts
+from ullage.recorded.retention import Cut, Search, Seen, SessionFacts, Share, View, by_kind, entries_after, judged, session_facts
 from ullage.replay.measuring.runs import Retained
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchHit, SearchIndex

@@ -18,7 +18,7 @@ from ullage.context.entries import AssistantReply, Logged
 from ullage.models.model import Prices
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of, tokenizer_share, tokens_factor
 from ullage.replay.pricing.recorded_requests import RecordedRequest, habits_of, requests_of
-from ullage.replay.transcript import RecordedCompaction, Transcript
+from ullage.recorded.transcript import RecordedCompaction, Transcript
 
 SUMMARY_REQUEST_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the size of the instructions that coding agents use."""

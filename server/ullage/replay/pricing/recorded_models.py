@@ -10,7 +10,7 @@ import re
 from ullage.context.counting.media import LIMITS, ImageLimits
 from ullage.models.known_models import OLD_TOKENIZER, OTHER_TOKENIZERS, card_from_table, price_list
 from ullage.models.model import Prices
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 _DECORATION = re.compile(r"^.*/|^.*(?=claude-)|\[1m\]$|-v\d+(:\d+)?$|@[\w-]+$")
 """What gateways put around a model's name: a provider before it; a version, a date or a window behind it."""

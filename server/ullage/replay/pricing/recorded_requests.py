@@ -19,7 +19,7 @@ from ullage.context.counting.media import media_tokens as tokens_of_media
 from ullage.context.counting.prompt_cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt, media_in
-from ullage.replay.transcript import Source, Transcript
+from ullage.recorded.transcript import Source, Transcript
 
 SYSTEM_SHARE = 0.65
 """How much of what precedes the first prompt is system prompt and tools, which a compaction leaves in place; the rest (rules,

@@ -15,7 +15,7 @@ from ullage.replay.measuring.comparison import Choice, Standing, choose, compare
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
-from ullage.replay.measuring.retention import Acquired, KindRetention, Share
+from ullage.recorded.retention import Acquired, KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of

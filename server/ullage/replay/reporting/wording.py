@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 from ullage.replay.measuring.figures import Figures
 from ullage.replay.measuring.projects import COVERAGE, DRAWS, FEWEST_SESSIONS, Estimate, Interval
-from ullage.replay.measuring.retention import WINDOW_MESSAGES
+from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.replay.readers.values import printable
+from ullage.recorded.readers.values import printable
 
 ABSENT = "-"
 """Stands where there is no figure."""

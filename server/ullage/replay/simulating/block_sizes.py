@@ -23,7 +23,7 @@ from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, 
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.replay.pricing.recorded_requests import CHANGED, OPENING, SYSTEM, SYSTEM_ANEW, RecordedRequest, pieces_of, requests_of
 from ullage.replay.simulating.carried import Carried
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 
 class Size(NamedTuple):

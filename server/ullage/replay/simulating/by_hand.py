@@ -24,9 +24,9 @@ from ullage.context.compaction_entries import Compaction, CompactionRedone, Comp
 from ullage.context.engines.engine import summary_room
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.projection import Projection
-from ullage.replay.readers.entries import relative
+from ullage.recorded.readers.entries import relative
 from ullage.replay.simulating.means import ReplayMeans
-from ullage.replay.transcript import ByHand, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
+from ullage.recorded.transcript import ByHand, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
 
 
 class HandsOfTheUser:

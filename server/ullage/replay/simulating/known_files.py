@@ -21,7 +21,7 @@ from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturn
 from ullage.context.policy import RestoreOptions
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out
-from ullage.replay.readers.entries import PATCH_START, PATCHED
+from ullage.recorded.readers.entries import PATCH_START, PATCHED
 
 _OLD_TEXT_KEYS = ("old_string", "old_text", "old_str", "oldString", "oldText")
 _NEW_TEXT_KEYS = ("new_string", "new_text", "new_str", "newString", "newText")

@@ -24,7 +24,7 @@ from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.outcome import Leaves, Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.replay.transcript import RecordedCompaction
+from ullage.recorded.transcript import RecordedCompaction
 
 OPTIMUM = "optimum"
 """Its name among the policies."""

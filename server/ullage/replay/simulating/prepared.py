@@ -20,7 +20,7 @@ from ullage.replay.pricing.recorded_models import window_in
 from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
 from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.simulating.carried import tells_prelude
-from ullage.replay.transcript import RecordedCompaction, Transcript
+from ullage.recorded.transcript import RecordedCompaction, Transcript
 
 WRITING_SECONDS = 30.0
 """Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/asking.py`)."""

@@ -35,7 +35,7 @@ from ullage.replay.simulating.by_hand import HandsOfTheUser
 from ullage.replay.simulating.means import ReplayMeans, at_once
 from ullage.replay.simulating.outcome import Outcome, Watch
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
-from ullage.replay.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
+from ullage.recorded.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 
 
 def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Outcome:

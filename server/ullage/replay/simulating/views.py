@@ -19,7 +19,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, place
 from ullage.models.serialise import Serialiser
 from ullage.replay.simulating.outcome import Epoch
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 ABOUT = (
     "Indices count the messages that the session would have sent without any compaction, from 0: neighbours of one role are one message, "

@@ -27,7 +27,7 @@ from ullage.context.compaction_entries import (
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Attachment, Clipped, Entry, Logged, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.retention import Seen, View
+from ullage.recorded.retention import Seen, View
 
 LINES = [f"the valve {number:02} of the tank is open" for number in range(40)]
 TEN = "\n".join(LINES[:10])

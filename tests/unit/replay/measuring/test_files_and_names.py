@@ -10,7 +10,7 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.blocks import Json
 from ullage.context.entries import FileTouch
 from ullage.replay.measuring.files_and_names import Named, file_calls, files_printed, files_read_again, named, needed_pairs, restoring, tied
-from ullage.replay.measuring.retention import Cut, Share
+from ullage.recorded.retention import Cut, Share
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.replay.measuring.projects import FEWEST_SESSIONS, estimate, ratio_interval
-from ullage.replay.measuring.retention import Share
+from ullage.recorded.retention import Share
 
 
 @st.composite

@@ -9,8 +9,8 @@ from ullage.context.entries import FileTouch
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Left, Needed, left_by
-from ullage.replay.measuring.retention import Acquired, Share
-from ullage.replay.transcript import Transcript
+from ullage.recorded.retention import Acquired, Share
+from ullage.recorded.transcript import Transcript
 
 RESTORED = RestoredFile("src/back.py", "x = 1", "whole", "aa")
 

@@ -14,7 +14,7 @@ from ullage.context.counting.prompt_cache import START
 from ullage.context.entries import AssistantReply, Entry, Notice, Prelude
 from ullage.replay.pricing.cost import Prediction, predict
 from ullage.replay.pricing.recorded_requests import HABITS, requests_of
-from ullage.replay.transcript import RecordedCompaction, Source, Transcript
+from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 Read = int
 Written = int

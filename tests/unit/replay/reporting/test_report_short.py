@@ -13,7 +13,7 @@ from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.reporting.report_short import MOST_SESSIONS, as_short
 from ullage.replay.reporting.report_table import WIDTH, as_table
-from ullage.replay.transcript import Repair
+from ullage.recorded.transcript import Repair
 
 SCREEN = 24
 """Lines."""

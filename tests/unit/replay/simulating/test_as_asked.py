@@ -35,7 +35,7 @@ from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.replay.simulating.simulation import _Simulation  # pyright: ignore[reportPrivateUsage]
-from ullage.replay.transcript import RecordedCompaction
+from ullage.recorded.transcript import RecordedCompaction
 
 WIDE = 1_000_000
 """Tokens of the window."""

@@ -43,7 +43,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.runs import Places
-from ullage.replay.readers.own_log import read
+from ullage.recorded.readers.own_log import read
 from ullage.replay.simulating import means, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings

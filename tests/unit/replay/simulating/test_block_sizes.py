@@ -8,7 +8,7 @@ from tests.unit.replay.recorded import call, compacted, prompt, reply, returned,
 from tests.unit.replay.working import working_session
 from ullage.replay.pricing.recorded_models import window_in, window_of
 from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 
 def totals(sizes: RecordedSizes) -> list[int]:

@@ -18,7 +18,7 @@ from ullage.replay.simulating.optimum import Choice, Step, best_schedule, cheape
 from ullage.replay.simulating.outcome import Leaves
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.replay.transcript import Source, Transcript
+from ullage.recorded.transcript import Source, Transcript
 
 MODELS = ("claude-opus-4-5", "claude-haiku-5-5", "claude-sonnet-4-5")
 

@@ -24,7 +24,7 @@ from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
 from ullage.replay.simulating.outcome import USUAL_SUMMARY_TOKENS
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.replay.transcript import Transcript
+from ullage.recorded.transcript import Transcript
 
 
 class Summarising(Unchanging):

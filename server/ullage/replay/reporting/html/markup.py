@@ -11,7 +11,7 @@ from html import escape, unescape
 from math import ceil, floor, log10
 from typing import TypeAlias
 
-from ullage.replay.readers.values import printable
+from ullage.recorded.readers.values import printable
 
 
 class Markup(str):

@@ -12,7 +12,7 @@ from ullage.context.counting.prompt_cache import LOOK_BACK
 from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Choice, Comparison, Standing
 from ullage.replay.measuring.figures import Report, together
 from ullage.replay.measuring.files_and_names import NEAR_CHARACTERS
-from ullage.replay.measuring.retention import WINDOW_MESSAGES
+from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting import wording

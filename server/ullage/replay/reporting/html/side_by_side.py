@@ -8,7 +8,7 @@ from typing import Literal
 
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
 from ullage.replay.measuring.projects import BESIDE, ByProject, Interval, OfPolicy
-from ullage.replay.measuring.retention import WINDOW_MESSAGES, Share
+from ullage.recorded.retention import WINDOW_MESSAGES, Share
 from ullage.replay.reporting.html.markup import Markup, joined, tag
 from ullage.replay.reporting.wording import ABSENT, PROJECTS, estimated, money, number, percent, whole_percent, with_interval
 

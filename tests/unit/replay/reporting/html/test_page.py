@@ -19,10 +19,10 @@ from ullage.replay.measuring.figures import Calls, Figures, Report
 from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.replay.readers.values import printable
+from ullage.recorded.readers.values import printable
 from ullage.replay.reporting.html.markup import tag
 from ullage.replay.reporting.html.page import Settings, as_html
-from ullage.replay.transcript import Repair
+from ullage.recorded.transcript import Repair
 
 VOID = {"meta", "br", "hr"}
 

@@ -1,0 +1,258 @@
+"""What Claude Code's messages hold, as values: content blocks, whole replies, and attachments.
+
+A block that has no value of its own becomes text. A reply has a line for each block, all with the same id, written while it streamed.
+Early lines carry the `output_tokens` of a reply that has just begun. Since version 2.1 an attachment is a line of its own: it has what
+the model is told beside the conversation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
+from ullage.context.counting.tokens import estimate_block
+from ullage.context.entries import AssistantReply
+from ullage.models.known_models import card_from_table
+from ullage.recorded.readers.claude_lines import Line
+from ullage.recorded.readers.entries import IMAGES_NOTE, Shown, shown_document, shown_image
+from ullage.recorded.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, Tally, unknown
+from ullage.recorded.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
+
+NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was larger by them than is shown"
+
+
+REFUSED = ("The user doesn't want to proceed with this tool use.", "Permission for this tool use was denied.")
+"""How Claude Code tells the model that the user did not allow a call."""
+REASON = re.compile(r"\bthe user said:\s*(.+)", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tool's result as it lies in a user message."""
+
+    tool_use_id: str
+    content: str
+    is_error: bool
+    media_tokens: int = 0
+    """Of images and documents in it, for which `content` has words alone."""
+
+
+def refusal_in(result: Result) -> str | None:
+    """What the user said where they refused the call, empty where nothing; None where they did not refuse."""
+    if not result.is_error or not result.content.startswith(REFUSED):
+        return None
+    said = REASON.search(result.content)
+    return said[1].strip() if said else ""
+
+
+def _assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[AssistantBlock]:
+    """What the model said in one line."""
+    blocks: list[AssistantBlock] = []
+    for value in content:
+        block = as_object(value)
+        kind = as_text(block.get("type"))
+        if kind == "tool_use":
+            name = as_text(block.get("name"))
+            tally.count(ODD_NAME, int(name != as_tool_name(name)))
+            blocks.append(ToolUse(as_text(block.get("id")), as_tool_name(name), as_tool_input(block.get("input"))))
+        elif kind == "thinking":
+            blocks.append(Thinking(as_text(block.get("thinking")), as_text(block.get("signature"))))
+        elif kind == "redacted_thinking":
+            blocks.append(RedactedThinking(as_text(block.get("data"))))
+        elif kind == "server_tool_use" or kind.endswith("_tool_result"):
+            tally.count(PROVIDER_TOOL, int(kind == "server_tool_use"))
+            blocks.append(Text(as_json_text(value)))
+        else:
+            blocks.append(Text(text_of(value, model, tally)))
+    return blocks
+
+
+def result_of(block: JsonObject, model: str, tally: Tally) -> Result:
+    """The result that a `tool_result` block stands for."""
+    content = block.get("content")
+    media = 0
+    if content is None or isinstance(content, str):
+        text = content or ""
+    else:
+        parts = as_list(content) or [content]
+        text = "\n".join(text_of(part, model, tally) for part in parts)
+        media = media_tokens(parts, model)
+    return Result(as_text(block.get("tool_use_id")), text, block.get("is_error") is True, media)
+
+
+def text_of(value: Json, model: str, tally: Tally) -> str:
+    """The text of a block that is text, or the words that stand for it; an unknown one as its JSON, which has its size."""
+    if isinstance(value, str):
+        return value
+    block = as_object(value)
+    match as_text(block.get("type")):
+        case "text":
+            return as_text(block.get("text"))
+        case "image":
+            tally.note(IMAGES_NOTE)
+            return _image(block, model).words
+        case "document":
+            source = as_object(block.get("source"))
+            if source.get("type") == "text":
+                return as_text(source.get("data"))
+            shown = shown_document(as_text(source.get("data")))
+            tally.note(NO_PAGES if not shown.tokens else "Documents (PDF) are counted by their pages, at what a page of prose takes")
+            return shown.words
+        case "tool_reference":
+            return f"[tool {as_text(block.get('tool_name'))}]"
+        case "":
+            tally.count(ODD_MESSAGE)
+            return "" if not block else as_json_text(value)
+        case kind:
+            tally.count(unknown("blocks", kind))
+            return as_json_text(value)
+
+
+def media_tokens(parts: Sequence[Json], model: str) -> int:
+    """Tokens of the images and documents among the blocks."""
+    return sum(_media_tokens(as_object(part), model) for part in parts)
+
+
+def _media_tokens(block: JsonObject, model: str) -> int:
+    match as_text(block.get("type")):
+        case "image":
+            return _image(block, model).tokens
+        case "document":
+            source = as_object(block.get("source"))
+            return 0 if source.get("type") == "text" else shown_document(as_text(source.get("data"))).tokens
+        case _:
+            return 0
+
+
+def _image(block: JsonObject, model: str) -> Shown:
+    card = card_from_table(model)
+    return shown_image(as_text(as_object(block.get("source")).get("data")), old_model=card is not None and card.tokenizer == "3.0")
+
+
+_SURELY_TOO_FEW = 0.5
+"""Recorded output under this share of what the text must take is that of a reply which had just begun. In recorded sessions
+placeholders lie under 0.12 in nine of ten replies, final counts over 0.7."""
+
+
+@dataclass(slots=True)
+class Reply:
+    """A reply as far as its lines were read."""
+
+    id: str
+    model: str = ""
+    at: float = 0.0
+    is_answered: bool = False
+    """Whether a result of its calls came already: what is written later does not move its time."""
+    blocks: list[AssistantBlock] = field(default_factory=list[AssistantBlock])
+    usage: Usage | None = None
+    stop_reason: str = ""
+    output_is_estimated: bool = False
+    _known: set[object] = field(default_factory=set[object])
+
+    def add(self, line: Line, tally: Tally) -> list[AssistantBlock]:
+        """Takes in one more of its lines; gives the blocks that are new. Those that it has already are not taken twice."""
+        self.model = as_text(line.message.get("model")) or self.model
+        self.stop_reason = as_text(line.message.get("stop_reason")) or self.stop_reason
+        if not self.is_answered:
+            self.at = line.at or self.at
+        usage = usage_of(line.message.get("usage"))
+        if usage is not None:
+            before = self.usage.output_tokens if self.usage is not None else 0
+            self.usage = replace(usage, output_tokens=max(usage.output_tokens, before))
+        new = [block for block in _assistant_blocks(line.content, self.model, tally) if self._is_new(block)]
+        self.blocks.extend(new)
+        return new
+
+    def _is_new(self, block: AssistantBlock) -> bool:
+        key = (block.id, block.name, as_json_text(dict(block.input))) if isinstance(block, ToolUse) else block
+        is_new = key not in self._known
+        self._known.add(key)
+        return is_new
+
+    @property
+    def calls(self) -> list[ToolUse]:
+        """The tools that it calls."""
+        return [block for block in self.blocks if isinstance(block, ToolUse)]
+
+    def finished(self, tally: Tally) -> AssistantReply:
+        """The reply, with an estimate of its output where the true count was never written."""
+        if self.usage is None:
+            tally.count(NO_USAGE)
+        elif not self.stop_reason:
+            said = _estimated_output(self.blocks, self.model)
+            if self.usage.output_tokens < said * _SURELY_TOO_FEW:
+                tally.count(PLACEHOLDER_OUTPUT)
+                self.usage = replace(self.usage, output_tokens=said)
+                self.output_is_estimated = True
+        stop_reason = self.stop_reason or ("tool_use" if self.calls else "end_turn")
+        return AssistantReply(self.id, tuple(self.blocks), self.model, stop_reason, self.usage)
+
+
+def usage_of(value: Json) -> Usage | None:
+    """The token counts of a message; None where it has none, or all are zero. Writes of no known life are taken as of 5 minutes."""
+    counts = as_object(value)
+    written = as_count(counts.get("cache_creation_input_tokens")) or 0
+    split = as_object(counts.get("cache_creation"))
+    for_an_hour = as_count(split.get("ephemeral_1h_input_tokens")) or 0
+    for_minutes = as_count(split.get("ephemeral_5m_input_tokens")) or 0
+    usage = Usage(
+        input_tokens=as_count(counts.get("input_tokens")) or 0,
+        output_tokens=as_count(counts.get("output_tokens")) or 0,
+        cache_read_tokens=as_count(counts.get("cache_read_input_tokens")) or 0,
+        cache_write_5m_tokens=max(for_minutes, written - for_an_hour),
+        cache_write_1h_tokens=for_an_hour,
+    )
+    return usage if usage.context_tokens > 0 else None
+
+
+def _estimated_output(blocks: Sequence[AssistantBlock], model: str) -> int:
+    card = card_from_table(model)
+    factor = card.characters_per_token_factor if card is not None else 1.0
+    return round(factor * sum(estimate_block(block) for block in blocks))
+
+
+_SILENT = {
+    "command_permissions",
+    "already_read_file",
+    "hook_cancelled",
+    "hook_non_blocking_error",
+    "hook_error_during_execution",
+}
+_HOOKS_THE_MODEL_HEARS = ("SessionStart", "UserPromptSubmit")
+
+
+def is_silent(attachment: JsonObject) -> bool:
+    """Whether the model is not shown it."""
+    kind = as_text(attachment.get("type"))
+    if kind == "hook_success":
+        return attachment.get("hookEvent") not in _HOOKS_THE_MODEL_HEARS
+    return kind in _SILENT
+
+
+def attachment_text(attachment: JsonObject) -> str:
+    """What the model was told, as far as the line holds it; empty where it does not."""
+    snippet = as_text(attachment.get("snippet"))
+    if snippet:
+        return f"{as_text(attachment.get('filename'))} was changed:\n{snippet}"
+    content = as_object(attachment.get("content"))
+    of_the_file = as_object(content.get("file")).get("content")
+    for value in (of_the_file, content.get("content"), *(attachment.get(name) for name in ("prompt", "content", "planContent"))):
+        text = _joined(value)
+        if text:
+            return text
+    return ""
+
+
+def _joined(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    return "\n".join(text for text in map(_text, as_list(value)) if text)
+
+
+def _text(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    block = as_object(part)
+    return as_text(block.get("text")) or as_text(block.get("content"))

@@ -1,0 +1,185 @@
+"""The lines of a Claude Code transcript, and which of them are the conversation that was continued.
+
+A line is cut down to what is needed, since many repeat whole files beside the message. Each line names the one before it. A user who
+goes back and says something else starts another branch. Calls that run side by side branch too, and there nothing was taken back: all
+lines of one reply and all results of its calls belong together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Json
+from ullage.context.entries import Answer, TouchKind
+from ullage.recorded.readers.entries import FileOnDisk
+from ullage.recorded.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
+from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
+
+LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "progress"]
+"""Kinds that are links of the conversation's chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. `uuid` is never empty; other texts are where it does not have them, `at` is 0.0 without a time."""
+
+    kind: LineKind
+    uuid: str
+    parent: str
+    session: str
+    folder: str
+    at: float
+    content: list[Json]
+    """The blocks of the message; a plain text is one block."""
+    message: JsonObject
+    """The message but for its content; of an attachment or a system line what it says of itself."""
+    request: str = ""
+    """What tells the calls of the model apart. Some servers give all their replies the same id, and no id to their requests;
+    then it is the turn and the tokens that were sent."""
+    is_meta: bool = False
+    is_summary: bool = False
+    is_hidden: bool = False
+    """Shown to the user, not to the model."""
+    is_error: bool = False
+    """Written by the program in the model's place."""
+    is_queued: bool = False
+    """Given to the running turn, and only told of by the queue."""
+    file: FileOnDisk | None = None
+    answers: tuple[Answer, ...] = ()
+    """What the user answered to the questions of a call; an answer in their own words looks like one that was chosen."""
+
+
+def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
+    """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none.
+
+    `turn` says how many prompts came before it in the file.
+    """
+    message = as_object(value.get("message"))
+    parent = as_text(value.get("parentUuid"))
+    if kind == "system":
+        parent = parent or as_text(value.get("logicalParentUuid"))
+        about = {name: value[name] for name in ("subtype", "compactMetadata") if name in value}
+    elif kind == "attachment":
+        about = as_object(value.get("attachment"))
+    else:
+        about = {name: message[name] for name in ("id", "model", "usage", "stop_reason") if name in message}
+    is_summary = value.get("isCompactSummary") is True
+    return Line(
+        kind=kind,
+        uuid=as_text(value.get("uuid")) or unnamed,
+        parent=parent,
+        session=as_text(value.get("sessionId")),
+        folder=as_text(value.get("cwd")),
+        at=as_seconds(value.get("timestamp")),
+        content=_blocks(message.get("content")),
+        message=about,
+        request=as_text(value.get("requestId")) or f"{turn} {_sent(message)}",
+        is_meta=value.get("isMeta") is True,
+        is_summary=is_summary,
+        is_hidden=value.get("isVisibleInTranscriptOnly") is True and not is_summary,
+        is_error=value.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>",
+        file=_file_on_disk(as_object(value.get("toolUseResult"))),
+        answers=_answers(as_object(as_object(value.get("toolUseResult")).get("answers"))),
+    )
+
+
+def queued_line(text: str, value: JsonObject, parent: str, name: str) -> Line:
+    """A prompt that left the queue for the running turn: `value` is the line that says so."""
+    return Line(
+        kind="user",
+        uuid=name,
+        parent=parent,
+        session=as_text(value.get("sessionId")),
+        folder="",
+        at=as_seconds(value.get("timestamp")),
+        content=_blocks(text),
+        message={},
+        is_queued=True,
+    )
+
+
+def _sent(message: JsonObject) -> str:
+    counts = as_object(message.get("usage"))
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return " ".join(str(as_count(counts.get(name))) for name in names)
+
+
+def _blocks(content: Json) -> list[Json]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return as_list(content)
+
+
+def _file_on_disk(result: JsonObject) -> FileOnDisk | None:
+    if result.get("type") in ("create", "update"):
+        kind: TouchKind = "created" if result.get("type") == "create" else "edited"
+        return FileOnDisk(kind, _sha256(as_text(result.get("content"))), partial=False)
+    read = as_object(result.get("file"))
+    text = read.get("content")
+    if not isinstance(text, str):
+        return None
+    lines, total, start = (as_count(read.get(name)) for name in ("numLines", "totalLines", "startLine"))
+    partial = (start or 1) > 1 or lines is None or total is None or lines < total
+    return FileOnDisk("read", "" if partial else _sha256(text), partial)
+
+
+def _answers(told: JsonObject) -> tuple[Answer, ...]:
+    return tuple(Answer(question, text=text.strip()) for question, each in told.items() if (text := as_text(each)).strip())
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
+    """The lines of the branch that ends last, in the order of the file."""
+    chain = _chain(lines, tally)
+    replies = {reply_key(lines[index]) for index in chain if lines[index].kind == "assistant"}
+    of_replies = {index for index, line in enumerate(lines) if index in chain or (line.kind == "assistant" and reply_key(line) in replies)}
+    calls = {id for index in of_replies for id in _ids(lines[index], "tool_use", "id")}
+    kept: list[Line] = []
+    kept_ids: set[str] = set()
+    left_out: set[str] = set()
+    for index, line in enumerate(lines):
+        results = _ids(line, "tool_result", "tool_use_id")
+        if index in of_replies or (results and calls.issuperset(results)) or (line.is_queued and line.parent in kept_ids):
+            kept.append(line)
+            kept_ids.add(line.uuid)
+        elif line.kind in ("user", "assistant"):
+            left_out.add(reply_key(line))
+    tally.count(OTHER_BRANCH, len(left_out))
+    return kept
+
+
+def reply_key(line: Line) -> str:
+    """What the lines of one reply have in common."""
+    id = as_text(line.message.get("id")) if line.kind == "assistant" else ""
+    if not id:
+        return line.uuid
+    return f"{id} {line.request}"
+
+
+def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:
+    """The indexes of the last message, all that it follows from, and what the program wrote after it. A line with no known one
+    before it follows the line before it."""
+    places = {line.uuid: index for index, line in enumerate(lines)}
+    index = max((index for index, line in enumerate(lines) if line.kind in ("user", "assistant")), default=-1)
+    chain = set(range(index + 1, len(lines)))
+    while index >= 0:
+        chain.add(index)
+        line = lines[index]
+        before = places.get(line.parent, index)
+        if before >= index:
+            # Also where it names a later line: the chain only ever goes back, so it ends.
+            tally.count(BROKEN_CHAIN, int(bool(line.parent)))
+            before = index - 1
+        index = before
+    return chain
+
+
+def _ids(line: Line, kind: str, name: str) -> list[str]:
+    blocks = (as_object(block) for block in line.content)
+    return [as_text(block.get(name)) for block in blocks if block.get("type") == kind]

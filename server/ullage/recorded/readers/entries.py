@@ -1,0 +1,262 @@
+"""What all readers need to make entries.
+
+Entries are numbered from 1 as they are found. A call says which files it read or changed, as far as its input tells. A text under the
+user's role may have been written by the program instead. In place of images and documents stand words that say how large they are and how
+many tokens they take.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ullage.context.blocks import ToolUse
+from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, image_tokens, pdf_pages, pdf_tokens
+from ullage.context.entries import Entry, FileTouch, Logged, TouchKind
+from ullage.recorded.readers.flaws import NO_TIME, Tally
+from ullage.recorded.readers.values import as_list, as_text
+
+
+class Log:
+    """Entries in order. `estimated_outputs` are the seqs of replies whose output the reader estimated, `media_tokens` what images and
+    documents take, by the seq of the entry that has only words for them."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.estimated_outputs: set[int] = set()
+        self.media_tokens: dict[int, int] = {}
+        self._entries: list[Logged] = []
+        self._tally = tally
+
+    @property
+    def length(self) -> int:
+        """How many there are: the seq of the last one."""
+        return len(self._entries)
+
+    @property
+    def entries(self) -> tuple[Logged, ...]:
+        """All of them."""
+        return tuple(self._entries)
+
+    def add(self, entry: Entry, at: float, media_tokens: int = 0) -> int:
+        """Adds an entry at the end; gives its seq. `at` is 0.0 where its time is not known."""
+        self._tally.count(NO_TIME, int(at == 0.0))
+        self._entries.append(Logged(self.length + 1, at, entry))
+        if media_tokens:
+            self.media_tokens[self.length] = media_tokens
+        return self.length
+
+    def take_back_from(self, starts: Callable[[Entry], bool], number: int) -> int:
+        """Takes back everything from the `number`-th last entry of which `starts` holds, or from the first one where there are
+        fewer; gives how many of them were taken back."""
+        places = [index for index, logged in enumerate(self._entries) if starts(logged.entry)]
+        taken = places[-number:] if number > 0 else []
+        if taken:
+            del self._entries[taken[0] :]
+            self.estimated_outputs = {seq for seq in self.estimated_outputs if seq <= self.length}
+            self.media_tokens = {seq: tokens for seq, tokens in self.media_tokens.items() if seq <= self.length}
+        return len(taken)
+
+
+_FILE_TOOLS: dict[str, TouchKind] = {
+    # Claude Code
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edited",
+    "MultiEdit": "edited",
+    "NotebookEdit": "edited",
+    "Write": "edited",
+    # OpenCode, pi
+    "read": "read",
+    "edit": "edited",
+    "multiedit": "edited",
+    "write": "edited",
+    # Gemini CLI, Cline
+    "read_file": "read",
+    "replace": "edited",
+    "write_file": "edited",
+    "replace_in_file": "edited",
+    "write_to_file": "edited",
+    "read_files": "read",
+    "editor": "edited",
+}
+_PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
+"""Claude Code and Gemini CLI; notebooks; OpenCode; Cline and pi; Gemini CLI before 0.20."""
+_PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
+PATCH_START = "*** Begin Patch"
+PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+"""A file in a patch of Codex (`apply_patch`): what is done to it, and its path."""
+_MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class FileOnDisk:
+    """What the program noted beside a result of the file that the call was about."""
+
+    kind: TouchKind
+    sha256: str
+    """Empty where the whole text is not noted."""
+    partial: bool
+
+
+def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tuple[FileTouch, ...]:
+    """The file that a call of a file tool was about. `found` is what was noted beside its result.
+
+    `sha256` is empty where the transcript does not hold the file's whole text.
+    """
+    kind, input = _FILE_TOOLS.get(call.name), call.input
+    files = as_list(input.get("files"))
+    if len(files) == 1 and isinstance(files[0], dict):
+        input = files[0]
+    path = next((path for key in _PATH_KEYS if (path := as_text(input.get(key)))), "")
+    if kind is None or not path:
+        return ()
+    if found is None:
+        is_part = kind == "read" and bool(any(input.get(name) for name in ("offset", "limit", "start_line", "end_line")))
+        return (FileTouch(relative(path, folder), kind, "", is_part),)
+    return (FileTouch(relative(path, folder), found.kind, found.sha256, found.partial),)
+
+
+def touched_by_patch(patch: str, folder: str) -> tuple[FileTouch, ...]:
+    """The files that a patch in the form of `apply_patch` changes; a renamed one under its new name too."""
+    changed = [FileTouch(relative(path.strip(), folder), _PATCH_HEADS[head], "") for head, path in PATCHED.findall(patch)]
+    moved = [FileTouch(relative(path.strip(), folder), "created", "") for path in _MOVED.findall(patch)]
+    return (*changed, *moved)
+
+
+def patches_in(call: ToolUse) -> str:
+    """The patch that a call of Codex applies, also by way of a shell; empty where there is none."""
+    command = call.input.get("command")
+    texts = (call.input.get("input"), call.input.get("cmd"), command, *as_list(command))
+    return next((as_text(text) for text in texts if PATCH_START in as_text(text)), "")
+
+
+def relative(path: str, folder: str) -> str:
+    """The path relative to `folder` where it lies in it, with `/`."""
+    shown = path.replace("\\", "/")
+    root = folder.replace("\\", "/").rstrip("/") + "/"
+    return shown.removeprefix(root) if folder else shown
+
+
+_STARTS = (
+    "[Request interrupted by user",
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<agent-notification>",
+    "<system-reminder>",
+    "<user-prompt-submit-hook>",
+    "<environment_context>",
+    "<user_instructions>",
+    "<turn_aborted>",
+    "<skill>",
+    "<permissions instructions>",
+    "<subagent_notification>",
+    "<collaboration_mode>",
+    "<INSTRUCTIONS>",
+    "# AGENTS.md instructions",
+)
+"""How such texts begin in Claude Code and in Codex."""
+
+
+def is_of_the_program(text: str) -> bool:
+    """Whether a text under the user's role was written by the program."""
+    return text.lstrip().startswith(_STARTS)
+
+
+# Images and documents
+
+IMAGES_NOTE = "Images are counted by their size, not by the words in their place"
+"""For the user, where a transcript has images."""
+
+_HEAD_CHARACTERS = 400_000
+"""Base64 characters that are decoded to find the size: a JPEG may have its colour profile and a preview before it."""
+
+_START_OF_FRAME = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stands for an image or a document."""
+
+    words: str
+    tokens: int
+    """What it takes itself, without the words; 0 where that cannot be told."""
+
+
+def shown_image(data: str, *, old_model: bool) -> Shown:
+    """An image, given its base64 text."""
+    size = size_of(data)
+    if size is None:
+        return Shown("[image of unknown size]", 0)
+    width, height = size
+    tokens = image_tokens(width, height, LIMITS_BEFORE if old_model else LIMITS)
+    return Shown(f"[image, {width} x {height} pixels, {tokens} tokens]", tokens)
+
+
+def shown_document(data: str) -> Shown:
+    """A PDF, given its base64 text."""
+    try:
+        pages = pdf_pages(base64.b64decode(data))
+    except (binascii.Error, ValueError):
+        pages = None
+    if pages is None:
+        return Shown("[document]", 0)
+    tokens = pdf_tokens(pages)
+    return Shown(f"[document, {pages} pages, about {tokens} tokens]", tokens)
+
+
+def size_of(data: str) -> tuple[int, int] | None:
+    """Width and height in pixels of a PNG, JPEG, GIF or WebP in base64; None where it cannot be told."""
+    head = data[:_HEAD_CHARACTERS]
+    try:
+        raw = base64.b64decode(head[: len(head) // 4 * 4])
+        size = _size(raw)
+    except (binascii.Error, ValueError, struct.error, IndexError):
+        return None
+    return size if size is not None and min(size) > 0 else None
+
+
+def _size(raw: bytes) -> tuple[int, int] | None:
+    if raw.startswith(b"\x89PNG"):
+        width, height = struct.unpack(">II", raw[16:24])
+        return width, height
+    if raw.startswith(b"GIF8"):
+        width, height = struct.unpack("<HH", raw[6:10])
+        return width, height
+    if raw.startswith(b"\xff\xd8"):
+        return _jpeg_size(raw)
+    if raw.startswith(b"RIFF") and raw[8:12] == b"WEBP":
+        return _webp_size(raw)
+    return None
+
+
+def _jpeg_size(raw: bytes) -> tuple[int, int] | None:
+    at = 2
+    while raw[at] == 0xFF:
+        marker = raw[at + 1]
+        if marker in _START_OF_FRAME:
+            height, width = struct.unpack(">HH", raw[at + 5 : at + 9])
+            return width, height
+        at += 2 + int(struct.unpack(">H", raw[at + 2 : at + 4])[0])
+    return None
+
+
+def _webp_size(raw: bytes) -> tuple[int, int] | None:
+    kind = raw[12:16]
+    if kind == b"VP8X":
+        return 1 + int.from_bytes(raw[24:27], "little"), 1 + int.from_bytes(raw[27:30], "little")
+    if kind == b"VP8L":
+        bits = int.from_bytes(raw[21:25], "little")
+        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
+    if kind == b"VP8 ":
+        width, height = struct.unpack("<HH", raw[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    return None
