@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TextIO
 
 from ullage.installed_policies import installed, policies
+from ullage.recorded.readers.files import NothingFound, transcripts_in
+from ullage.recorded.readers.values import printable
 from ullage.replay.file_work import FileWork, Options, work_through
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import FITTED, variants
 from ullage.replay.pricing.recorded_models import prices_of
-from ullage.recorded.readers.files import NothingFound, transcripts_in
-from ullage.recorded.readers.values import printable
 from ullage.replay.reporting.html.page import Settings, as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short

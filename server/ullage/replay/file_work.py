@@ -18,17 +18,17 @@ from ullage.context.compaction.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.processes.start import Asker, worker_pool
+from ullage.recorded.readers import NotATranscript, sessions_in
+from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.cost import as_if
-from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.simulating.views import Views
-from ullage.recorded.transcript import Transcript
 
 Format: TypeAlias = Literal["table", "json"]
 

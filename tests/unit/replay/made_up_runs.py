@@ -10,8 +10,8 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FACT_KINDS, FactKind
 from ullage.context.compaction_entries import Rung
 from ullage.context.policies.table import BUILT_IN
-from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
 from ullage.recorded.retention import KindRetention, Share
+from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 

@@ -11,8 +11,28 @@ from dataclasses import dataclass, field
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Entry, ToolReturned, UserPrompt
 from ullage.recorded.readers.entries import Log, patches_in, shown_image, touched_by_patch
-from ullage.recorded.readers.flaws import NO_RESULT, NO_USAGE, ODD_MESSAGE, ODD_NAME, ORPHAN_RESULT, ROLLED_BACK, USAGE_ALONE, Tally, unknown
-from ullage.recorded.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name, parse
+from ullage.recorded.readers.flaws import (
+    NO_RESULT,
+    NO_USAGE,
+    ODD_MESSAGE,
+    ODD_NAME,
+    ORPHAN_RESULT,
+    ROLLED_BACK,
+    USAGE_ALONE,
+    Tally,
+    unknown,
+)
+from ullage.recorded.readers.values import (
+    JsonObject,
+    NotJson,
+    as_json_text,
+    as_list,
+    as_object,
+    as_text,
+    as_tool_input,
+    as_tool_name,
+    parse,
+)
 
 
 @dataclass(slots=True)

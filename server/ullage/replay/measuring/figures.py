@@ -12,14 +12,14 @@ from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FactKind
+from ullage.recorded.readers.flaws import KEPT_MESSAGES, SEALED_SUMMARY
+from ullage.recorded.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
+from ullage.recorded.transcript import Repair, Source, Transcript
 from ullage.replay.measuring.comparison import Standing
 from ullage.replay.measuring.files_and_names import Named, file_calls, files_read_again, named, tied
-from ullage.recorded.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
 from ullage.replay.measuring.runs import Places, Retained, Run, Summaries
 from ullage.replay.pricing.cost import Dollars, cost_of, predict, summary_calls, total_usage
 from ullage.replay.pricing.recorded_models import prices_of
-from ullage.recorded.readers.flaws import KEPT_MESSAGES, SEALED_SUMMARY
-from ullage.recorded.transcript import Repair, Source, Transcript
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import printing_arguments, strings_of
 from ullage.context.compaction.needed import identifiers_in, paths_in, tail_of, written_text
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
-from ullage.recorded.retention import Cut, Share, entries_after
 from ullage.recorded.readers.entries import PATCHED
+from ullage.recorded.retention import Cut, Share, entries_after
 
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 """Claude Code's and Gemini CLI's file tools; Ullage's and most others'; Claude Code's for notebooks; OpenCode's; Gemini CLI's once."""

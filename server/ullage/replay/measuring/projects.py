@@ -16,10 +16,10 @@ from functools import lru_cache, reduce
 from operator import add
 from random import Random
 
+from ullage.recorded.retention import KindRetention, Share
 from ullage.replay.measuring.comparison import OPTIMUM, Comparison
 from ullage.replay.measuring.figures import Row
 from ullage.replay.measuring.leaving_out import LEFT_OUT, left_out, variants_in
-from ullage.recorded.retention import KindRetention, Share
 from ullage.replay.measuring.runs import Retained
 
 DRAWS = 1_000

@@ -13,10 +13,10 @@ from ullage.context.calls import strings_of
 from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
 from ullage.recorded.retention import Cut, Search, Seen, SessionFacts, Share, View, by_kind, entries_after, judged, session_facts
-from ullage.replay.measuring.runs import Retained
 from ullage.recorded.transcript import Transcript
+from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
+from ullage.replay.measuring.runs import Retained
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchHit, SearchIndex

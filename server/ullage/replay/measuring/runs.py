@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FactKind
 from ullage.context.compaction_entries import Rung, Trigger
-from ullage.replay.measuring.files_and_names import Named
 from ullage.recorded.retention import Acquired, KindRetention, Share, by_kind
+from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.pricing.cost import Dollars
 
 Places: TypeAlias = Literal["policy", "recorded"]

@@ -16,9 +16,9 @@ from ullage.context.counting.prompt_cache import PromptCache, RequestShape
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Logged
 from ullage.models.model import Prices
+from ullage.recorded.transcript import RecordedCompaction, Transcript
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of, tokenizer_share, tokens_factor
 from ullage.replay.pricing.recorded_requests import RecordedRequest, habits_of, requests_of
-from ullage.recorded.transcript import RecordedCompaction, Transcript
 
 SUMMARY_REQUEST_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the size of the instructions that coding agents use."""

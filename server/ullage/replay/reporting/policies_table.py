@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ullage.recorded.readers.values import printable
+from ullage.recorded.retention import Share
 from ullage.replay.measuring.comparison import Comparison, Standing
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, OfPolicy, Project
-from ullage.recorded.retention import Share
 from ullage.replay.measuring.runs import Retained
-from ullage.recorded.readers.values import printable
 from ullage.replay.reporting.wording import ABSENT, columns, estimated, money, number, percent, whole_percent, with_interval
 
 

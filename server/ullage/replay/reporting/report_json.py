@@ -11,11 +11,11 @@ from dataclasses import asdict
 
 from ullage.context.blocks import Json
 from ullage.context.compaction.needed import FactKind
+from ullage.recorded.retention import Acquired, KindRetention, Share
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
-from ullage.recorded.retention import Acquired, KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of

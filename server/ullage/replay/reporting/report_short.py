@@ -10,11 +10,11 @@ from functools import reduce
 from operator import add
 
 from ullage.context.compaction.needed import FactKind
+from ullage.recorded.readers.values import printable
+from ullage.recorded.retention import Share
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing, choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
 from ullage.replay.measuring.projects import ByProject, by_project
-from ullage.recorded.retention import Share
-from ullage.recorded.readers.values import printable
 from ullage.replay.reporting.answer import in_words
 from ullage.replay.reporting.policies_table import cautions, in_short, left_out_lines
 from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped

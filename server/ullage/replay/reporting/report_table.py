@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
+from ullage.recorded.readers.values import printable
+from ullage.recorded.retention import Share
+from ullage.recorded.transcript import Source
 from ullage.replay.measuring.comparison import choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
 from ullage.replay.measuring.projects import by_project
-from ullage.recorded.retention import Share
-from ullage.recorded.readers.values import printable
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
 from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, left_out_lines, listed, project_lines
 from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent, ranges
-from ullage.recorded.transcript import Source
 
 WIDTH = 118
 """Characters to which explanations are wrapped; tables are as wide as they need to be."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from ullage.recorded.readers.values import printable
+from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.figures import Figures
 from ullage.replay.measuring.projects import COVERAGE, DRAWS, FEWEST_SESSIONS, Estimate, Interval
-from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.recorded.readers.values import printable
 
 ABSENT = "-"
 """Stands where there is no figure."""

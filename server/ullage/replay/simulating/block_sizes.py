@@ -21,9 +21,9 @@ from ullage.context.counting.prompt_cache import START, Prefix
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, estimate_block
 from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.projection import EpochKey, Projection
+from ullage.recorded.transcript import Transcript
 from ullage.replay.pricing.recorded_requests import CHANGED, OPENING, SYSTEM, SYSTEM_ANEW, RecordedRequest, pieces_of, requests_of
 from ullage.replay.simulating.carried import Carried
-from ullage.recorded.transcript import Transcript
 
 
 class Size(NamedTuple):

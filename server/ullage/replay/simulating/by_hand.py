@@ -25,8 +25,8 @@ from ullage.context.engines.engine import summary_room
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.projection import Projection
 from ullage.recorded.readers.entries import relative
-from ullage.replay.simulating.means import ReplayMeans
 from ullage.recorded.transcript import ByHand, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
+from ullage.replay.simulating.means import ReplayMeans
 
 
 class HandsOfTheUser:

@@ -31,8 +31,9 @@ from ullage.context.policy import Policy, RestoreOptions
 from ullage.context.summary.facts import Reading
 from ullage.context.summary.summary_prompt import asking
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.retaining import left_by
 from ullage.recorded.retention import Acquired
+from ullage.recorded.transcript import ByHand, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
+from ullage.replay.measuring.retaining import left_by
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
@@ -42,7 +43,6 @@ from ullage.replay.simulating.measures import Measures, prelude_of
 from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Question, Watch, stand_in
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.views import violations
-from ullage.recorded.transcript import ByHand, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
 
 Answer = TypeVar("Answer")
 

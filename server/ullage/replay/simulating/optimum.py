@@ -15,6 +15,7 @@ from ullage.context.blocks import Usage
 from ullage.context.counting.prompt_cache import TTL_SECONDS, Prefix, Ttl
 from ullage.context.engines.engine import Unchanging
 from ullage.context.policy import Policy
+from ullage.recorded.transcript import RecordedCompaction
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
@@ -24,7 +25,6 @@ from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.outcome import Leaves, Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.recorded.transcript import RecordedCompaction
 
 OPTIMUM = "optimum"
 """Its name among the policies."""

@@ -14,13 +14,13 @@ from ullage.context.blocks import Block, Message, Text, ToolResult
 from ullage.context.compaction.economy import NONE_YET, Economy, Refetched
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
+from ullage.recorded.transcript import RecordedCompaction, Transcript
 from ullage.replay.measuring.retaining import Needed, SessionSearch
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import window_in
 from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
 from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.simulating.carried import tells_prelude
-from ullage.recorded.transcript import RecordedCompaction, Transcript
 
 WRITING_SECONDS = 30.0
 """Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/asking.py`)."""

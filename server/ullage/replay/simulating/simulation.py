@@ -28,6 +28,7 @@ from ullage.context.compaction_entries import ASKED_FOR, Compaction, SpentInVain
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
+from ullage.recorded.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 from ullage.replay.measuring.runs import RequestPoint, Run
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.simulating.block_sizes import SizedRequest
@@ -35,7 +36,6 @@ from ullage.replay.simulating.by_hand import HandsOfTheUser
 from ullage.replay.simulating.means import ReplayMeans, at_once
 from ullage.replay.simulating.outcome import Outcome, Watch
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
-from ullage.recorded.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 
 
 def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Outcome:

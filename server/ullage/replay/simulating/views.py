@@ -18,8 +18,8 @@ from ullage.context.entries import AssistantReply, Logged
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, place
 from ullage.models.serialise import Serialiser
-from ullage.replay.simulating.outcome import Epoch
 from ullage.recorded.transcript import Transcript
+from ullage.replay.simulating.outcome import Epoch
 
 ABOUT = (
     "Indices count the messages that the session would have sent without any compaction, from 0: neighbours of one role are one message, "

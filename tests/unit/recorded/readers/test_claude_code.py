@@ -12,9 +12,9 @@ import pytest
 from tests.unit.recorded.readers.recorded import Claude, drawn, mended, result, text, use, written
 from ullage.context.blocks import Json, Usage
 from ullage.context.entries import Answer, FileTouch, ToolReturned
-from ullage.replay.pricing.recorded_requests import pieces_of
 from ullage.recorded.readers import read
 from ullage.recorded.transcript import RecordedCompaction, Transcript
+from ullage.replay.pricing.recorded_requests import pieces_of
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 
 from tests.unit.recorded.readers import test_cline, test_gemini_cli, test_opencode, test_pi
 from tests.unit.recorded.readers.recorded import Claude, codex, text, written
-from ullage.replay.file_work import Options, file_work
 from ullage.recorded.readers import read
 from ullage.recorded.readers.files import transcripts_in
+from ullage.replay.file_work import Options, file_work
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.taken_out import EXCLUDED_RESULT
 from ullage.recorded.readers import NotATranscript, read
 from ullage.recorded.readers.own_log import BY_THE_USER
+from ullage.recorded.transcript import RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
 from ullage.replay.simulating.prepared import Prepared
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.recorded.transcript import RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
 from ullage.session.history import preview
 from ullage.store.log_store import LogStore
 from ullage.store.schema import set_version

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.unit.replay.made_up_runs import run
 from ullage.context.blocks import Usage
-from ullage.replay.measuring.comparison import OPTIMUM, choose, compared, keeps_more
 from ullage.recorded.retention import KindRetention, by_kind
+from ullage.replay.measuring.comparison import OPTIMUM, choose, compared, keeps_more
 from ullage.replay.measuring.runs import RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.blocks import Json
 from ullage.context.entries import FileTouch
-from ullage.replay.measuring.files_and_names import Named, file_calls, files_printed, files_read_again, named, needed_pairs, restoring, tied
 from ullage.recorded.retention import Cut, Share
+from ullage.replay.measuring.files_and_names import Named, file_calls, files_printed, files_read_again, named, needed_pairs, restoring, tied
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.replay.measuring.projects import FEWEST_SESSIONS, estimate, ratio_interval
 from ullage.recorded.retention import Share
+from ullage.replay.measuring.projects import FEWEST_SESSIONS, estimate, ratio_interval
 
 
 @st.composite

@@ -10,11 +10,11 @@ import pytest
 
 from tests.unit.replay.made_up_runs import many
 from ullage.context.policies.ullage import ULLAGE
+from ullage.recorded.retention import Acquired, Share
 from ullage.replay.measuring.comparison import compared
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import variant_name, variants, variants_in
 from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, Interval, by_project, project_of
-from ullage.recorded.retention import Acquired, Share
 from ullage.replay.measuring.runs import Run
 from ullage.replay.reporting.html.page import as_html
 from ullage.replay.reporting.report_json import as_json

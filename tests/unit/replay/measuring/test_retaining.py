@@ -7,10 +7,10 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import FileTouch
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.retaining import Left, Needed, left_by
 from ullage.recorded.retention import Acquired, Share
 from ullage.recorded.transcript import Transcript
+from ullage.replay.measuring.files_and_names import Named
+from ullage.replay.measuring.retaining import Left, Needed, left_by
 
 RESTORED = RestoredFile("src/back.py", "x = 1", "whole", "aa")
 

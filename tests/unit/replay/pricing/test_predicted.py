@@ -12,9 +12,9 @@ from tests.unit.replay.recorded import At, call, compacted, prompt, reply, retur
 from ullage.context.blocks import AssistantBlock, Text, Usage
 from ullage.context.counting.prompt_cache import START
 from ullage.context.entries import AssistantReply, Entry, Notice, Prelude
+from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 from ullage.replay.pricing.cost import Prediction, predict
 from ullage.replay.pricing.recorded_requests import HABITS, requests_of
-from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 Read = int
 Written = int

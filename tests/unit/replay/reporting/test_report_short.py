@@ -8,12 +8,12 @@ import pytest
 
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
+from ullage.recorded.transcript import Repair
 from ullage.replay.measuring.figures import Calls, Figures, Report
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.reporting.report_short import MOST_SESSIONS, as_short
 from ullage.replay.reporting.report_table import WIDTH, as_table
-from ullage.recorded.transcript import Repair
 
 SCREEN = 24
 """Lines."""

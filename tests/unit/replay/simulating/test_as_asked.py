@@ -34,8 +34,8 @@ from ullage.context.compaction.economy import Economy
 from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
-from ullage.replay.simulating.simulation import _Simulation  # pyright: ignore[reportPrivateUsage]
 from ullage.recorded.transcript import RecordedCompaction
+from ullage.replay.simulating.simulation import _Simulation  # pyright: ignore[reportPrivateUsage]
 
 WIDE = 1_000_000
 """Tokens of the window."""

@@ -42,8 +42,8 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.runs import Places
 from ullage.recorded.readers.own_log import read
+from ullage.replay.measuring.runs import Places
 from ullage.replay.simulating import means, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings

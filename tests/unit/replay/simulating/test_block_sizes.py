@@ -6,9 +6,9 @@ import pytest
 
 from tests.unit.replay.recorded import call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import working_session
+from ullage.recorded.transcript import Transcript
 from ullage.replay.pricing.recorded_models import window_in, window_of
 from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
-from ullage.recorded.transcript import Transcript
 
 
 def totals(sizes: RecordedSizes) -> list[int]:

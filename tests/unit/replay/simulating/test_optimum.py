@@ -12,13 +12,13 @@ from tests.unit.replay.working import working_session
 from ullage.context.counting.prompt_cache import Ttl
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
+from ullage.recorded.transcript import Source, Transcript
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import PricedCall, dollars_of
 from ullage.replay.simulating.optimum import Choice, Step, best_schedule, cheapest_of, steps_of
 from ullage.replay.simulating.outcome import Leaves
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.recorded.transcript import Source, Transcript
 
 MODELS = ("claude-opus-4-5", "claude-haiku-5-5", "claude-sonnet-4-5")
 

@@ -12,10 +12,10 @@ from ullage.context.entries import AssistantReply, Logged, UserPrompt
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.recorded.transcript import Transcript
 
 LONG = working_session(turns=30, reads=4, characters=6_000, seconds=5.0)
 """It comes near the window, a turn a minute."""

@@ -18,13 +18,13 @@ from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import FixedTokens, Policy, RestoreOptions, ThresholdOptions
+from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import as_if, cost_of, predict
 from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
 from ullage.replay.simulating.outcome import USUAL_SUMMARY_TOKENS
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.recorded.transcript import Transcript
 
 
 class Summarising(Unchanging):

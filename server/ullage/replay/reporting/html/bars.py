@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.compaction.needed import FACT_KINDS, FactKind
-from ullage.replay.measuring.comparison import Choice, Comparison, Standing
 from ullage.recorded.retention import Share
+from ullage.replay.measuring.comparison import Choice, Comparison, Standing
 from ullage.replay.reporting.html.markup import Markup, joined, legend, marks, segment, short, tag
 from ullage.replay.reporting.wording import ABSENT, money, number, percent
 

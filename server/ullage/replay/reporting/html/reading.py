@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.counting.prompt_cache import LOOK_BACK
+from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Choice, Comparison, Standing
 from ullage.replay.measuring.figures import Report, together
 from ullage.replay.measuring.files_and_names import NEAR_CHARACTERS
-from ullage.recorded.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting import wording

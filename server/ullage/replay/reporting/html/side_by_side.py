@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ullage.recorded.retention import WINDOW_MESSAGES, Share
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
 from ullage.replay.measuring.projects import BESIDE, ByProject, Interval, OfPolicy
-from ullage.recorded.retention import WINDOW_MESSAGES, Share
 from ullage.replay.reporting.html.markup import Markup, joined, tag
 from ullage.replay.reporting.wording import ABSENT, PROJECTS, estimated, money, number, percent, whole_percent, with_interval
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
+from ullage.recorded.readers.values import printable
+from ullage.recorded.transcript import Repair
 from ullage.replay.measuring.figures import Calls, Figures, Report
 from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.recorded.readers.values import printable
 from ullage.replay.reporting.html.markup import tag
 from ullage.replay.reporting.html.page import Settings, as_html
-from ullage.recorded.transcript import Repair
 
 VOID = {"meta", "br", "hr"}
 
