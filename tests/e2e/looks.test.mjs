@@ -194,7 +194,7 @@ stage("looks", {}, (scenario) => {
 
 /**
  * No visible text or name has three English words in a row, but for what is not the product's: prompts (a session is named after its first), answers,
- * code, files, models.
+ * code (also between backticks), files, models.
  *
  * @param {FrameLocator} panel
  */
@@ -210,7 +210,7 @@ async function allIsChinese(panel) {
       [...each.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ textContent }) => ({ at: each, text: textContent ?? "" })),
     );
     return [...named, ...drawn]
-      .filter(({ at, text }) => THREE_WORDS.test(text) && at.checkVisibility() && at.closest(notOurs) === null)
+      .filter(({ at, text }) => THREE_WORDS.test(text.replace(/`[^`]*`/g, "")) && at.checkVisibility() && at.closest(notOurs) === null)
       .map(({ text }) => text);
   });
   assert.deepEqual(

@@ -123,6 +123,11 @@ void describe("what the server says", () => {
       "设置“Ullage › Compaction: Cap”必须是整数 token 数，至少为 1,000。将使用其默认值 None",
     ],
     ["what could not be done to a file", "Cannot read the session: the file is damaged", "无法读取会话: 文件已损坏"],
+    [
+      "a reason and a remedy",
+      "Run `ls`, not sandboxed: bubblewrap is not installed. Install it (Debian, Ubuntu: `apt install bubblewrap`; Fedora: `dnf install bubblewrap`).",
+      "运行 `ls`，未使用沙盒: 未安装 bubblewrap。请安装它 (Debian、Ubuntu: `apt install bubblewrap`；Fedora: `dnf install bubblewrap`)。",
+    ],
     ["a number is only digits", "It took a while and some more min", "It took a while and some more min"],
     ["two sentences, one of them not known", "Stopped. Something new.", "已停止。Something new."],
   ] as const) {

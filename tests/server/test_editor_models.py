@@ -74,8 +74,9 @@ async def test_texts_are_counted_once_each_and_only_after_the_model_has_answered
         await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.used > 2 * estimated)
         now = await shown(client, opened.session_id)
         assert now.gauge.estimated
+        before = client.updates[-1].seq
         await client.prompt(opened.session_id, "once more")
-        await client.until_idle(client.updates[-1].seq)
+        await client.until_idle(before)
     assert len(models.counted) == len(set(models.counted)) > 5
 
 

@@ -75,7 +75,13 @@ export function inLanguage(text: string): string {
   if (text.includes("\n")) {
     return inParts(text, /(\n)/) ?? text;
   }
-  return text.length > LONGEST ? text : (asOne(text) ?? inParts(text, /(?<=[.?])( )(?=[A-Z`“"])/) ?? text);
+  return text.length > LONGEST ? text : (asOne(text) ?? inParts(text, /(?<=[.?])( )(?=[A-Z`“"])/) ?? withItsStop(text) ?? text);
+}
+
+/** A part of a sentence that the server has ended with a full stop, such as a reason before a remedy. */
+function withItsStop(text: string): string | undefined {
+  const said = text.endsWith(".") ? asOne(text.slice(0, -1)) : undefined;
+  return said === undefined ? undefined : `${said}。`;
 }
 
 function asOne(text: string): string | undefined {
