@@ -131,6 +131,10 @@ NO_SENTENCES = frozenset(
         "Amazon Bedrock",
         "Google Vertex AI",
         "text/plain",
+        # names of programs
+        "Codex",
+        "Cline",
+        "Gemini CLI",
         # tables of programs and files
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
         "vitest run",
@@ -139,6 +143,7 @@ NO_SENTENCES = frozenset(
         "undo of changes",
         "\n[more when the command has ended]\n",
         "[The user took the file {} out of the conversation.]",
+        "it is no JSON object, or is cut off",
         "without a store nothing leaves memory",
     }
 )

@@ -6,6 +6,7 @@
 
 import { APPROVALS_AND_RULES } from "./sentences/permissions";
 import { CHANGES } from "./sentences/changes";
+import { COMING_OVER } from "./sentences/comingOver";
 import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
 import { CLOUDS } from "./sentences/clouds";
@@ -15,6 +16,7 @@ import { TURNS } from "./sentences/turns";
 
 export const SERVER_SENTENCES: readonly string[] = [
   ...APPROVALS_AND_RULES,
+  ...COMING_OVER,
   ...COMMANDS_AND_SETTINGS,
   ...CLOUDS,
   ...MODELS,

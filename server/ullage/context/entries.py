@@ -226,6 +226,24 @@ class Forked:
 
 
 @dataclass(frozen=True, slots=True)
+class CameOver:
+    """What follows up to the end of its last turn was said in a session of another program, which is gone on with here: the first entry.
+
+    Changes nothing in the view. None of its texts is believed: they are for the user alone.
+    """
+
+    program: str
+    """As people call it: `Claude Code`."""
+    version: str
+    """Of the program; empty where the session does not tell."""
+    session_id: str
+    """As the program calls it."""
+    title: str
+    file: str
+    """Where it was read, by an absolute path."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well.
 
@@ -257,6 +275,7 @@ Entry: TypeAlias = (
     | Reviewed
     | ReviewedTogether
     | Forked
+    | CameOver
     | TurnEnded
 )
 

@@ -213,10 +213,15 @@ def judged(facts: SessionFacts, cuts: Sequence[Cut], search: Search | None = Non
     """Every fact that was needed after one of `cuts`, which are all the compactions of a session in their order."""
     previous_seq = 0
     for cut in cuts:
-        kept = KeptText(cut.kept)
-        for needed in needed_after(facts, cut.after_seq, previous_seq):
-            yield Judged(needed, _fate(needed, kept, search))
+        yield from judged_after(facts, cut, previous_seq, search)
         previous_seq = cut.after_seq
+
+
+def judged_after(facts: SessionFacts, cut: Cut, previous_seq: int, search: Search | None = None) -> Iterator[Judged]:
+    """Every fact that was needed after one compaction; `previous_seq` is where the one before it stood, 0 where it is the first."""
+    kept = KeptText(cut.kept)
+    for needed in needed_after(facts, cut.after_seq, previous_seq):
+        yield Judged(needed, _fate(needed, kept, search))
 
 
 def by_kind(judgements: Iterable[Judged]) -> dict[FactKind, KindRetention]:

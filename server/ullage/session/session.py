@@ -52,8 +52,8 @@ class Session(Parts):
 
     def mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
-        if not self._conversation.entries:
-            self._prelude.use()  # so that the gauge counts it before any prompt
+        if self._conversation.projection.prelude is None:
+            self._prelude.use()  # so that the gauge counts it before any prompt: of a new session, or one that came over
         close_what_is_open(self._conversation, self._surroundings.store_folder)
         self._queue.show()
         self._means.reading.look()
@@ -108,6 +108,11 @@ class Session(Parts):
     def now(self) -> float:
         """The time by which its entries are logged (Unix seconds)."""
         return self._surroundings.clock()
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What system prompt, rules and tools take of its context."""
+        return self._controller.fullness().counted.fixed
 
     @property
     def title(self) -> str:
@@ -202,6 +207,11 @@ class Session(Parts):
         wanted = Wanted(new_id("c"), "manual", focus)
         self._work.begin(well(self._controller.making.attempt(wanted, at_work=False)))
         return wanted.id
+
+    def make_room(self) -> None:
+        """Compacts at once where the next call would: for a session that begins with all that was said elsewhere."""
+        if not self.busy and self._controller.is_due():
+            self._work.begin(well(self._controller.while_idle()))
 
     async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
         """Gives the files what they held at a checkpoint; nothing else is done meanwhile. Raises `SessionError`, `StoreFailed`."""

@@ -29,6 +29,7 @@ from ullage.context.change_entries import FilesChanged, Reviewed, ReviewedTogeth
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 from ullage.context.entries import (
     AssistantReply,
+    CameOver,
     Clipped,
     Entry,
     EntryPinned,
@@ -62,6 +63,7 @@ ENTRY_KINDS: dict[type[Any], str] = {
     Reviewed: "reviewed",
     ReviewedTogether: "reviewed_together",
     Forked: "forked",
+    CameOver: "came_over",
     TurnEnded: "turn_ended",
 }
 """Never change a name that is here: it is in every log."""

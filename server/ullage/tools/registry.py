@@ -60,6 +60,15 @@ OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
 """Tools that a session has only under a policy whose engine wants them, by name."""
 
 
+TOOL_NAMES = frozenset(
+    (
+        *("read_file", "list_files", "search", "diagnostics", "todo", "propose_plan", "recall", "compact", "ask_user"),
+        *("write_file", "edit_file", "bash", *OF_POLICIES),
+    )
+)
+"""What all of them are called: no tool of another program passes for one of them."""
+
+
 def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozenset[str] = frozenset()) -> Mapping[str, Tool]:
     """The tools by name, always in the same order, since it is part of what the prompt cache holds.
 

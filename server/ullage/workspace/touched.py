@@ -39,8 +39,9 @@ class FileReads:
         self._seen: dict[str, _Seen] = {}
 
     def saw(self, touch: FileTouch) -> None:
-        """Notes that the agent saw a file's text (read it, or wrote it itself)."""
-        if touch.kind == "deleted":
+        """Notes that the agent saw a file's text (read it, or wrote it itself). A text without a hash is none that was seen here: another
+        program's record tells of it."""
+        if touch.kind == "deleted" or not touch.sha256:
             self._seen.pop(touch.path, None)
             return
         before = self._seen.get(touch.path)

@@ -38,6 +38,7 @@ from ullage.context.engines.engine import SummaryText, planned_entry
 from ullage.context.entries import (
     AssistantReply,
     Attachment,
+    CameOver,
     Clipped,
     Entry,
     EntryPinned,
@@ -278,6 +279,7 @@ def _stray(last_seq: int) -> st.SearchStrategy[Entry]:
         st.just(CompactionFailed("f", "threshold", "the model was not reached")),
         st.just(TurnEnded("error", "no network")),
         st.just(Forked("s0", "Tanks")),
+        st.just(CameOver("Claude Code", "2.0", "s0", "Tanks", "/home/me/s0.jsonl")),
         st.just(SizeStated(1, "m", 99_000)),
     )
 

@@ -80,12 +80,14 @@ COUNTED_ELSEWHERE = Flaw(
 DAMAGED_ENTRY = Flaw("entries of the log that cannot be read", "what they said is missing from the session")
 
 
+UNKNOWN_KIND = "of the unknown kind"
+"""Stands in what such a flaw is called."""
+
+
 def unknown(of_what: str, name: str) -> Flaw:
     """Lines, blocks or events of a kind that no known version writes."""
     shown = printable(" ".join(name.split())[:LONGEST_NAME]) or "(none)"
-    return Flaw(
-        f'{of_what} of the unknown kind "{shown}"', "they were left out; if the model read them, its context was larger than is shown"
-    )
+    return Flaw(f'{of_what} {UNKNOWN_KIND} "{shown}"', "they were left out; if the model read them, its context was larger than is shown")
 
 
 def not_recorded(kind: str) -> Flaw:

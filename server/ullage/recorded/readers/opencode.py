@@ -12,8 +12,11 @@ its tables are tables, nor that its columns hold text.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +65,7 @@ def read_database(path: Path) -> Iterator[Transcript] | None:
     """The sessions of a database, each when it is asked for; None where it is none of OpenCode. Raises `NotATranscript` where it cannot
     be read."""
     try:
-        connection = connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+        connection = opened(path)
     except sqlite3.Error as error:
         raise NotATranscript(f"{path} is a database that cannot be opened: {error}") from error
     try:
@@ -74,6 +77,48 @@ def read_database(path: Path) -> Iterator[Transcript] | None:
         connection.close()
         return None
     return _sessions(path, connection, tables)
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, not beside the file either. Raises `sqlite3.Error`."""
+    return connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+
+
+def columns_of_sessions(connection: sqlite3.Connection) -> frozenset[str]:
+    """Of the table of sessions; none where there is none. Raises `sqlite3.Error`."""
+    return _tables(connection).get("session", frozenset())
+
+
+def read_one(path: Path, id: str) -> Transcript | None:
+    """That session of a database, also what OpenCode has not written back into it yet; None where it is not there.
+
+    For that the files are copied first: to read what lies beside a database, SQLite would write there. Raises `NotATranscript`, `OSError`.
+    """
+    beside = path.with_name(path.name + "-wal")
+    if not beside.exists() or not beside.stat().st_size:
+        return _one(path, id)
+    with tempfile.TemporaryDirectory(prefix="ullage-") as folder:
+        copy = Path(shutil.copyfile(path, Path(folder, path.name)))
+        shutil.copyfile(beside, copy.with_name(beside.name))
+        try:
+            with closing(connect(str(copy))) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise NotATranscript(f"{path} is being written just now: try again in a moment ({error})") from error
+        return _one(copy, id)
+
+
+def _one(path: Path, id: str) -> Transcript | None:
+    connection = opened(path)
+    try:
+        tables = _tables(connection)
+    except sqlite3.Error as error:
+        connection.close()
+        raise NotATranscript(f"{path} cannot be read: {error}") from error
+    if not (_has(tables, _OLD) or _has(tables, _NEW)):
+        connection.close()
+        return None
+    return next(_sessions(path, connection, tables, id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +197,15 @@ def _has(tables: _Tables, wanted: Mapping[str, tuple[str, ...]]) -> bool:
     return all(tables.get(table, frozenset()).issuperset(columns) for table, columns in wanted.items())
 
 
-def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables) -> Iterator[Transcript]:
-    """In the order in which they were begun, as far as the database can be read."""
+def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables, only: str | None = None) -> Iterator[Transcript]:
+    """In the order in which they were begun, as far as the database can be read; `only` that one where it is named."""
     beside = path.with_name(path.name + "-wal")
     unwritten = beside.exists() and beside.stat().st_size > 0
     optional = [name if name in tables["session"] else f"NULL AS {name}" for name in ("parent_id", "revert")]
     query = f"SELECT id, directory, {', '.join(optional)} FROM session ORDER BY id"  # noqa: S608 - names from above
     try:
         for id, directory, parent, revert in connection.execute(query).fetchall():
-            if not isinstance(id, str):
+            if not isinstance(id, str) or only not in (None, id):
                 continue
             tally = Tally()
             tally.count(NOT_WRITTEN_BACK, int(unwritten))

@@ -19,7 +19,7 @@ from ullage.context.compaction_entries import (
     Reworded,
     SpentInVain,
 )
-from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
+from ullage.context.entries import AssistantReply, CameOver, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.taken_out import messages_taken_out
 from ullage.recorded.readers.entries import Log
@@ -31,7 +31,7 @@ from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (Forked, Reworded)
+_SPOKEN_OF_ELSEWHERE = (Forked, Reworded, CameOver)
 
 
 def is_database(path: Path) -> bool:

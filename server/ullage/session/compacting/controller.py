@@ -173,6 +173,10 @@ class CompactionController:
         """Says in the timeline why a compaction that was asked for was not even begun."""
         self._means.tell_not_made(wanted, why)
 
+    def is_due(self) -> bool:
+        """Whether it would be compacted before a call now."""
+        return isinstance(decide(self.state()), Compact)
+
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the threshold."""
         return self.next_compaction().while_editing

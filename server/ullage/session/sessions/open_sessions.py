@@ -15,6 +15,7 @@ from typing import Literal
 from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
 from ullage.session.attachments import Ref, ref_of
+from ullage.session.coming_over.coming_over import ComingOver
 from ullage.session.errors import SessionError, refusal_of, refusing
 from ullage.session.history.places import ForkPlace, fork_place
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
@@ -51,8 +52,9 @@ class OpenSessions:
         on_update: Callable[[str, int, Update], None],
         on_warning: Callable[[str], None],
         keep: Callable[[Coroutine[None, None, None]], None],
+        list_changed: Callable[[], None],
     ) -> None:
-        """`keep` runs work in the background."""
+        """`keep` runs work in the background, `list_changed` tells that there are other sessions."""
         self._kept = kept
         self.figures = figures
         self._around = around
@@ -67,10 +69,14 @@ class OpenSessions:
         """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._sandbox_finder = SandboxFinder()
         self.worktrees = Worktrees(kept.log, around, self._named, on_warning, keep)
+        self.coming_over = ComingOver(around, lambda: self._model_of(""), self._fixed_tokens, self.open, list_changed)
         around.sandbox_missing = self._sandbox_missing
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
+
+    def _fixed_tokens(self) -> int:
+        return max((session.fixed_tokens for session in self), default=0)
 
     def _named(self, session_id: str) -> Iterator[Session]:
         return iter([self._open[session_id]] if session_id in self._open else [])

@@ -115,9 +115,10 @@ class Sessions:
             calibrations=self._models.calibrations,
         )
         self._on_figures = on_figures
-        figures = OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
-        self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, self._background.keep)
+        keep, figures = self._background.keep, OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
+        self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, keep, self._list_changed)
         self.worktrees: Worktrees = self._open.worktrees
+        self.coming_over = self._open.coming_over
         self._events = WorkspaceEvents(self._around, self._open.at_home, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ullage.context.blocks import Json, Media
 from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
-from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, ToolReturned, UserPrompt
 from ullage.session.timeline.items import CompactionItem, Failure, Location, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
@@ -31,6 +31,14 @@ DROPPED_THINKING = (
 )
 
 FORKED = "Forked here from “{}”, which stays as it is."
+
+
+CAME_OVER = "Continued from “{}”, a session of {}. What was said there follows. Its file stays as it is: {}"
+
+
+def came_over(entry: CameOver) -> str:
+    """Where a session came from that another program began."""
+    return CAME_OVER.format(entry.title or NEW_SESSION, f"{entry.program} {entry.version}".rstrip(), entry.file)
 
 
 def of_prompt(prompt: UserPrompt) -> tuple[ShownMedia, ...]:

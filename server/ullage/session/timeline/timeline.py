@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
-from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
 from ullage.session.long_work import weakly
 from ullage.session.timeline.items import AssistantItem, CompactionItem, Item, NoticeItem, ThinkingItem, ToolCallItem, UserItem
@@ -32,6 +32,7 @@ from ullage.session.timeline.shown_entries import (
     FetchedSince,
     Locate,
     UpkeepLines,
+    came_over,
     compaction_item,
     done_call,
     failed_compaction_item,
@@ -214,6 +215,8 @@ class Timeline:
             self.put(failed_compaction_item(entry, at))
         elif isinstance(entry, Forked):
             self.put(NoticeItem(f"n{logged.seq}", at, "info", FORKED.format(entry.title or NEW_SESSION)))
+        elif isinstance(entry, CameOver):
+            self.put(NoticeItem(f"n{logged.seq}", at, "info", came_over(entry)))
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
         if not self._is_alone:

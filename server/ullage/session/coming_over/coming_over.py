@@ -1,0 +1,233 @@
+"""Coming over with one's work: sessions of other programs listed, looked at, and gone on with as sessions of this workspace.
+
+Nothing is read before the user asks for the list. The list reads beginnings of files alone, and no file of another program is ever written.
+A front end names a session by an id that the list gave it, or a file that the user chose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.context.blocks import Json, Media
+from ullage.context.compaction.gathering import threshold_in_force
+from ullage.context.counting.tokens import estimate_message
+from ullage.context.entries import CameOver, Logged
+from ullage.context.view.projection import project
+from ullage.models.model import Model, ModelCard
+from ullage.recorded.heads import FoundSession, heads_of, is_of, may_be_of
+from ullage.recorded.places import Candidate, Home, candidates, home_of_this_user
+from ullage.recorded.readers import NotATranscript, sessions_in
+from ullage.recorded.readers.opencode import read_one
+from ullage.recorded.transcript import Transcript
+from ullage.session.coming_over.continuing import Origin, log_of
+from ullage.session.coming_over.looking import Told, told_of
+from ullage.session.coming_over.pictures import Pictures
+from ullage.session.errors import SessionError, refusing
+from ullage.session.long_work import patiently, uncollected
+from ullage.session.session import Session
+from ullage.session.surroundings import Surroundings
+from ullage.store.statements import SessionRecord
+from ullage.tools.registry import TOOL_NAMES
+
+MOST_LISTED = 200
+MOST_HEADS = 3_000
+"""Files whose beginnings are read for one list."""
+LARGEST_FILE = 2_000_000_000
+"""Bytes."""
+
+OF_NOBODY = "its file is damaged, or of no program whose sessions Ullage reads"
+BUSY = "its file is damaged, or is being written just now. Try again in a moment"
+
+PROGRAMS = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "cline": "Cline",
+    "opencode": "OpenCode",
+    "gemini-cli": "Gemini CLI",
+    "pi": "pi",
+}
+"""As people call them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One session in the list. `id` names it here until the server ends; `is_here`: its agent worked in this workspace."""
+
+    id: str
+    found: FoundSession
+    is_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSessions:
+    """The list, last changed first. `more`: there are others, which it does not show."""
+
+    sessions: tuple[Listed, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What the user sees of one before they go on. Tokens are estimated for the model in use, with system prompt and tools where known."""
+
+    listed: Listed
+    told: Told
+    tokens: int
+    threshold: int
+
+
+class ComingOver:
+    """The sessions of other programs, for one workspace."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        model: Callable[[], Model],
+        fixed: Callable[[], int],
+        open_session: Callable[[str], Awaitable[Session]],
+        list_changed: Callable[[], None],
+        home: Callable[[], Home] = home_of_this_user,
+    ) -> None:
+        """`model` is the one that a new session gets, `fixed` what system prompt, rules and tools take (tokens), as far as that is known;
+        `open_session` opens a session of this workspace."""
+        self._around = around
+        self._model = model
+        self._fixed = fixed
+        self._open = open_session
+        self._list_changed = list_changed
+        self.home = home
+        self._listed: dict[str, Listed] = {}
+
+    async def listed(self, *, everywhere: bool = False) -> ListedSessions:
+        """The sessions of this workspace's folders, or, `everywhere`, all of them."""
+        found = await asyncio.to_thread(self._find, everywhere)
+        self._listed.update((each.id, each) for each in found.sessions)
+        return found
+
+    def _find(self, everywhere: bool) -> ListedSessions:
+        folders = self._around.folders.roots
+        wanted = [each for each in candidates(self.home()) if everywhere or may_be_of(each, folders)]
+        found = [head for each in wanted[:MOST_HEADS] for head in heads_of(each) if everywhere or is_of(head, folders)]
+        found.sort(key=lambda each: -each.updated_at)
+        sessions = tuple(self._named(each) for each in found[:MOST_LISTED])
+        return ListedSessions(sessions, len(found) > MOST_LISTED or len(wanted) > MOST_HEADS)
+
+    def _named(self, found: FoundSession) -> Listed:
+        name = hashlib.sha256(f"{found.path}\0{found.within}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Listed(name, found, is_of(found, self._around.folders.roots))
+
+    async def chosen(self, file: Path) -> Listed:
+        """A file that the user chose, wherever it lies. Raises `SessionError`."""
+        listed = await asyncio.to_thread(self._chosen, file)
+        self._listed[listed.id] = listed
+        return listed
+
+    def _chosen(self, file: Path) -> Listed:
+        transcript = _read_file(file, lambda value: value, file.name)
+        about = file.stat()
+        program = transcript.source
+        heads = heads_of(Candidate(program, file, about.st_mtime, about.st_size)) if program in ("claude-code", "codex", "cline") else []
+        blank = FoundSession("claude-code", file, "", file.name, transcript.project, "", about.st_mtime, about.st_size)
+        return self._named(heads[0] if heads else blank)
+
+    async def look(self, id: str) -> Looked:
+        """What that session was, what its compactions had lost, and how full it would be here. Raises `SessionError`."""
+        listed = self._of(id)
+        card = await self._model().card()
+        with uncollected():
+            return await asyncio.to_thread(self._looked, listed, card)
+
+    def _looked(self, listed: Listed, card: ModelCard) -> Looked:
+        pictures = Pictures(lambda data, media: None)
+        transcript = _read(listed.found, pictures)
+        log = log_of(transcript, self._origin(listed, transcript), pictures, TOOL_NAMES, lambda id, text: "", self._around.clock())
+        return Looked(listed, told_of(transcript), *self._sizes(log, card))
+
+    def _sizes(self, log: Sequence[Logged], card: ModelCard) -> tuple[int, int]:
+        settings, policy = self._around.settings, self._around.policy
+        estimated = sum(estimate_message(message) for message in project(log).messages)
+        long_prompt = card.prices.long_prompt if card.prices is not None else None
+        full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
+        return self._around.calibration(card).apply(estimated) + self._fixed(), full
+
+    async def go_on(self, id: str) -> Session:
+        """A session of this workspace with all that was said in that one. Raises `SessionError`."""
+        listed = self._of(id)
+        with refusing(), uncollected():
+            record = await patiently(lambda: asyncio.to_thread(self._taken, listed))
+        session = await self._open(record.id)
+        self._list_changed()
+        await session.learn_model()  # else its window is only supposed
+        session.make_room()
+        return session
+
+    def _taken(self, listed: Listed) -> SessionRecord:
+        around = self._around
+        pictures = Pictures(self._keep_picture)
+        transcript = _read(listed.found, pictures)
+        now = around.clock()
+        log = log_of(transcript, self._origin(listed, transcript), pictures, TOOL_NAMES, around.outputs.keep, now)
+        record = SessionRecord(secrets.token_hex(8), listed.found.title, log[0].at, now)
+        around.store.take_in(record, log)
+        return record
+
+    def _keep_picture(self, data: bytes, media: Media) -> None:
+        self._around.media.keep(data, media)
+
+    def _origin(self, listed: Listed, transcript: Transcript) -> Origin:
+        found = listed.found
+        program = PROGRAMS.get(transcript.source, transcript.source)
+        about = CameOver(program, found.version, transcript.session_id, found.title, str(found.path))
+        return Origin(about, listed.is_here)
+
+    def _of(self, id: str) -> Listed:
+        if id not in self._listed:
+            raise SessionError("unknown_session", "This session is not in the list any more. Open the list again")
+        return self._listed[id]
+
+
+def _read(found: FoundSession, pictures: Pictures) -> Transcript:
+    """The session as it is now. Raises `SessionError`."""
+    if not found.within:
+        return _read_file(found.path, pictures.taken_out, found.title)
+    try:
+        transcript = read_one(found.path, found.within)
+    except NotATranscript:
+        raise _unreadable(found.title, BUSY) from None
+    except OSError as error:
+        raise _unreadable(found.title, error.strerror or str(error)) from error
+    if transcript is None:
+        raise _unreadable(found.title, "it is not in its file any more")
+    return _with_words(transcript, found.title)
+
+
+def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Json]], title: str) -> Transcript:
+    try:
+        if not file.is_file():
+            raise _unreadable(title, "its file is gone")
+        size = file.stat().st_size
+        if size > LARGEST_FILE:
+            raise _unreadable(title, f"its file has {size:,} bytes, and no more than {LARGEST_FILE:,} are read")
+        transcript = next(sessions_in(file, each), None)
+    except NotATranscript:
+        raise _unreadable(title, OF_NOBODY) from None
+    except (OSError, MemoryError) as error:
+        raise _unreadable(title, (error.strerror if isinstance(error, OSError) else "") or type(error).__name__) from error
+    if transcript is None or transcript.source == "ullage":
+        raise _unreadable(title, OF_NOBODY)
+    return _with_words(transcript, title)
+
+
+def _with_words(transcript: Transcript, title: str) -> Transcript:
+    if not transcript.entries and not any(each.told for each in transcript.compactions):
+        raise _unreadable(title, "nothing is said in it")
+    return transcript
+
+
+def _unreadable(title: str, why: str) -> SessionError:
+    return SessionError("invalid", f"The session “{title}” cannot be read: {why}")
