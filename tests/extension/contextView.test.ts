@@ -220,6 +220,8 @@ test("requests that missed the cache are listed with what had changed", async ()
   ];
   const { place, done } = await opened([part()], { missed: 3, misses });
   const list = place.element.querySelector(".cache-misses");
+  list?.querySelector("summary")?.click();
+  await new Promise((unfolded) => list?.addEventListener("toggle", unfolded, { once: true }));
   assert.match(list?.textContent ?? "", /3 of 40 requests missed the cache.*61k sent anew, \$0\.29 more.*the rules changed.*2 older ones/s);
   assert.deepEqual(
     [...place.element.querySelectorAll(".miss-change > div")].map((line) => line.className),

@@ -16,11 +16,14 @@ export class CacheView {
   private cache: CacheClock | undefined;
   private ticking: ReturnType<typeof setInterval> | undefined;
   private drawn = "";
+  private fill: ContextFill | undefined;
 
   constructor(
     private readonly show: (itemId: string) => void,
     private readonly now: () => number = () => Date.now() / 1000,
-  ) {}
+  ) {
+    this.misses.addEventListener("toggle", () => this.drawMisses());
+  }
 
   update(fill: ContextFill): void {
     this.cache = fill.cache;
@@ -28,14 +31,24 @@ export class CacheView {
     this.ticking ??= setInterval(() => this.tick(), 1000);
     const words = missesInWords(fill);
     this.misses.hidden = words === undefined;
-    const drawn = JSON.stringify(fill.misses);
-    if (words !== undefined && drawn !== this.drawn) {
-      this.drawn = drawn;
-      const left = fill.missed - fill.misses.length;
-      const older = element("li", { className: "muted", textContent: plural(left, t("{count} older one"), t("{count} older ones")) });
+    this.fill = fill;
+    if (words !== undefined) {
       setChildren(this.summary, icon("chevron-right", "fold-mark"), words);
-      setChildren(this.list, ...fill.misses.map((miss) => this.drawMiss(miss)), left > 0 && older);
     }
+    this.drawMisses();
+  }
+
+  /** Where they are unfolded: there may be thousands of lines. */
+  private drawMisses(): void {
+    const { fill } = this;
+    const drawn = JSON.stringify(fill?.misses);
+    if (fill === undefined || !this.misses.open || drawn === this.drawn) {
+      return;
+    }
+    this.drawn = drawn;
+    const left = fill.missed - fill.misses.length;
+    const older = element("li", { className: "muted", textContent: plural(left, t("{count} older one"), t("{count} older ones")) });
+    setChildren(this.list, ...fill.misses.map((miss) => this.drawMiss(miss)), left > 0 && older);
   }
 
   close(): void {

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Thinking, Usage
 from ullage.context.compaction_entries import BY_THE_USER, Compaction
-from ullage.context.counting.prompt_cache import START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.context.counting.prompt_cache import LOOK_BACK, START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Prelude, UserPrompt
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import entry_at
@@ -27,6 +29,8 @@ LEAST_MISSED = 256
 
 KEYS_KEPT = 4
 """Whose newest request is known: the cache forgets the others soon."""
+LATELY = 64
+"""Requests before the newest that the cache may still have something of."""
 
 Reason: TypeAlias = Literal[
     "model", "effort", "system", "rules", "tools", "compaction", "undone", "redone", "excluded", "expired", "evicted"
@@ -88,6 +92,7 @@ class SentRequests:
         self._turns: list[int] = []
         self.newest: SentRequest | None = None
         self._newest_under: dict[EpochKey, SentRequest] = {}
+        self._lately: deque[SentRequest] = deque(maxlen=LATELY)
         self.misses: list[CacheMiss] = []
         """Oldest first."""
         self.count = 0
@@ -124,9 +129,19 @@ class SentRequests:
         """The newest request under that key: an undo leads back to it."""
         return self._newest_under.get(key)
 
+    def lately(self) -> Iterator[SentRequest]:
+        """Those before the newest, newest first; each as of when the one after it read what it had left, if it did."""
+        after = self.newest
+        for each in reversed(self._lately):
+            was_read = after is not None and after.usage.cache_read_tokens >= each.cached > 0 and is_same_model(after.model, each.model)
+            yield replace(each, started=after.started) if after is not None and was_read else each
+            after = each
+
     def _sent(self, seq: int, reply: AssistantReply, usage: Usage, started: float) -> None:
         sent = SentRequest(seq, started, reply.model, reply.effort, self._key_of(seq), usage)
         before, self.newest = self.newest, sent
+        if before is not None:
+            self._lately.append(before)
         self._newest_under.pop(sent.key, None)
         self._newest_under[sent.key] = sent
         if len(self._newest_under) > KEYS_KEPT:
@@ -219,19 +234,55 @@ class Asking:
 def next_request(requests: SentRequests, view: Projection, asking: Asking, now: float) -> NextRequest:
     """What a request of `view` reads and writes.
 
-    It finds what an earlier one left, if nothing before its end has changed since: the model, what precedes the messages, the messages.
-    After another effort or a compaction it finds what precedes the messages. What is left of older messages then is not looked for, so
-    the price may come out too high there.
+    It finds what an earlier one left, if nothing before its end has changed since (the model, what precedes the messages, the messages) and
+    it ended near enough to the end for the cache to look there. After another effort or a compaction it finds what precedes the messages.
     """
     cold = _charged(asking, 0, "5m", warm=False)
-    for each in (requests.newest, requests.newest_under(view.key)):
-        if each is not None and stands(each, view) and each.started + TTL_SECONDS[each.ttl] > now and _is_asked_alike(each, asking):
+    for each in _candidates(requests, view):
+        lives = each.started + TTL_SECONDS[each.ttl] > now
+        if lives and _is_asked_alike(each, asking) and _is_in_reach(each, view) and stands(each, view):
             return _warm(each, asking, each.cached, cold)
     newest = requests.newest
-    if newest is None or newest.key.prelude != view.key.prelude or not is_same_model(newest.model, asking.model):
+    if newest is None or not is_same_model(newest.model, asking.model):
         return NextRequest(cold, cold, None, TTL_SECONDS["5m"])
+    if newest.key.prelude != view.key.prelude:
+        return _warm(newest, asking, min(_fixed_in_common(newest, view, asking), newest.cached), cold)
     whole = stands(newest, view) and _is_asked_alike(newest, asking)  # it has gone cold, and the clock says since when
     return _warm(newest, asking, newest.cached if whole else min(asking.fixed, newest.cached), cold)
+
+
+def _fixed_in_common(sent: SentRequest, view: Projection, asking: Asking) -> int:
+    """Tokens of what preceded the messages of `sent`, where all of it still does and only more has come after it, such as a rules file."""
+    then, now = entry_at(view.entries, sent.key.prelude), view.prelude
+    if not isinstance(then, Prelude) or now is None or then.tools != now.tools or then.system != now.system[: len(then.system)]:
+        return 0
+    return asking.fixed * estimate_prelude(then) // max(1, estimate_prelude(now))
+
+
+def _candidates(requests: SentRequests, view: Projection) -> Iterator[SentRequest]:
+    """The requests that may have left the most in the cache, those first."""
+    if requests.newest is not None:
+        yield requests.newest
+    under = requests.newest_under(view.key)
+    if under is not None:
+        yield under
+    yield from requests.lately()
+
+
+def _is_in_reach(sent: SentRequest, view: Projection) -> bool:
+    """Whether what it sent ended so near to the end of the last user message in view, which is marked, that it is found from there."""
+    messages = view.messages
+    last = len(messages) - 1
+    while last >= 0 and messages[last].role != "user":
+        last -= 1
+    blocks = 0
+    for index in range(last, -1, -1):
+        if max(messages[index].sources) < sent.seq:
+            return True
+        blocks += len(messages[index].blocks)
+        if blocks >= LOOK_BACK:
+            return False
+    return False
 
 
 def _is_asked_alike(sent: SentRequest, asking: Asking) -> bool:
@@ -247,7 +298,8 @@ def stands(sent: SentRequest, view: Projection) -> bool:
     changed = {*sent.key.seqs[1:]} ^ {*view.key.seqs[1:]}
     if any(_first_touched(entry_at(view.entries, seq)) < sent.seq for seq in changed):
         return False
-    return not any(_thinks(entry_at(view.entries, seq)) for seq in _replies_before(sent, view))  # such thinking is no longer sent
+    # What was thought under its key it sent, and now that is no longer sent.
+    return not any(_thinks(entry_at(view.entries, seq)) and view.key_at(seq) == sent.key for seq in _replies_before(sent, view))
 
 
 def _first_touched(made: Entry | None) -> int:

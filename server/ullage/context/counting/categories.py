@@ -77,14 +77,24 @@ def shared_out(tokens: int, weights: Mapping[Share, float], known: Mapping[Share
 
 
 def _in_proportion(tokens: int, weights: Mapping[Share, float]) -> dict[Share, int]:
-    total = sum(weights.values())
+    names = sorted(weights)
+    shares = dict(zip(names, in_proportion(tokens, [weights[name] for name in names]), strict=True))
+    return {name: shares[name] for name in weights}
+
+
+def in_proportion(tokens: int, weights: Sequence[float]) -> list[int]:
+    """The share of each, by the largest remainder, and by the place where two have the same claim to the last token. Without any weight
+    nothing is shared out."""
+    total = sum(weights)
     if total <= 0:
-        return dict.fromkeys(weights, 0)
-    shares = {name: tokens * weight / total for name, weight in weights.items()}
-    given = {name: int(share) for name, share in shares.items()}
-    left = tokens - sum(given.values())
-    for name in sorted(shares, key=lambda name: (given[name] - shares[name], name))[:left]:
-        given[name] += 1
+        return [0] * len(weights)
+    shares = [tokens * weight / total for weight in weights]
+    given = [int(share) for share in shares]
+    left = tokens - sum(given)
+    if left > 0:
+        short = [whole - share for whole, share in zip(given, shares, strict=True)]
+        for place in sorted(range(len(weights)), key=short.__getitem__)[:left]:
+            given[place] += 1
     return given
 
 

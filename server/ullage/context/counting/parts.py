@@ -1,44 +1,33 @@
 """What fills the context, part by part: the system prompt, each rules file and tool, each file, message and call, the summary, images.
 
 The parts add up to the gauge's number, category by category. The API reports the tokens of a whole request and never of a part of it. So
-what the gauge has under a category is shared out among its parts, in proportion to what each is counted at by itself.
+what the gauge has under a category is shared out among its parts, in proportion to what each is counted at by itself. To which part each
+piece of a message belongs is said in `pieces.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ullage.context.blocks import Block, CompactionBlock, Message, SystemPart, Text, ToolResult, ToolUse
-from ullage.context.compaction_entries import BY_THE_USER, Compaction
+from ullage.context.blocks import Message, ToolUse
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.accounting import Counted
-from ullage.context.counting.categories import category_in, shared_out
-from ullage.context.counting.media import shown_tokens
-from ullage.context.counting.tokens import (
-    MESSAGE_TOKENS,
-    Calibration,
-    Parts,
-    countable,
-    counted,
-    estimate_parts,
-    estimate_text_of,
-    tool_of,
-)
-from ullage.context.entries import Attachment, Entry, FileTouch, Notice, Prelude, ToolReturned, UserPrompt
-from ullage.context.view.fold import blocks_of
+from ullage.context.counting.categories import Since, in_proportion
+from ullage.context.counting.media import LIMITS, ImageLimits
+from ullage.context.counting.pieces import Cutter, PartKey, PartKind, Piece, paths_in, prelude_pieces
+from ullage.context.counting.tokens import Calibration, Counts, counted
+from ullage.context.entries import Entry, Prelude, ToolReturned
+from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import entry_at
-from ullage.context.view.pins import Pins
 from ullage.context.view.projection import Projection
-from ullage.context.view.taken_out import all_taken_out, without_texts
+from ullage.context.view.taken_out import all_taken_out
 
-PartKind: TypeAlias = Literal["system", "rules", "tool", "summary", "file", "prompt", "reply", "call", "image", "notice", "rest"]
-"""`tool` is a definition, `call` a call with its result, `file` one that was attached, read again or told of anew. `rest` is what the gauge
-has under a category of which the view has no part."""
+__all__ = ["ContextPart", "KeptParts", "PartKind", "parts_of", "totals"]
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPart:
+class ContextPart(NamedTuple):
     """One part. `seq` is the entry that brought it, of a call that of its result; 0 for what precedes the messages, and for a rest."""
 
     kind: PartKind
@@ -53,206 +42,171 @@ class ContextPart:
     pinned: bool = False
     excluded: bool = False
     """Of what the user excluded only a placeholder stands here."""
-
-
-class _Key(NamedTuple):
-    kind: PartKind
-    seq: int
-    name: str = ""
-    of: str = ""
-    """Tells apart what one entry brings of a kind: the id of a call, the how manieth image."""
-
-
-_Entries: TypeAlias = Mapping[int, Entry | None]
-"""Those that brought what is in view, by seq: each is looked up once."""
-
-
-class _Piece(NamedTuple):
-    key: _Key
-    category: str
-    weight: float
+    call: ToolUse | None = None
+    """What was called, as the model sees it."""
 
 
 def parts_of(view: Projection, whole: Counted, calibration: Calibration) -> tuple[ContextPart, ...]:
     """The parts in the order in which they stand in the request; their tokens add up to `whole.used`. `whole` is the count of this view."""
-    prelude = () if view.prelude is None else _of_prelude(view.prelude, calibration)
-    entries = {seq: entry_at(view.entries, seq) for seq in dict.fromkeys(seq for message in view.messages for seq in message.sources)}
-    tokens = _shared(whole, [*prelude, *_of_messages(view, entries, calibration)])
-    later = _Later(view, entries)
-    found = [_part(key, taken, entries, view.pins, later) for key, taken in reversed(tokens.items())]
-    return tuple(reversed(found))
+    return KeptParts().of(view, whole, calibration)
 
 
-def _shared(whole: Counted, pieces: Iterable[_Piece]) -> dict[_Key, int]:
-    weights: dict[str, dict[_Key, float]] = {}
-    tokens: dict[_Key, int] = {}
-    for key, category, weight in pieces:
-        of_category = weights.setdefault(category, {})
-        of_category[key] = of_category.get(key, 0.0) + weight
-        tokens.setdefault(key, 0)
+UNSETTLED = 2
+"""Messages: the last one grows, and the calls of the one before may have no result yet."""
+
+
+class KeptParts:
+    """The same for one session, one view after the other. What no longer changes is kept, so a look costs what is new since the last."""
+
+    def __init__(self) -> None:
+        self._key: EpochKey | None = None
+        self._counts: Counts | None = None
+        self._images = LIMITS
+        self._settled = _Laid(Cutter(LIMITS))
+
+    def of(self, view: Projection, whole: Counted, calibration: Calibration) -> tuple[ContextPart, ...]:
+        """As `parts_of`."""
+        if not self._holds(view, calibration.counts, calibration.images):
+            self._key, self._counts, self._images = view.key, calibration.counts, calibration.images
+            self._settled = _begun(view.prelude, calibration.images)
+        settled = self._settled
+        settled.go_on(view, max(settled.messages, len(view.messages) - UNSETTLED))
+        settled.look_up(calibration.counts)
+        laid = settled.beside()
+        laid.go_on(view, len(view.messages))
+        laid.look_up(calibration.counts)
+        return tuple(_parts(laid, view, whole, calibration))
+
+    def _holds(self, view: Projection, counts: Counts | None, images: ImageLimits) -> bool:
+        """Whether what is kept is of this view: one that was folded anew may read otherwise."""
+        if view.key != self._key or counts is not self._counts or images != self._images:
+            return False
+        settled = self._settled
+        if settled.messages > len(view.messages) or settled.prelude != view.prelude:
+            return False
+        return settled.last is None or settled.last is view.messages[settled.messages - 1]
+
+
+class _Known(NamedTuple):
+    """What is known of a part but for what it takes."""
+
+    paths: tuple[str, ...] = ()
+    is_placeholder: bool = False
+    """Of what the user excluded."""
+    call: ToolUse | None = None
+
+
+_NOTHING = _Known()
+
+
+@dataclass(slots=True)
+class _Laid:
+    """The parts of the first messages of a view."""
+
+    cutter: Cutter
+    prelude: Prelude | None = None
+    messages: int = 0
+    """How many."""
+    last: Message | None = None
+    """The last of them, by whose identity it is known that they are still the same."""
+    parts: dict[PartKey, _Known] = field(default_factory=dict[PartKey, _Known])
+    """In the order of the request."""
+    weights: dict[str, dict[PartKey, Since]] = field(default_factory=dict[str, dict[PartKey, Since]])
+    """What each part is counted at, by category."""
+    touched: dict[str, int] = field(default_factory=dict[str, int])
+    """The newest entry of a call that read or changed a file, by its path."""
+    waiting: list[Piece] = field(default_factory=list[Piece])
+    """What a tokenizer did not know when it was asked."""
+    fresh: list[Piece] = field(default_factory=list[Piece])
+    """What it was not asked for yet."""
+    version: int | None = None
+    """Of what it knew then."""
+
+    def beside(self) -> _Laid:
+        """Another one with the same parts, which goes on by itself."""
+        weights = {category: of_category.copy() for category, of_category in self.weights.items()}
+        copies = self.parts.copy(), weights, self.touched.copy(), self.waiting.copy(), self.fresh.copy()
+        return _Laid(self.cutter.beside(), self.prelude, self.messages, self.last, *copies, self.version)
+
+    def go_on(self, view: Projection, end: int) -> None:
+        """Takes in the messages up to that one, which is not included."""
+        for index in range(self.messages, end):
+            for piece in self.cutter.pieces(view, index):
+                key = piece.key
+                if key not in self.parts:
+                    self.parts[key] = self._known(piece, entry_at(view.entries, key.seq))
+                self.put(piece)
+        if end > self.messages:
+            self.messages, self.last = end, view.messages[end - 1]
+
+    def _known(self, piece: Piece, entry: Entry | None) -> _Known:
+        key, call = piece.key, piece.call
+        if isinstance(entry, ToolReturned):
+            for touch in entry.touched:
+                self.touched[touch.path] = max(key.seq, self.touched.get(touch.path, 0))
+        paths = paths_in(key, entry)
+        is_placeholder = isinstance(entry, Compaction) and key.kind == "notice"
+        return _Known(paths, is_placeholder, call) if paths or is_placeholder or call is not None else _NOTHING
+
+    def put(self, piece: Piece) -> None:
+        """Adds it to its part."""
+        self._weigh(piece, Since(piece.estimated, 0, piece.exact))
+        if piece.parts is not None:
+            self.fresh.append(piece)
+
+    def _weigh(self, piece: Piece, more: Since) -> None:
+        of_category = self.weights.setdefault(piece.category, {})
+        known = of_category.get(piece.key)
+        of_category[piece.key] = more if known is None else known.plus(more)
+
+    def look_up(self, counts: Counts | None) -> None:
+        """Takes what a tokenizer counted meanwhile in the place of its estimate."""
+        if counts is None:
+            self.fresh.clear()
+            return
+        if counts.version != self.version:
+            self.version = counts.version
+            self.fresh, self.waiting = self.waiting + self.fresh, []
+        for piece in self.fresh:
+            tokens = None if piece.parts is None else counted(piece.parts, counts)
+            if tokens is None:
+                self.waiting.append(piece)
+            else:
+                self._weigh(piece, Since(-piece.estimated, tokens))
+        self.fresh = []
+
+
+def _begun(prelude: Prelude | None, images: ImageLimits) -> _Laid:
+    """What precedes the messages."""
+    begun = _Laid(Cutter(images), prelude)
+    for piece in () if prelude is None else prelude_pieces(prelude):
+        begun.parts[piece.key] = _NOTHING
+        begun.put(piece)
+    return begun
+
+
+def _parts(laid: _Laid, view: Projection, whole: Counted, calibration: Calibration) -> Iterable[ContextPart]:
+    out, pins, touched = all_taken_out(view.active), view.pins, laid.touched
+    for key, tokens in _shared(laid, whole, calibration).items():
+        kind, seq, name, _ = key
+        paths, excluded, call = laid.parts.get(key, _NOTHING)
+        excluded = excluded or seq in out
+        since = any(touched.get(path, 0) > seq for path in paths) if paths and not excluded else None
+        pinned = seq in pins.seqs or any(path in pins.paths for path in paths)
+        yield ContextPart(kind, seq, tokens, name, paths, since, pinned, excluded, call)
+
+
+def _shared(laid: _Laid, whole: Counted, calibration: Calibration) -> dict[PartKey, int]:
+    """What the gauge has, category by category; a part may be in several."""
+    tokens = dict.fromkeys(laid.parts, 0)
     for category, taken in whole.categories:
-        of_category = weights.get(category, {})
-        if not any(of_category.values()):
-            of_category = {_Key("rest", 0, category): 1.0}
-        for key, share in shared_out(taken, of_category).items():
+        of_category = laid.weights.get(category, {})
+        keys, weights = list(of_category), [since.weight(calibration) for since in of_category.values()]
+        if not any(weights):
+            keys, weights = [PartKey("rest", 0, category)], [1.0]
+        for key, share in zip(keys, in_proportion(taken, weights), strict=True):
             tokens[key] = tokens.get(key, 0) + share
     return tokens
-
-
-# What precedes the messages
-
-
-def _of_prelude(prelude: Prelude, calibration: Calibration) -> Iterator[_Piece]:
-    for index, part in enumerate(prelude.system):
-        yield _Piece(_system_key(part, index), part.category, _weight(Parts(0, (part.text,)), calibration))
-    for tool in prelude.tools:
-        yield _Piece(_Key("tool", 0, tool.name), "tools", _weight(tool_of(tool), calibration))
-
-
-def _system_key(part: SystemPart, index: int) -> _Key:
-    return _Key("rules" if part.category == "rules" else "system", 0, part.name, str(index))
-
-
-def _weight(parts: Parts, calibration: Calibration) -> float:
-    known = None if calibration.counts is None else counted(parts, calibration.counts)
-    return estimate_parts(parts) * calibration.ratio if known is None else known * calibration.counted_ratio
-
-
-# The messages
-
-
-def _of_messages(view: Projection, entries: _Entries, calibration: Calibration) -> Iterator[_Piece]:
-    names = _Names(view)
-    for message in view.messages:
-        frame: _Key | None = None
-        for at, (block, source) in enumerate(zip(message.blocks, message.sources, strict=True)):
-            entry = entries[source]
-            key = names.key_of(message, block, source, entry)
-            category = category_in(message.role, block, entry, names.tools)
-            parts = countable(block)
-            weight = estimate_text_of(block) * calibration.ratio if parts is None else _weight(parts, calibration)
-            yield _Piece(key, category, weight)
-            images = shown_tokens(block, calibration.images)
-            if images:
-                yield _Piece(key if key.kind == "image" else _Key("image", source, key.name, str(at)), category, images)
-            frame = frame or key
-        if frame is not None:
-            yield _Piece(frame, message.role, MESSAGE_TOKENS * calibration.ratio)
-
-
-class _Names:
-    """Says to which part a block belongs. Calls are told of before their results."""
-
-    def __init__(self, view: Projection) -> None:
-        self._view = view
-        self._results = _results(view.messages)
-        self.tools: dict[str, str] = {}
-        """Of the calls so far, by id."""
-        self._attached: dict[int, list[tuple[Block, Attachment]]] = {}
-
-    def key_of(self, message: Message, block: Block, source: int, entry: Entry | None) -> _Key:
-        """Its part."""
-        if isinstance(block, ToolUse):
-            self.tools[block.id] = block.name
-            return _Key("call", self._results.get(block.id, source), "", block.id)
-        if isinstance(block, ToolResult):
-            return _Key("call", source, "", block.tool_use_id)
-        if isinstance(entry, Compaction):
-            return self._left_by(entry, block, source)
-        if isinstance(entry, UserPrompt):
-            return self._in_prompt(entry, block, source)
-        if isinstance(entry, Notice):
-            kind: PartKind = "file" if entry.about == "file_changed" else "rules" if entry.about == "rules" else "notice"
-            return _Key(kind, source, entry.touched[0].path if entry.touched else "")
-        return _Key("reply" if message.role == "assistant" else "notice", source)
-
-    @staticmethod
-    def _left_by(made: Compaction, block: Block, source: int) -> _Key:
-        text = block.text if isinstance(block, Text) else ""
-        file = next((file for file in made.restored if file.text == text), None)
-        if file is not None:
-            return _Key("file", source, file.path)
-        return _Key("notice" if made.policy == BY_THE_USER and not isinstance(block, CompactionBlock) else "summary", source)
-
-    def _in_prompt(self, prompt: UserPrompt, block: Block, source: int) -> _Key:
-        if isinstance(block, Text) and block.text == prompt.text:
-            return _Key("prompt", source)
-        known = self._attached.get(source)
-        if known is None:
-            shown = without_texts(prompt, self._view.paths_out.get(source, ()))
-            found: list[tuple[Block, Attachment]] = [(each, attached) for attached in shown.attachments for each in blocks_of(attached)]
-            self._attached[source] = known = found
-        attached = next((attached for each, attached in known if each == block), None)
-        if attached is None:
-            return _Key("prompt", source)
-        return _Key("file" if attached.media is None else "image", source, attached.title)
-
-
-def _results(messages: Sequence[Message]) -> dict[str, int]:
-    """The seq of the entry of each result, by the id of its call as the model sees it."""
-    found: dict[str, int] = {}
-    for message in messages:
-        if message.role == "user":
-            for block, source in zip(message.blocks, message.sources, strict=True):
-                if isinstance(block, ToolResult):
-                    found[block.tool_use_id] = source
-                elif isinstance(block, Text):
-                    break  # results come first
-    return found
-
-
-# What is said of each
-
-
-class _Later:
-    """The files that calls touched later than what is looked at: the parts are gone through from the newest on."""
-
-    def __init__(self, view: Projection, entries: _Entries) -> None:
-        self._touches = [(seq, touched) for seq in sorted(entries) if (touched := _touched_by(entries[seq]))]
-        self._paths: set[str] = set()
-        self.out = all_taken_out(view.active)
-
-    def touch(self, seq: int, paths: Sequence[str]) -> bool | None:
-        """Whether one of these was touched later than that entry."""
-        while self._touches and self._touches[-1][0] > seq:
-            self._paths.update(touch.path for touch in self._touches.pop()[1])
-        return any(path in self._paths for path in paths) if paths else None
-
-
-def _touched_by(entry: Entry | None) -> tuple[FileTouch, ...]:
-    return entry.touched if isinstance(entry, ToolReturned) else ()
-
-
-def _part(key: _Key, tokens: int, entries: _Entries, pins: Pins, later: _Later) -> ContextPart:
-    if not key.seq:
-        return ContextPart(key.kind, 0, tokens, key.name)
-    entry = entries[key.seq]
-    paths = tuple(_paths_in(key, entry))
-    excluded = key.seq in later.out or (isinstance(entry, Compaction) and key.kind == "notice")
-    return ContextPart(
-        key.kind,
-        key.seq,
-        tokens,
-        key.name,
-        paths,
-        later.touch(key.seq, () if excluded else paths),
-        pinned=key.seq in pins.seqs or any(path in pins.paths for path in paths),
-        excluded=excluded,
-    )
-
-
-def _paths_in(key: _Key, entry: Entry | None) -> Iterator[str]:
-    match entry:
-        case ToolReturned() if key.kind in ("call", "image"):
-            yield from dict.fromkeys(touch.path for touch in entry.touched)
-        case UserPrompt() if key.kind in ("file", "image"):
-            yield from (each.name for each in entry.attachments if each.title == key.name)
-        case Notice() if key.kind == "file":
-            yield from dict.fromkeys(touch.path for touch in entry.touched)
-        case Compaction() if key.kind == "file":
-            yield key.name
-        case _:
-            pass
 
 
 def totals(parts: Iterable[ContextPart]) -> Mapping[PartKind, tuple[int, int]]:

@@ -65,20 +65,35 @@ def cache_now(requests: SentRequests, view: Projection, card: ModelCard, used: i
     return CacheNow(request, card.cost(request.warm), card.cost(request.cold), compact, None if compact is None else compact + dearer)
 
 
-def misses(requests: SentRequests, entries: Sequence[Logged], card: ModelCard) -> tuple[Miss, ...]:
-    """The newest, newest first. Reads the log: for another thread."""
-    return tuple(_told(miss, entries, card) for miss in islice(reversed(requests.misses), MOST_MISSES))
+class MissesTold:
+    """The newest requests that missed the cache, as they are told of. What was in a miss stays known."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[str | None, str]] = {}
+        """Item and change, by the seq of its reply."""
+
+    def of(self, requests: SentRequests, entries: Sequence[Logged], card: ModelCard) -> tuple[Miss, ...]:
+        """Newest first. Reads the log where one is new: for another thread, one at a time."""
+        newest = tuple(islice(reversed(requests.misses), MOST_MISSES))
+        known, self._known = self._known, {}
+        for miss in newest:
+            seq = miss.request.seq
+            self._known[seq] = known[seq] if seq in known else _read(miss, entries)
+        return tuple(_told(miss, self._known[miss.request.seq], card) for miss in newest)
 
 
-def _told(miss: CacheMiss, entries: Sequence[Logged], card: ModelCard) -> Miss:
+def _read(miss: CacheMiss, entries: Sequence[Logged]) -> tuple[str | None, str]:
+    reply = entry_at(entries, miss.request.seq)
+    return None if reply is None else item_of_message(reply), _clipped(_changed(miss, entries))
+
+
+def _told(miss: CacheMiss, read: tuple[str | None, str], card: ModelCard) -> Miss:
     sent, cost = miss.request, None
+    item_id, change = read
     if card.prices is not None and is_same_model(sent.model, card.name):
         for_an_hour = sent.ttl == "1h"
         written = Usage(0, 0, cache_write_1h_tokens=miss.tokens) if for_an_hour else Usage(0, 0, cache_write_5m_tokens=miss.tokens)
         cost = card.prices.cost(written) - card.prices.cost(Usage(0, 0, cache_read_tokens=miss.tokens))
-    reply = entry_at(entries, sent.seq)
-    item_id = None if reply is None else item_of_message(reply)
-    change = _clipped(_changed(miss, entries))
     return Miss(item_id, sent.started, miss.tokens, cost, miss.reasons, miss.idle, change)
 
 

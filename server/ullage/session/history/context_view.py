@@ -7,21 +7,24 @@ picked for a front end; dollars come from `cache_now.py`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction.decide import Fullness
 from ullage.context.counting.accounting import Counted, prompt_tokens
 from ullage.context.counting.cache_clock import SentRequests, stands
-from ullage.context.counting.parts import ContextPart, PartKind, parts_of, totals
+from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, totals
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
+from ullage.models.model import ModelCard
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.conversation import Conversation
-from ullage.session.history.cache_now import CacheNow, Miss, cache_now, misses
+from ullage.session.history.cache_now import CacheNow, Miss, MissesTold, cache_now
 from ullage.session.history.places import item_of_message
 from ullage.session.history.preview import title_of_entry
 from ullage.session.models_in_use import ModelInUse
@@ -116,7 +119,10 @@ class ContextView:
         self._controller = controller
         self._gauge = gauge
         self._requests = SentRequests(conversation.entries, conversation.projection.key_at)
-        self._known: tuple[object, tuple[Row, ...]] | None = None
+        self._misses = MissesTold()
+        self._parts = KeptParts()
+        self._known: tuple[object, _Looked] | None = None
+        self._looking = asyncio.Lock()
 
     def logged(self, logged: Logged) -> None:
         """An entry was logged."""
@@ -124,27 +130,32 @@ class ContextView:
 
     async def look(self, query: Query) -> ContextPage:
         """The parts that are asked for, and how the cache stands."""
-        full, card, is_first = self._controller.fullness(), self._model.card, query.offset == 0
+        full, card = self._controller.fullness(), self._model.card
         calibration, counted = self._surroundings.calibration(card), full.counted
-        entries = self._conversation.projection.copy().entries if is_first else ()
         cache = self._cache(counted, calibration, query.draft)
-        rows = await self._rows(counted, calibration)
-        found = _picked(rows, query)
+        async with self._looking:  # what is kept goes on in one thread at a time
+            looked = await self._look(counted, calibration)
+            return await asyncio.to_thread(self._page, looked, query, full, card, cache)
+
+    def _page(self, looked: _Looked, query: Query, full: Fullness, card: ModelCard, cache: CacheNow) -> ContextPage:
+        counted, is_first = full.counted, query.offset == 0
+        found = _picked(looked, query)
+        largest = nsmallest(MOST_TILES, looked.parts, key=_size) if is_first else ()
         return ContextPage(
             used=counted.used,
             threshold=full.threshold,
             size=full.window,
             guess=counted.guess,
-            kinds=tuple(Kind(kind, count, tokens) for kind, (count, tokens) in totals(row.part for row in rows).items()),
-            largest=tuple(sorted(rows, key=_size)[:MOST_TILES]) if is_first else (),
+            kinds=tuple(Kind(kind, count, tokens) for kind, (count, tokens) in totals(looked.parts).items()),
+            largest=tuple(map(looked.row, largest)),
             total=len(found),
-            rows=tuple(found[query.offset : query.offset + query.limit]),
+            rows=tuple(map(looked.row, found[query.offset : query.offset + query.limit])),
             read_price=_for_one(card.cost(Usage(0, 0, cache_read_tokens=counted.used)), counted.used),
             write_price=_for_one(card.cost(Usage(0, 0, cache_write_5m_tokens=counted.used)), counted.used),
             cache=cache,
             requests=self._requests.count,
             missed=len(self._requests.misses),
-            misses=await asyncio.to_thread(misses, self._requests, entries, card) if is_first else (),
+            misses=self._misses.of(self._requests, looked.view.entries, card) if is_first else (),
         )
 
     def _cache(self, counted: Counted, calibration: Calibration, draft: str) -> CacheNow:
@@ -152,38 +163,59 @@ class ContextView:
         view, now = self._conversation.projection, self._conversation.clock()
         return cache_now(self._requests, view, self._model.card, counted.used + more, counted.fixed, self._gauge(), now)
 
-    async def _rows(self, counted: Counted, calibration: Calibration) -> tuple[Row, ...]:
-        """All parts, in the order of the request."""
-        view, requests, timeline = self._conversation.projection.copy(), self._requests, self._conversation.timeline
+    async def _look(self, counted: Counted, calibration: Calibration) -> _Looked:
+        view = self._conversation.projection.copy()
         stamp = view.key, view.entries[-1].seq if view.entries else 0, counted, view.pins
         if self._known is None or self._known[0] != stamp:
-            self._known = stamp, await asyncio.to_thread(_rows_of, view, counted, calibration, requests, timeline)
+            self._known = stamp, await asyncio.to_thread(self._looked_at, view, counted, calibration)
         return self._known[1]
 
+    def _looked_at(self, view: Projection, counted: Counted, calibration: Calibration) -> _Looked:
+        parts = self._parts.of(view, counted, calibration)
+        return _Looked(view, parts, _sent_up_to(view, self._requests), self._requests, self._conversation.timeline)
 
-def _rows_of(view: Projection, counted: Counted, calibration: Calibration, requests: SentRequests, timeline: Timeline) -> tuple[Row, ...]:
-    sent = _sent_up_to(view, requests)
-    return tuple(_row(part, view, requests, timeline, sent) for part in parts_of(view, counted, calibration))
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The parts at one moment, in the order of the request. Rows are made of those that are asked for."""
+
+    view: Projection
+    parts: tuple[ContextPart, ...]
+    sent: int
+    """The parts of the entries before this seq were in the newest request, as they are now. What precedes all messages is of entry 0."""
+    requests: SentRequests
+    timeline: Timeline
+
+    def row(self, part: ContextPart) -> Row:
+        """With what a user sees of it."""
+        if not part.seq:
+            return Row(part, part.name, None, None, self.is_sent(part))
+        item_id = item_of_message(self._logged(part).entry)
+        return Row(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part))
+
+    def title(self, part: ContextPart) -> str:
+        """Empty where its kind says all."""
+        if part.call is not None:
+            return self.timeline.title_for(part.call)
+        return part.name if part.name or not part.seq else title_of_entry(self._logged(part), self.timeline)
+
+    def is_sent(self, part: ContextPart) -> bool:
+        """Whether the newest request held it as it is now."""
+        return part.seq < self.sent
+
+    def _logged(self, part: ContextPart) -> Logged:
+        return self.view.entries[place_of(self.view.entries, part.seq)]
 
 
 def _sent_up_to(view: Projection, requests: SentRequests) -> int:
-    """The parts of the entries before this seq were in the newest request, as they are now. What precedes all messages is of entry 0."""
     newest = requests.newest
     if newest is None or not newest.cached or newest.key.prelude != view.key.prelude:
         return 0
     return newest.seq if stands(newest, view) else 1
 
 
-def _row(part: ContextPart, view: Projection, requests: SentRequests, timeline: Timeline, sent: int) -> Row:
-    if not part.seq:
-        return Row(part, part.name, None, None, part.seq < sent)
-    logged = view.entries[place_of(view.entries, part.seq)]
-    title = part.name or title_of_entry(logged, timeline)
-    return Row(part, title, item_of_message(logged.entry), requests.turns_since(part.seq), part.seq < sent)
-
-
-def _picked(rows: Sequence[Row], query: Query) -> list[Row]:
-    found = [row for row in rows if _fits(row, query)]
+def _picked(looked: _Looked, query: Query) -> list[ContextPart]:
+    found = [part for part in looked.parts if _fits(part, query, looked)]
     match query.order:
         case "largest":
             found.sort(key=_size)
@@ -194,8 +226,7 @@ def _picked(rows: Sequence[Row], query: Query) -> list[Row]:
     return found
 
 
-def _fits(row: Row, query: Query) -> bool:
-    part = row.part
+def _fits(part: ContextPart, query: Query, looked: _Looked) -> bool:
     if query.kind is not None and part.kind != query.kind:
         return False
     match query.only:
@@ -205,16 +236,16 @@ def _fits(row: Row, query: Query) -> bool:
             return False
         case "untouched" if part.touched_since is not False:
             return False
-        case "new" if row.is_sent:
+        case "new" if looked.is_sent(part):
             return False
         case _:
             pass
     wanted = query.text.strip().casefold()
-    return not wanted or any(wanted in text.casefold() for text in (row.title, *part.paths))
+    return not wanted or any(wanted in text.casefold() for text in (looked.title(part), *part.paths))
 
 
-def _size(row: Row) -> int:
-    return -row.part.tokens
+def _size(part: ContextPart) -> int:
+    return -part.tokens
 
 
 def _for_one(dollars: float | None, tokens: int) -> float | None:

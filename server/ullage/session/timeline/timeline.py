@@ -127,6 +127,10 @@ class Timeline:
         item = self._items.get(tool_use_id)
         return item.title if isinstance(item, ToolCallItem) else None
 
+    def title_for(self, call: ToolUse) -> str:
+        """What such a call is named, whether it is shown or not: looks nothing up. May be asked from another thread."""
+        return self._describe(call.name, call.input)[0]
+
     def put(self, item: Item) -> None:
         """Shows an item, or what has become of it."""
         self._join_pieces()

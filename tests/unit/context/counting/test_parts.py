@@ -18,7 +18,7 @@ from ullage.context.compaction.exclusion import exclude
 from ullage.context.compaction_entries import RestoredFile, Summarised
 from ullage.context.counting.accounting import Account, Stated
 from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.parts import ContextPart, PartKind, parts_of, totals
+from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, parts_of, totals
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import SummaryText, planned_entry
 from ullage.context.entries import AssistantReply, Attachment, EntryPinned, Logged, Notice, Prelude, UserPrompt
@@ -38,7 +38,9 @@ UNTOLD = Calibration()
 class Halves:
     """A tokenizer that has counted every text of even length."""
 
-    version = 1
+    @property
+    def version(self) -> int:
+        return 1
 
     def known(self, text: str) -> int | None:
         return len(text) // 2 if len(text) % 2 == 0 else None
@@ -80,7 +82,7 @@ def test_the_parts_add_up_to_the_gauge_exactly(
     entries: list[Logged], ratio: float, tokenized: bool, fixed: int | None, stated: int | None
 ) -> None:
     calibration = Calibration(ratio, counts=Halves() if tokenized else None, fixed=fixed_parts(entries, fixed) if fixed else None)
-    account, view = Account(), Projection()
+    account, view, kept = Account(), Projection(), KeptParts()
     for logged in entries:
         view.append(logged)
         counted = account.count(view, calibration)
@@ -88,11 +90,36 @@ def test_the_parts_add_up_to_the_gauge_exactly(
             account.state(Stated(view.key, logged.seq, stated, counted.categories, calibration.fixed))
             counted = account.count(view, calibration)
         parts = parts_of(view, counted, calibration)
+        assert kept.of(view, counted, calibration) == parts, "what is kept from one look to the next changes nothing"
         assert sum(part.tokens for part in parts) == counted.used
         assert all(part.tokens >= 0 for part in parts)
         assert sum(tokens for _, tokens in totals(parts).values()) == counted.used
         in_view = {source for message in view.messages for source in message.sources}
         assert {part.seq for part in parts} - {0} <= in_view
+
+
+class Learning(Halves):
+    """The same, and it learns to count the others."""
+
+    def __init__(self) -> None:
+        self.texts = set[str]()
+
+    @property
+    def version(self) -> int:
+        return len(self.texts)
+
+    def known(self, text: str) -> int | None:
+        return len(text) if text in self.texts else super().known(text)
+
+
+def test_what_a_tokenizer_counted_later_is_taken_in() -> None:
+    counts, account, kept = Learning(), Account(), KeptParts()
+    calibration = Calibration(counts=counts)
+    view = Projection(log(PRELUDE, *(each for turn in range(6) for each in (prompt("odd" * (2 * turn + 1)), says("Yes")))))
+    before = kept.of(view, account.count(view, calibration), calibration)
+    counts.texts.add("odd" * 5)
+    after = kept.of(view, account.count(view, calibration), calibration)
+    assert after == parts_of(view, account.count(view, calibration), calibration) != before
 
 
 def parts(*entries: object) -> dict[tuple[PartKind, str], list[ContextPart]]:
