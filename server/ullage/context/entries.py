@@ -17,7 +17,7 @@ from ullage.context.compaction_entries import Compaction, CompactionFailed, Comp
 Outcome: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "interrupted", "error"]
 """How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
 
-Action: TypeAlias = Literal["continue", "set_key", "settings", "choose_model", "none"]
+Action: TypeAlias = Literal["continue", "set_key", "settings", "choose_model", "hooks", "none"]
 """What a user can do about a notice from where it stands."""
 
 TouchKind: TypeAlias = Literal["read", "edited", "created", "deleted"]
@@ -175,7 +175,8 @@ class Clipped:
 class Notice:
     """Something the program tells the model: appended to the next user message, never inserted before."""
 
-    about: Literal["file_changed", "rules", "resume"]
+    about: Literal["file_changed", "rules", "resume", "hook", "hook_standing"]
+    """`hook`: what a hook of the workspace says; `hook_standing`: the same for all of the session."""
     text: str
     touched: tuple[FileTouch, ...] = ()
     """The files whose texts stand in it."""

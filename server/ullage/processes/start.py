@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from ullage.processes.ending import Group, group_of, own_group
 from ullage.processes.programs import bare_environment, without_relative_entries
@@ -142,10 +142,11 @@ async def start_for_user(
     folder: Path,
     environment: Mapping[str, str],
     pass_fds: Sequence[int] = (),
+    given: IO[bytes] | None = None,
 ) -> tuple[SubprocessTransport, _Protocol, Group]:
     """Starts what the user allowed, in `folder`, with an environment of the asker's own; output and errors come as one to `protocol`.
 
-    Its group has to be closed when it has ended. Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    With `given`, a file that its standard input reads, the errors come apart. Its group has to be closed when it has ended. Raises `NotAbsolute`, or `OSError` where it cannot be started.
     """
     _check(asker, command)
     if asker not in BRINGS_ITS_ENVIRONMENT:
@@ -155,9 +156,9 @@ async def start_for_user(
         *command,
         cwd=folder,
         env=without_relative_entries(environment),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if given is None else given,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.STDOUT if given is None else subprocess.PIPE,
         pass_fds=pass_fds,
         **own_group(),
     )

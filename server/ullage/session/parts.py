@@ -28,6 +28,8 @@ from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_si
 from ullage.session.history.context_view import ContextView
 from ullage.session.history.history import History
 from ullage.session.history.places import fork_origin, pinned_items
+from ullage.session.hooks.at_events import HooksAtEvents
+from ullage.session.hooks.running import Hooks
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.permissions.past import PastCalls
@@ -89,13 +91,15 @@ class Parts:
         self._rules = RulesInForce(surroundings.folders, self.permits.reading, entries)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
+        self.hooks = Hooks(self._conversation, surroundings, self.permits.reading, lambda: self._mode.id)
+        self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed)
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._means = SessionMeans(
             *(self._conversation, surroundings, self._policy, self._model, restoring),
             *(self._display.as_compacting, self._prelude.renew, lambda: self._gauge.show()),
-            self.permits.reading,
+            *(self.permits.reading, self._at_events),
         )
         self._controller = CompactionController(self._conversation, surroundings, self._policy, self._model, self._means)
         self._gauge = ShownGauge(self._display, self._conversation, surroundings, self._model, self._controller)
@@ -119,11 +123,11 @@ class Parts:
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
             *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, self._recording),
-            self._plan_accepted,
+            *(self._at_events, self._plan_accepted),
         )
         self._turns = Turns(
             *(self._conversation, surroundings, self._queue, self._prelude, self._policy, self._model, self._controller),
-            *(calls, self._notices, self._rules, self._mode),
+            *(calls, self._notices, self._rules, self._mode, self._at_events),
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -185,6 +189,7 @@ class Parts:
         self._gauge.logged(logged.entry)
         self.context.logged(logged)
         self._mode.see(logged.entry)
+        self._at_events.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):

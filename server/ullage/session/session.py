@@ -20,6 +20,7 @@ from ullage.session.changes.shown import Decided
 from ullage.session.commit_message import Changed, NoMessage, write_commit_message
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
+from ullage.session.hooks.at_events import is_hooks
 from ullage.session.instructions.in_force import ListedRules
 from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
 from ullage.session.long_work import ROUND
@@ -91,6 +92,10 @@ class Session(Parts):
         """The rules files that are known, and whether each is in force."""
         return self._rules.listed()
 
+    async def look_at_hooks(self) -> None:
+        """Says where hooks of the project wait for the user's decision."""
+        await self.hooks.renew()
+
     async def prompt_files(self) -> Sequence[PromptFile]:
         """The commands and skills of the project, as they are now."""
         return await asyncio.to_thread(prompt_files, self._surroundings.folders, self.permits.reading())
@@ -141,6 +146,7 @@ class Session(Parts):
             attachments = [await attach(ref, rules, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
             if text.lstrip().startswith("/") and (command := called(text, await self.prompt_files())) is not None:
                 attachments.append(command)
+            attachments += await self._at_events.prompted(text)
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if prompt.steering:
@@ -176,7 +182,7 @@ class Session(Parts):
 
     def unqueue(self, prompt_id: str) -> tuple[Ref, ...]:
         """Takes a waiting prompt back, and gives what was attached to it, to be attached again. Raises `SessionError`."""
-        attached = (attachment for attachment in self._queue.remove(prompt_id) if not is_called(attachment))
+        attached = (attachment for attachment in self._queue.remove(prompt_id) if not (is_called(attachment) or is_hooks(attachment)))
         found = (ref_of(attachment, self._surroundings.folders) for attachment in attached)
         return tuple(ref for ref in found if ref is not None)
 

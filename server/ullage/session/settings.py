@@ -67,6 +67,8 @@ class Settings:
     """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
     ask_for: AskFor = "notHarmless"
     """`ullage.permissions.ask`: what is asked about that no rule allows."""
+    hooks: bool = True
+    """`ullage.hooks.enabled`: whether hooks run that the user allowed."""
     store_location: str = ""
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     versions_limit: int = 1_024

@@ -12,6 +12,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError
 from ullage.session.history.context_view import Query
+from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.prompt_files import in_the_list
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
@@ -52,6 +53,7 @@ COMMANDS = (
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
     Command("rules", "Show rules, skills and commands of the project, and which are in force"),
+    Command("hooks", "Show hooks of the project, and say which may run", "[allow|never|forget] [number]"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -190,6 +192,12 @@ async def _rules(_: Sessions, session: Session, __: str) -> Answer:
     return Answer("\n".join(lines))
 
 
+async def _hooks(_: Sessions, session: Session, words: str) -> Answer:
+    if words:
+        await decide(session.hooks, words)
+    return Answer(hooks_in_words(await session.hooks.listed()))
+
+
 def _spelt(text: str) -> str:
     """A file's name, or a sentence with one, in a line of Markdown: it ends neither its line nor its code."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
@@ -316,6 +324,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "search": _search,
     "context": _context,
     "rules": _rules,
+    "hooks": _hooks,
     "model": _model,
     "mode": _mode,
     "effort": _effort,

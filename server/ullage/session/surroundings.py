@@ -14,11 +14,13 @@ from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.changes.scanning import Scanner
+from ullage.session.hooks.allowed import HooksKept, NothingDecided
 from ullage.session.permissions.rules_kept import Remembered
 from ullage.session.settings import Settings
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.versions import Versions
+from ullage.tools.hook_command import RunHook, no_runner
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits, WrittenMeanwhile
@@ -71,6 +73,10 @@ class Surroundings:
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
     """What is known of system prompt and tools for a model; None where nothing is kept of it."""
 
+    hooks_kept: HooksKept = field(default_factory=NothingDecided)
+    """What the user decided about hooks."""
+    run_hook: RunHook = no_runner
+    """Runs a hook that they allowed."""
     worktree: Worktree | None = None
     """The worktree that these folders are of; None where they are those of the workspace."""
     home: Surroundings | None = None

@@ -101,6 +101,19 @@ class UserState:
                 for known in _rules(rules.get(place))
             ]
 
+    def hook_decisions(self, workspace: Path) -> dict[str, str]:
+        """What the user decided about hooks of that workspace folder, by their digests."""
+        kept = _section(_section(self._read(), "hooks"), str(workspace))
+        return {digest: runs for digest, runs in kept.items() if isinstance(runs, str)}
+
+    def decide_hook(self, workspace: Path, digest: str, runs: str | None) -> None:
+        """From now on, in all windows; None: it is asked again. Raises `StoreFailed`."""
+        with self._changing() as state:
+            decided = _make_section(_make_section(state, "hooks"), str(workspace))
+            decided.pop(digest, None)
+            if runs is not None:
+                decided[digest] = runs
+
     def is_confirmed_address(self, address: str) -> bool:
         """Whether the user wants the model to be asked there although only the environment names the address."""
         return address in _strings(self._read().get("addresses"))

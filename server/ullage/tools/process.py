@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from ullage.context.redact import redact
 from ullage.processes import reaper as helper
@@ -30,6 +30,9 @@ from ullage.processes.start import Asker, start_for_user
 
 KEPT_CHARACTERS = 4_000_000
 """How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
+
+ERROR_CHARACTERS = 100_000
+"""Bytes of standard error that are kept where it comes apart: it is one message."""
 
 GRACE_SECONDS = 1.0
 """How long processes get to end by themselves when they are told to, before they are killed."""
@@ -58,6 +61,8 @@ class Finished:
     """Processes that it left in the background were ended."""
     dropped: int = 0
     """Characters of the output that were not kept."""
+    errors: str = ""
+    """What came on standard error, where that came apart: its first `ERROR_CHARACTERS`."""
 
 
 async def run_process(
@@ -67,14 +72,22 @@ async def run_process(
     timeout: float,
     on_output: Callable[[str], None],
     pass_fds: Sequence[int] = (),
+    given: IO[bytes] | None = None,
 ) -> Finished:
-    """Runs the command to its end, at most `timeout` seconds; standard output and error come as one text.
+    """Runs the command to its end, at most `timeout` seconds; standard output and error come as one text. With `given`, a file that it
+    reads on standard input, they come apart.
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
     mark = _new_mark()
     transport, protocol, group = await start_for_user(
-        Asker.SHELL, command, lambda: Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
+        Asker.SHELL,
+        command,
+        lambda: Output(on_output),
+        folder=folder,
+        environment={**environment, MARK: mark},
+        pass_fds=pass_fds,
+        given=given,
     )
     try:
         ended = await wait_for_end(protocol, timeout)
@@ -84,7 +97,7 @@ async def run_process(
         had_leftovers = await asyncio.to_thread(_end_marked, mark) > 0 or had_leftovers
         code = transport.get_returncode()
         code = KILLED if code is None else code
-        return Finished(protocol.text(), code, ended, had_leftovers and ended == "by itself", protocol.dropped)
+        return Finished(protocol.text(), code, ended, had_leftovers and ended == "by itself", protocol.dropped, protocol.errors())
     finally:
         group.kill()
         await asyncio.shield(asyncio.to_thread(_end_marked, mark))
@@ -129,6 +142,17 @@ class Output(asyncio.SubprocessProtocol):
         self._tail_length = 0
         self.dropped = 0
         """Characters that were not kept."""
+        self._errors = bytearray()
+        self._open = {1}
+        """The pipes that something may still come from."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.SubprocessTransport) and transport.get_pipe_transport(2) is not None:
+            self._open.add(2)
+
+    def errors(self) -> str:
+        """What came on standard error, where that comes apart; what is beyond `ERROR_CHARACTERS` was not kept."""
+        return self._errors.decode("utf-8", "replace")
 
     def text(self) -> str:
         """All that was kept."""
@@ -136,11 +160,17 @@ class Output(asyncio.SubprocessProtocol):
         return "".join([*self._head, *gap, *self._tail])
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self._take(self._decoder.decode(data))
+        if fd == 2:
+            self._errors += data[: max(0, ERROR_CHARACTERS - len(self._errors))]
+        else:
+            self._take(self._decoder.decode(data))
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        self._take(self._decoder.decode(b"", final=True))
-        self.closed.set()
+        if fd == 1:
+            self._take(self._decoder.decode(b"", final=True))
+        self._open.discard(fd)
+        if not self._open:
+            self.closed.set()
 
     def process_exited(self) -> None:
         self.exited.set()
@@ -163,9 +193,15 @@ class Output(asyncio.SubprocessProtocol):
 
 
 async def run_alone(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float, on_output: Callable[[str], None]
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    on_output: Callable[[str], None],
+    given: IO[bytes] | None = None,
 ) -> Finished:
-    """Runs the command to its end, at most `timeout` seconds, and leaves nothing of it behind, as far as the system lets us.
+    """Runs the command to its end, at most `timeout` seconds, and leaves nothing of it behind, as far as the system lets us. `given` is as
+    for `run_process`.
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
@@ -173,7 +209,7 @@ async def run_alone(
     with ours, theirs:
         before = reaper(theirs.fileno())
         if before is None:
-            return await run_process(command, folder, environment, timeout, on_output)
+            return await run_process(command, folder, environment, timeout, on_output, given=given)
         mark = _new_mark()
         transport, protocol, group = await start_for_user(
             Asker.SHELL,
@@ -182,6 +218,7 @@ async def run_alone(
             folder=folder,
             environment={**environment, MARK: mark},
             pass_fds=(theirs.fileno(),),
+            given=given,
         )
         theirs.close()
         try:
@@ -193,7 +230,7 @@ async def run_alone(
                     await asyncio.wait_for(protocol.exited.wait(), _PATIENCE)
             code, left = _told(ours)
             left = await asyncio.to_thread(_end_marked, mark) > 0 or left
-            return Finished(protocol.text(), code, ended, left and ended == "by itself", protocol.dropped)
+            return Finished(protocol.text(), code, ended, left and ended == "by itself", protocol.dropped, protocol.errors())
         finally:
             ours.close()  # it kills all that is still there
             with suppress(TimeoutError):

@@ -129,6 +129,10 @@ class PolicyFailed(Exception):
         self.usage = usage
 
 
+class NotWanted(Exception):
+    """A hook does not want a compaction that can wait; `str()` says which one and why, for the user."""
+
+
 class SummaryFailed(Exception):
     """The model wrote no summary that can be used; `str()` says why, for the user, `usage` what was spent on it all the same."""
 

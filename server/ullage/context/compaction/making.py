@@ -17,6 +17,7 @@ from ullage.context.compaction.draft import (
     Draft,
     Forecast,
     NothingToCompact,
+    NotWanted,
     PolicyFailed,
     Wanted,
     counting,
@@ -47,6 +48,8 @@ class Making:
         self._means = means
         self._gathering = gathering
         self.drafting = Drafting(means)
+        self._not_wanted = ""
+        """Id of the newest one that a hook did not want."""
         self.ahead = DraftingAhead(means, gathering, self.drafting)
 
     # The course
@@ -60,6 +63,9 @@ class Making:
             made = await self._sweep(made, at_work=at_work)
         told = made is None and means.was_told(wanted)
         full, seq = means.fullness(), newest_seq(means.view.entries)
+        if made is None and self._not_wanted == wanted.id:  # no failure: it must not keep away one that cannot wait
+            self._gathering.gave_nothing(seq)
+            return None
         self._gathering.tried(decided, means.policy, full, seq, means.now(), made=made is not None, told=told)
         return made
 
@@ -76,6 +82,10 @@ class Making:
         """Makes a compaction. One that does not come about has changed nothing; it is told why, and None is given."""
         try:
             with self._means.being_made(wanted):
+                objection = await self._means.objection(wanted)
+                if objection:
+                    self._not_wanted = wanted.id
+                    raise NotWanted(objection)
                 draft = await self._taken(wanted) or await self.drafting.draft(wanted, must=must)
                 if not draft.spares(self._means.view):  # something was pinned while it was written
                     self.ahead.discard(draft)
@@ -83,7 +93,9 @@ class Making:
                 if wanted.trigger == "economy" and not self.ahead.leaves_newest_turn(draft):
                     self.ahead.discard(draft)
                     raise NothingToCompact
-                return await self._commit(draft.as_wanted(wanted), at_work=at_work)
+                made = await self._commit(draft.as_wanted(wanted), at_work=at_work)
+            await self._means.made(made)
+            return made
         except BaseException as error:
             self._means.not_made(wanted, error)
             if not isinstance(error, Exception):

@@ -177,6 +177,14 @@ class Means(Protocol):
         """Writes down the messages in view, before a summary takes their place."""
         ...
 
+    async def objection(self, wanted: Wanted) -> str:
+        """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty where it is made."""
+        ...
+
+    async def made(self, entry: Compaction) -> None:
+        """It is in force. Nothing is raised."""
+        ...
+
     def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
         """While a compaction is made: it is shown."""
         ...

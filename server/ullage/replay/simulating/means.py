@@ -285,6 +285,13 @@ class ReplayMeans:
     async def set_aside(self) -> None:
         """The transcript is there."""
 
+    async def objection(self, wanted: Wanted) -> str:
+        """Nobody objects: hooks are not in a transcript."""
+        return ""
+
+    async def made(self, entry: Compaction) -> None:
+        """Nobody hears of it."""
+
     def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
         """Nothing is shown."""
         return nullcontext()

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, NothingToCompact, PolicyFailed, Sizes, Wanted
+from ullage.context.compaction.draft import Draft, NothingToCompact, NotWanted, PolicyFailed, Sizes, Wanted
 from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
@@ -40,6 +40,7 @@ from ullage.session.compacting.asking import AskingModel, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.saving import Learned
 from ullage.session.conversation import Conversation, in_any_case
+from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.errors import in_ullage_itself
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
@@ -70,6 +71,7 @@ class SessionMeans:
         compacted: Callable[[], None],
         prepared: Callable[[], None],
         read_rules: ReadRulesNow,
+        hooks: HooksAtEvents,
     ) -> None:
         """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
         self._conversation = conversation
@@ -80,6 +82,7 @@ class SessionMeans:
         self._compacting = compacting
         self._compacted = compacted
         self._read_rules = read_rules
+        self._hooks = hooks
         self._measuring = Measuring()
         self._fetched: FetchedAgain | None = None
         self._priced: FetchedAgain | None = None
@@ -211,6 +214,15 @@ class SessionMeans:
         folder, id = self._surroundings.store_folder, self._conversation.session_id
         await asyncio.to_thread(write_transcript, folder, id, number, view.messages)
 
+    async def objection(self, wanted: Wanted) -> str:
+        """Why a hook does not want one that can wait, for the user; empty where it is made."""
+        return await self._hooks.before_compaction(wanted)
+
+    async def made(self, entry: Compaction) -> None:
+        """It is in force: hooks hear of it."""
+        with in_any_case("hooks were not told of the compaction"):
+            await self._hooks.after_compaction(entry)
+
     @contextmanager
     def being_made(self, wanted: Wanted) -> Generator[None]:
         """While a compaction is made its card says so."""
@@ -244,6 +256,8 @@ class SessionMeans:
             case NothingToCompact():
                 if wanted.trigger in ASKED_FOR:
                     self._failed(wanted, NOTHING_TO_COMPACT, cancelled=True)
+            case NotWanted():
+                self._failed(wanted, str(error), cancelled=True)
             case StoreFailed() | PolicyFailed():
                 self._failed(wanted, str(error))
             case Exception():

@@ -229,6 +229,15 @@ def part_of(entry: Entry) -> Part:
             return "user"
 
 
+_NOTICES = {
+    "file_changed": "A file changed",
+    "rules": "Rules",
+    "resume": "Went on",
+    "hook": "A hook said something",
+    "hook_standing": "A hook said something",
+}
+
+
 def title_of_entry(logged: Logged, timeline: Timeline) -> str:
     """What it is, in one line."""
     entry = logged.entry
@@ -244,7 +253,7 @@ def title_of_entry(logged: Logged, timeline: Timeline) -> str:
         case Compaction():
             return _title_of_summary(entry)
         case Notice():
-            return {"file_changed": "A file changed", "rules": "Rules", "resume": "Went on"}[entry.about]
+            return _NOTICES[entry.about]
         case _:
             return ""
 

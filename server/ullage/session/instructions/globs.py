@@ -64,7 +64,7 @@ def _fits(segments: Sequence[str], parts: Sequence[str]) -> bool:
         met = {
             place if segments[place] == _ANY_FOLDERS else place + 1
             for place in places
-            if place < len(segments) and (segments[place] == _ANY_FOLDERS or _fits_name(segments[place], part))
+            if place < len(segments) and (segments[place] == _ANY_FOLDERS or fits_name(segments[place], part))
         }
         places = _passing(met, segments)
         if len(segments) in places:
@@ -80,8 +80,8 @@ def _passing(places: set[int], segments: Sequence[str]) -> set[int]:
     return places
 
 
-def _fits_name(segment: str, name: str) -> bool:
-    """Goes back to the newest `*` alone, so it takes no longer than both lengths multiplied."""
+def fits_name(segment: str, name: str) -> bool:
+    """Whether one name fits one pattern. Goes back to the newest `*` alone, so it takes no longer than both lengths multiplied."""
     steps = _steps(segment)
     at = taken = 0
     star: tuple[int, int] | None = None

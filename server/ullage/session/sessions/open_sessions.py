@@ -32,6 +32,7 @@ from ullage.store.origins import is_foreign
 from ullage.store.plain_files import PlanFiles
 from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.store.workspace_store import WorkspaceStore
+from ullage.tools.hook_command import RunHook, hook_runner
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.rules.reading import ReadRulesNow
@@ -71,6 +72,7 @@ class OpenSessions:
         self.worktrees = Worktrees(kept.log, around, self._named, on_warning, keep)
         self.coming_over = ComingOver(around, lambda: self._model_of(""), self._fixed_tokens, self.open, list_changed)
         around.sandbox_missing = self._sandbox_missing
+        around.run_hook = self._hook_runner(around, self._sandbox_finder)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
@@ -179,6 +181,7 @@ class OpenSessions:
         self.worktrees.watch(session_id)
         self.figures.opened(session_id, session.snapshot(1))
         self._keep(session.learn_model())
+        self._keep(session.look_at_hooks())
         return session
 
     async def _make_foreign(self, session_id: str) -> Session:
@@ -209,6 +212,8 @@ class OpenSessions:
         settings, model = self._around.settings, self._model_of(session_id)
         elsewhere = self.worktrees.enter(session_id)
         around = self._around if elsewhere is None else elsewhere.around
+        if elsewhere is not None:
+            around.run_hook = self._hook_runner(around, elsewhere.finder)
         finder = self._sandbox_finder if elsewhere is None else elsewhere.finder
         await finder.find(around.folders.roots)
         tools = partial(self._tools, around, finder)
@@ -252,6 +257,9 @@ class OpenSessions:
             read_rules,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
+
+    def _hook_runner(self, around: Surroundings, finder: SandboxFinder) -> RunHook:
+        return hook_runner(around.folders, lambda: Sandbox(finder, self._around.settings.bash_sandbox, around.folders))
 
     def _sandbox_missing(self) -> str:
         sandbox = Sandbox(self._sandbox_finder, self._around.settings.bash_sandbox, self._around.folders)

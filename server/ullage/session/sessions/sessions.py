@@ -105,6 +105,7 @@ class Sessions:
             media=self._kept.media,
             store_folder=self._kept.folder,
             remembered=remembered,
+            hooks_kept=user_state,
             settings=settings,
             clock=clock,
             policy=self._policy(settings.policy_name),

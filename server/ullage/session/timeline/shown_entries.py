@@ -18,7 +18,7 @@ from typing import TypeAlias
 from ullage.context.blocks import Json, Media
 from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
-from ullage.context.entries import AssistantReply, CameOver, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, Notice, ToolReturned, UserPrompt
 from ullage.session.timeline.items import CompactionItem, Failure, Location, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
@@ -29,6 +29,11 @@ DROPPED_THINKING = (
     "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
     "without that thinking. Undoing the last compaction brings it back."
 )
+
+HOOK_TOLD = "A hook told the agent: {}"
+
+HOOK_CHARACTERS = 1_000
+"""Of what it said, in the line that shows it; the context view has the rest."""
 
 FORKED = "Forked here from “{}”, which stays as it is."
 
@@ -219,6 +224,13 @@ def compaction_item(entry: Compaction, at: float, fetched_again: FetchedAgain | 
         fetched_again=fetched_again,
         checked=entry.checked,
     )
+
+
+def what_a_hook_said(notice: Notice) -> str:
+    """In words for the user."""
+    said = "\n".join(line.removeprefix(">").removeprefix(" ") for line in notice.text.splitlines() if line.startswith(">"))
+    cut = f"{said[:HOOK_CHARACTERS]} …" if len(said) > HOOK_CHARACTERS else said
+    return HOOK_TOLD.format(cut)
 
 
 def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:

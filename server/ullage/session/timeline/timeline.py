@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
-from ullage.context.entries import AssistantReply, CameOver, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, Clipped, Forked, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
 from ullage.session.long_work import weakly
 from ullage.session.timeline.items import AssistantItem, CompactionItem, Item, NoticeItem, ThinkingItem, ToolCallItem, UserItem
@@ -39,6 +39,7 @@ from ullage.session.timeline.shown_entries import (
     nowhere,
     of_prompt,
     thought_for,
+    what_a_hook_said,
 )
 from ullage.session.timeline.turn_costs import TurnCosts
 from ullage.session.timeline.updates import ItemRemoved, ItemUpdated, PlanChanged, TextAppended, Update
@@ -221,6 +222,8 @@ class Timeline:
             self.put(NoticeItem(f"n{logged.seq}", at, "info", FORKED.format(entry.title or NEW_SESSION)))
         elif isinstance(entry, CameOver):
             self.put(NoticeItem(f"n{logged.seq}", at, "info", came_over(entry)))
+        elif isinstance(entry, Notice) and entry.about in ("hook", "hook_standing"):
+            self.put(NoticeItem(f"n{logged.seq}", at, "info", what_a_hook_said(entry)))
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
         if not self._is_alone:

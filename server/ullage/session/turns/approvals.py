@@ -199,19 +199,24 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
     return (once, PermissionOption("allow_always", visible_line(f"Always allow {need.pattern}"), "allow_always"), refuse)
 
 
-async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionNeed | ToolOutcome | None:
-    """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`."""
+async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = "") -> PermissionNeed | ToolOutcome | None:
+    """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`.
+
+    `asks` says why the user is asked in any case, in a sentence for them; empty where they are asked as ever.
+    """
     need = await _need(call, tool, approvals)
     refusal = approvals.refusal(need) if isinstance(need, PermissionNeed) else ""
     if refusal:
         return ToolOutcome(refusal, is_error=True)
     document = await tool.lay_open(call.id, call.input) if isinstance(tool, LaysOpen) else None
-    again, is_theirs = "", False
+    if need is None and asks:
+        return ToolOutcome(f"{asks}Nobody can be asked about this call, so it was not run.", is_error=True)
+    again, is_theirs = asks, False
     while isinstance(need, PermissionNeed):
         decision = await asyncio.to_thread(approvals.permits.decide, need)
         if decision.refused is not None:
             return await _refused(decision.refused, approvals)
-        if decision.free and not is_theirs:
+        if decision.free and not is_theirs and not asks:
             await asyncio.to_thread(approvals.permits.used, decision.rules)
             return replace(need, confined=decision.confined)
         answer = await approvals.ask(call.id, need, decision, again=again, document=document)

@@ -23,6 +23,7 @@ from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.changes.recording import CallChanges, Recording
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.conversation import Conversation
+from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
@@ -64,6 +65,7 @@ class Calls:
         surroundings: Surroundings,
         policy: PolicyInUse,
         recording: Recording,
+        hooks: HooksAtEvents,
         plan_accepted: Callable[[int], None],
     ) -> None:
         """`plan_accepted` is called with the seq of the result that has the plan."""
@@ -74,6 +76,7 @@ class Calls:
         self._surroundings = surroundings
         self._policy = policy
         self._recording = recording
+        self._hooks = hooks
         self._plan_accepted = plan_accepted
         self._in_view = InView()
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
@@ -161,15 +164,21 @@ class Calls:
         allowed: PermissionNeed | ToolOutcome | None = None
         try:
             self._recording.ahead(tool.kind)
-            allowed = await permit(call, tool, self._approvals)
+            before = await self._hooks.before_call(call)
+            if before.blocks is not None:
+                return ToolOutcome(before.blocks, is_error=True), None
+            allowed = await permit(call, tool, self._approvals, before.asks)
             if isinstance(allowed, ToolOutcome):
                 return allowed, None
             if isinstance(tool, AsksUser):
                 answers = await self._questions.ask(call.id, tool.questions(call.input))
-                return await tool.run(ToolCall(call.id, call.input, answers=answers)), None
+                outcome = await tool.run(ToolCall(call.id, call.input, answers=answers))
+                await self._hooks.after_call(call, outcome)
+                return outcome, None
             self._show(call.id, "running")
             async with self._recording.around(changes, tool.kind, allowed):
                 outcome = await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
+                await self._hooks.after_call(call, outcome)  # within: a formatter changes the file as part of the call
         except BadToolInput as error:
             outcome = ToolOutcome(str(error), is_error=True)
         except (OSError, StoreFailed) as error:

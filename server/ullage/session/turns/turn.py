@@ -24,6 +24,7 @@ from ullage.session.compacting.controller import CompactionController, ContextFu
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import take_size
+from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
@@ -51,6 +52,9 @@ async def run_turn(turn: Turn) -> TurnEnded:
         calls = [block for block in reply.blocks if isinstance(block, ToolUse)]
         if calls:
             await turn.run_tools(calls)
+        stopped = turn.stopped_by_hook()
+        if stopped is not None:
+            return stopped
         again = in_a_row.after(reply, calls)
         if isinstance(again, TurnEnded):
             return again
@@ -60,8 +64,8 @@ async def run_turn(turn: Turn) -> TurnEnded:
         await turn.compact_if_asked(at_work=goes_on)
         if filled:
             await turn.make_room_after_overflow()
-        elif not goes_on:
-            return turn.with_written_call_told(end_of(reply), reply)
+        elif not goes_on and not await turn.go_on_for_hooks(end_of(reply), reply):
+            return turn.stopped_by_hook() or turn.with_written_call_told(end_of(reply), reply)
         if again is not None and (calls or not steered):
             turn.tell(again)
 
@@ -110,6 +114,7 @@ class Turn:
         notices: FileNotices,
         rules: RulesInForce,
         mode: ModeInForce,
+        hooks: HooksAtEvents,
         take_steering: Callable[[], bool],
         retrying: Callable[[RetryInfo | None], None],
     ) -> None:
@@ -121,6 +126,7 @@ class Turn:
         self._notices = notices
         self._rules = rules
         self._mode = mode
+        self._hooks = hooks
         self._take_steering = take_steering
         self._retrying = retrying
         self._asked: Wanted | None = None
@@ -225,11 +231,27 @@ class Turn:
         rules = self._rules.met(touch for outcome in outcomes for touch in outcome.touched)
         if rules:
             self._conversation.append(Notice("rules", rules))
+        for notice in self._hooks.take_told():
+            self._conversation.append(notice)
         if self._calls_left_out:
             self._conversation.append(Notice("resume", CALLS_LEFT_OUT.format(len(calls) + self._calls_left_out, len(calls))))
         for outcome in outcomes:
             if outcome.compact_focus is not None and self._asked is None:
                 self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
+
+    def stopped_by_hook(self) -> TurnEnded | None:
+        """The end of the turn, where a hook wants that; None where none does."""
+        why = self._hooks.take_end()
+        return TurnEnded("cancelled", why, "continue") if why else None
+
+    async def go_on_for_hooks(self, end: TurnEnded, reply: AssistantReply) -> bool:
+        """The turn would end. Whether a hook has it go on; the model is told why."""
+        if end.outcome != "end_turn":
+            return False
+        told = await self._hooks.go_on("".join(block.text for block in reply.blocks if isinstance(block, Text)))
+        for notice in (*self._hooks.take_told(), *((told,) if told is not None else ())):
+            self._conversation.append(notice)
+        return told is not None
 
     def ask_to_compact(self, focus: str) -> str:
         """The user wants a compaction while the turn runs: it is made at the next boundary. Gives its id.

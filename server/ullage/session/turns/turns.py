@@ -27,6 +27,7 @@ from ullage.session.compacting.controller import CompactionController, ContextFu
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, in_ullage_itself
 from ullage.session.history.places import end_of_fork
+from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
@@ -186,6 +187,7 @@ class Turns:
         notices: FileNotices,
         rules: RulesInForce,
         mode: ModeInForce,
+        hooks: HooksAtEvents,
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
@@ -199,11 +201,11 @@ class Turns:
         self._model = model
         self._controller = controller
         self._ending = ending
+        self._hooks = hooks
         self._show_running = show_running
         self._show_ended = show_ended
-        self._make_turn = lambda: Turn(
-            conversation, surroundings, model, controller, calls, notices, rules, mode, queue.start_steering, show_running
-        )
+        parts = (conversation, surroundings, model, controller, calls, notices, rules, mode, hooks)
+        self._make_turn = lambda: Turn(*parts, queue.start_steering, show_running)
         self.running: Turn | None = None
         """The turn that asks the model now."""
 
@@ -259,6 +261,7 @@ class Turns:
                 self._queue.start(prompt)
         if prompt is None:
             self._conversation.append(Notice("resume", RESUMED))
+        await self._hooks.turn_begins()
         self.running = self._make_turn()
         return await run_turn(self.running)
 

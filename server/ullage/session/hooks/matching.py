@@ -1,0 +1,79 @@
+"""For which tools a hook is meant, and what it is told of a call: tools by the names that Claude Code has for them, or by Ullage's own.
+
+A matcher is names between `|`, in which `*`, `.*` and `.` stand for any characters, and parentheses for a choice: `Edit|Write`,
+`mcp__(github|gitlab)__.*`. What people write in practice is that. More of a regular expression is not read: one from a workspace may take for
+ever to match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from ullage.context.blocks import Json
+from ullage.session.instructions.globs import fits_name, without_braces
+
+LONGEST_MATCHER = 500
+
+CLAUDES: Mapping[str, tuple[str, ...]] = {
+    "bash": ("Bash",),
+    "read_file": ("Read",),
+    "edit_file": ("Edit", "MultiEdit"),
+    "write_file": ("Write",),
+    "search": ("Grep", "Glob"),
+    "list_files": ("LS",),
+    "todo": ("TodoWrite",),
+    "ask_user": ("AskUserQuestion",),
+    "propose_plan": ("ExitPlanMode",),
+    "task": ("Task", "Agent"),
+}
+"""What Claude Code calls the tools that do the same; the first is the one that a hook is told."""
+
+_CLAUDES_INPUT = {"old_text": "old_string", "new_text": "new_string"}
+
+_READABLE = re.compile(r"[\w:*?.|()\s,^$-]*")
+
+
+def matcher_problem(matcher: object) -> str:
+    """Why a matcher cannot be read, in words for the user; empty where it can."""
+    if not isinstance(matcher, str) or len(matcher) > LONGEST_MATCHER or _READABLE.fullmatch(matcher) is None:
+        return "its matcher is none that Ullage reads: names between |, with .* for any characters"
+    return "its matcher has parentheses inside of parentheses" if re.search(r"\([^)]*\(", matcher) else ""
+
+
+def names_of(tool: str) -> tuple[str, ...]:
+    """What a tool can be called in a matcher."""
+    return (tool, *CLAUDES.get(tool, ()))
+
+
+def matches(matcher: str, names: tuple[str, ...]) -> bool:
+    """Whether the hook is meant for what has these names."""
+    return matcher.strip() in ("", "*", ".*") or any(fits_name(each, name) for each in _read(matcher) for name in names)
+
+
+@lru_cache(200)
+def _read(matcher: str) -> tuple[str, ...]:
+    """The patterns that it stands for, each for a whole name. A choice in parentheses is one in braces to who reads file patterns."""
+    deep, text = 0, ""
+    for character in re.sub(r"\s", "", matcher).replace(".*", "*").replace(".+", "*"):
+        deep += {"(": 1, ")": -1}.get(character, 0)
+        text += {"(": "{", ")": "}", ".": "?", "^": "", "$": ""}.get(character, "," if character == "|" and deep > 0 else character)
+    return tuple(each for part in text.split("|") for each in without_braces(part) if each)
+
+
+def told_name(tool: str, *, as_claude: bool) -> str:
+    """The name of a tool as a hook is told it."""
+    return CLAUDES.get(tool, (tool,))[0] if as_claude else tool
+
+
+def told_input(input: Mapping[str, Json], folder: Path, *, as_claude: bool) -> dict[str, Json]:
+    """The input of a call as a hook is told it. Claude Code's scripts look for `file_path`, which is absolute."""
+    if not as_claude:
+        return dict(input)
+    told: dict[str, Json] = {_CLAUDES_INPUT.get(name, name): value for name, value in input.items()}
+    path = input.get("path")
+    if isinstance(path, str):
+        told["file_path"] = str(folder / path)
+    return told
