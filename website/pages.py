@@ -55,6 +55,7 @@ _LISTED = (
             Page("Working with the agent", "docs/working.md"),
             Page("Working on another machine", "docs/remote.md"),
             Page("Rules, skills and commands", "docs/rules-files.md"),
+            Page("Hooks", "docs/hooks.md"),
             Page("Models", "docs/models.md"),
             Page("Compatible servers", "docs/compatible-servers.md"),
             Page("Policies", "docs/policies.md"),

@@ -80,6 +80,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.refuse": () => chat.answerApproval(false),
     "ullage.nextApproval": () => chat.showNextApproval(),
     "ullage.showPermissions": () => chat.show({ kind: "permissions" }),
+    "ullage.showInstructions": () => chat.show({ kind: "instructions" }),
     "ullage.askFor": (way) => setAskFor(way),
     "ullage.openProposedEdit": (callId) => edits.open(callId),
     "ullage.acceptProposedEdit": () => edits.answer("allow_once"),

@@ -470,7 +470,7 @@ export interface NoticeItem {
   at: number;
   level: "info" | "warning" | "error";
   text: string;
-  action: "continue" | "set_key" | "settings" | "choose_model" | "none";
+  action: "continue" | "set_key" | "settings" | "choose_model" | "hooks" | "none";
 }
 
 export type Item = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem;
@@ -858,6 +858,66 @@ export interface ChatFailure {
   said: string;
 }
 
+/** A file with rules, a skill or a command of the project. */
+export interface InstructionsFile {
+  kind: "rules" | "skill" | "command";
+  path: string;
+  /** What it takes of every request. */
+  tokens: number;
+  /** Whether it is in force, and why. */
+  why: string;
+  /** What a skill or a command is called by. */
+  name?: Optional<string>;
+  /** What is wrong with it. */
+  problem?: Optional<string>;
+  importedBy?: Optional<string>;
+}
+
+/** What the user decided about a hook: it runs in the sandbox, with all their rights, or never. */
+export type HookRuns = "sandbox" | "outside" | "never";
+
+/** What a hook did when it last ran; `tokens` is what it told the agent in this session. */
+export interface HookRun {
+  at: number;
+  seconds: number;
+  why: string;
+  failed: boolean;
+  tokens: number;
+  times: number;
+}
+
+/** A hook that a file declares. When it is edited it has another id. */
+export interface ShownHook {
+  id: string;
+  event: string;
+  matcher: string;
+  command: string;
+  path: string;
+  /** How long it may take. */
+  seconds: number;
+  runs?: Optional<HookRuns>;
+  last?: Optional<HookRun>;
+}
+
+/** What a file declares and cannot be run. */
+export interface PassedHook {
+  event: string;
+  command: string;
+  path: string;
+  why: string;
+}
+
+/** Rules, skills, commands and hooks of the project. */
+export interface Instructions {
+  files: InstructionsFile[];
+  hooks: ShownHook[];
+  passed: PassedHook[];
+  /** Why no hook runs at all. */
+  reason?: Optional<string>;
+  /** Why no sandbox confines any. */
+  noSandbox?: Optional<string>;
+}
+
 /** What a rule is about; one about reading can only refuse. */
 export type RuleAction = "command" | "edit" | "host" | "read";
 export type RuleScope = "session" | "workspace" | "everywhere";
@@ -1036,6 +1096,8 @@ export interface ClientRequests {
     Nothing,
   ];
   "ullage/question/respond": [OfSession & { toolCallId: string; questionId: string; answers?: Optional<GivenAnswer[]> }, Nothing];
+  "ullage/session/instructions": [OfSession, Instructions];
+  "ullage/session/decideHook": [OfSession & { hookId: string; runs?: Optional<HookRuns> }, Nothing];
   "ullage/permission/list": [{ sessionId?: Optional<string> }, { allowed: Allowed[]; asking: Asking }];
   "ullage/permission/forget": [
     { action?: Optional<string>; pattern?: Optional<string>; scope?: Optional<RuleScope>; sessionId?: Optional<string> },
@@ -1126,6 +1188,8 @@ export const METHODS = {
     "ullage/session/export": true,
     "ullage/session/commitMessage": true,
     "ullage/session/setMode": true,
+    "ullage/session/instructions": true,
+    "ullage/session/decideHook": true,
     "ullage/permission/respond": true,
     "ullage/question/respond": true,
     "ullage/permission/list": true,

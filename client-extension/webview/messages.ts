@@ -26,6 +26,8 @@ export const PASS_THROUGH = [
   "ullage/session/undoChanges",
   "ullage/session/setModel",
   "ullage/session/setMode",
+  "ullage/session/instructions",
+  "ullage/session/decideHook",
   "ullage/permission/respond",
   "ullage/question/respond",
   "ullage/permission/list",
@@ -60,6 +62,7 @@ export const PANEL_COMMANDS = [
   "ullage.showLogs",
   "ullage.importSessions",
   "ullage.showPermissions",
+  "ullage.showInstructions",
   "ullage.askFor",
   "ullage.openProposedEdit",
   "ullage.reviewChanges",
@@ -105,6 +108,8 @@ export type PanelView =
   /** All sessions of the workspace. */
   | { kind: "sessions" }
   | { kind: "permissions" }
+  /** Rules, skills, commands and hooks. */
+  | { kind: "instructions" }
   /** `words` are marked in it. */
   | { kind: "item"; sessionId: string; itemId: string; words?: string }
   /** Put into the prompt box, to be written in another way. */

@@ -16,6 +16,7 @@ import type { PanelView, SessionNews } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
 import { SessionsSheet } from "./sessions/sessionsSheet";
 import { ContextSheet } from "./context/contextSheet";
+import { InstructionsSheet } from "./instructions/instructionsSheet";
 import { PermissionsSheet } from "./permissions/permissionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
@@ -54,6 +55,7 @@ export class Panel {
   private readonly epochs: EpochsSheet;
   private readonly sessions: SessionsSheet;
   private readonly permissions: PermissionsSheet;
+  private readonly instructions: InstructionsSheet;
   private readonly context: ContextSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
@@ -77,6 +79,7 @@ export class Panel {
     this.epochs = new EpochsSheet(actions, this.sheet, readsEpochs);
     this.sessions = new SessionsSheet(actions, this.sheet, (message) => cards.showError(message));
     this.permissions = new PermissionsSheet(actions, this.sheet);
+    this.instructions = new InstructionsSheet(actions, this.sheet);
     this.context = new ContextSheet(actions, this.sheet, () => this.composer.written);
     this.composer = new Composer(
       {
@@ -167,6 +170,8 @@ export class Panel {
       this.showContext();
     } else if (view.kind === "permissions") {
       this.permissions.open();
+    } else if (view.kind === "instructions") {
+      this.instructions.open();
     } else {
       this.epochs.open(this.state?.session);
     }
@@ -304,7 +309,14 @@ export class Panel {
         this.showContext();
         return;
       case "rules":
-        void this.actions.send("ullage/session/prompt", { text: "/rules" });
+        this.instructions.open();
+        return;
+      case "hooks":
+        if (command.words === "") {
+          this.instructions.open();
+        } else {
+          void this.actions.send("ullage/session/prompt", { text: ["/hooks", command.words].join(" ") });
+        }
         return;
       case "help":
         this.cards.showHelp();

@@ -166,6 +166,7 @@ for (const [action, label, expected] of [
   ["continue", "Continue", "ullage/session/continue {}"],
   ["set_key", "Set API key", "command ullage.setApiKey"],
   ["settings", "Open settings", "command ullage.openSettings"],
+  ["hooks", "Show hooks", "command ullage.showInstructions"],
   ["choose_model", "Choose a model", "command ullage.selectModel"],
 ] as const) {
   test(`a notice offers: ${label}`, () => {

@@ -34,6 +34,7 @@ void describe("settings that decide where keys go and what commands may do", () 
     "ullage.bash.sandbox",
     "ullage.server.command",
     "ullage.server.interpreter",
+    "ullage.hooks.enabled",
   ]) {
     test(`${name} cannot be set by a workspace`, () => assert.equal(settings[name]?.scope, "machine"));
   }

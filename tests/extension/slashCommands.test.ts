@@ -29,6 +29,8 @@ check("/clear", { name: "new" });
 check("/model", { name: "model", model: "" });
 check("/model claude-haiku-5-5", { name: "model", model: "claude-haiku-5-5" });
 check("/context", { name: "context" });
+check("/hooks", { name: "hooks", words: "" });
+check("/hooks allow 2", { name: "hooks", words: "allow 2" });
 check("/rewind", { name: "rewind", to: "" });
 check("/rewind 2 files", { name: "rewind", to: "2 files" });
 check("/help", { name: "help" });

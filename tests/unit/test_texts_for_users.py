@@ -135,6 +135,8 @@ NO_SENTENCES = frozenset(
         "Codex",
         "Cline",
         "Gemini CLI",
+        # names of Claude Code's tools
+        *("Bash", "Read", "Edit", "Write", "Grep", "Glob", "Task", "Agent"),
         # tables of programs and files
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
         "vitest run",
@@ -145,6 +147,7 @@ NO_SENTENCES = frozenset(
         "[The user took the file {} out of the conversation.]",
         "it is no JSON object, or is cut off",
         "without a store nothing leaves memory",
+        "{}\n[cut: the hook said {} characters]",
     }
 )
 """Literals that look like sentences for users and are none."""

@@ -10,6 +10,7 @@ import { COMING_OVER } from "./sentences/comingOver";
 import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
 import { CLOUDS } from "./sentences/clouds";
+import { HOOKS } from "./sentences/hooks";
 import { MODELS } from "./sentences/models";
 import { SESSIONS } from "./sentences/store";
 import { TURNS } from "./sentences/turns";
@@ -22,6 +23,7 @@ export const SERVER_SENTENCES: readonly string[] = [
   ...MODELS,
   ...COMPACTION,
   ...CHANGES,
+  ...HOOKS,
   ...SESSIONS,
   ...TURNS,
 ];

@@ -17,6 +17,7 @@ export type SlashCommand =
   | { name: "effort"; effort: string }
   | { name: "context" }
   | { name: "rules" }
+  | { name: "hooks"; words: string }
   | { name: "help" };
 
 export interface SlashCommandHelp {
@@ -36,6 +37,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "search", argument: "[words]", summary: t("Search all sessions of this workspace") },
   { name: "context", summary: t("Show what the context is made of") },
   { name: "rules", summary: t("Show rules, skills and commands of the project, and which are in force") },
+  { name: "hooks", argument: "[allow|never|forget] [number]", summary: t("Show hooks, and say which may run") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
@@ -71,6 +73,7 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     case "rewind":
       return { name, to: argument };
     case "search":
+    case "hooks":
       return { name, words: argument };
     case "undo":
     case "redo":

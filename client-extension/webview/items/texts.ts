@@ -107,6 +107,8 @@ function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
         textButton({ label: t("Choose a model"), icon: "server-process", onClick: () => actions.runCommand("ullage.selectModel") }),
         goOn(t("Try again"), "refresh"),
       ];
+    case "hooks":
+      return [textButton({ label: t("Show hooks"), icon: "checklist", onClick: () => actions.runCommand("ullage.showInstructions") })];
     case "settings":
       return [
         textButton({ label: t("Connect a model"), icon: "plug", onClick: () => actions.runCommand("ullage.setUpModel") }),

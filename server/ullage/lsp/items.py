@@ -286,7 +286,7 @@ class NoticeItem:
     at: float
     level: Literal["info", "warning", "error"]
     text: str
-    action: Literal["continue", "set_key", "settings", "choose_model", "none"]
+    action: Literal["continue", "set_key", "settings", "choose_model", "hooks", "none"]
 
 
 Item: TypeAlias = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem

@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, chat, context, history, items, permissions
+from ullage.lsp import changes, chat, context, history, instructions, items, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -69,6 +69,8 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
     wire.EXPORT: (wire.ExportParams, wire.ExportResult),
     wire.SET_MODE: (wire.SetModeParams, wire.Nothing),
+    wire.INSTRUCTIONS: (wire.SessionParams, instructions.InstructionsResult),
+    wire.DECIDE_HOOK: (instructions.DecideHookParams, wire.Nothing),
     wire.RESPOND: (permissions.RespondParams, wire.Nothing),
     wire.ANSWER: (wire.AnswerParams, wire.Nothing),
     wire.ALLOWED: (permissions.ListParams, permissions.AllowedResult),
@@ -102,7 +104,7 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat))
+_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions))
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

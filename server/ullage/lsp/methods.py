@@ -24,6 +24,7 @@ from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
+from ullage.lsp.instructions_methods import INSTRUCTIONS_METHODS
 from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
@@ -295,6 +296,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     **HISTORY_METHODS,
     **CHANGES_METHODS,
     **PERMISSION_METHODS,
+    **INSTRUCTIONS_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
 

@@ -146,7 +146,8 @@ async def start_for_user(
 ) -> tuple[SubprocessTransport, _Protocol, Group]:
     """Starts what the user allowed, in `folder`, with an environment of the asker's own; output and errors come as one to `protocol`.
 
-    With `given`, a file that its standard input reads, the errors come apart. Its group has to be closed when it has ended. Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    With `given`, a file that its standard input reads, the errors come apart.
+    Its group has to be closed when it has ended. Raises `NotAbsolute`, or `OSError` where it cannot be started.
     """
     _check(asker, command)
     if asker not in BRINGS_ITS_ENVIRONMENT:

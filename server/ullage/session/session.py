@@ -22,6 +22,7 @@ from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
 from ullage.session.hooks.at_events import is_hooks
 from ullage.session.instructions.in_force import ListedRules
+from ullage.session.instructions.listing import Listed, listed_instructions
 from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
@@ -91,6 +92,10 @@ class Session(Parts):
     def rules(self) -> Sequence[ListedRules]:
         """The rules files that are known, and whether each is in force."""
         return self._rules.listed()
+
+    async def instructions(self) -> Sequence[Listed]:
+        """The same, and its rules, for the user: what each takes, and whether it is in force."""
+        return listed_instructions(self.rules(), await self.prompt_files())
 
     async def look_at_hooks(self) -> None:
         """Says where hooks of the project wait for the user's decision."""

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ullage.context.counting.tokens import estimate_text
 from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError
 from ullage.session.history.context_view import Query
 from ullage.session.hooks.shown import decide, hooks_in_words
-from ullage.session.instructions.prompt_files import in_the_list
+from ullage.session.instructions.listing import IN_FORCE
+from ullage.session.instructions.prompt_files import is_built_in
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
@@ -53,7 +53,7 @@ COMMANDS = (
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
     Command("rules", "Show rules, skills and commands of the project, and which are in force"),
-    Command("hooks", "Show hooks of the project, and say which may run", "[allow|never|forget] [number]"),
+    Command("hooks", "Show hooks, and say which may run", "[allow|never|forget] [number]"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -170,25 +170,20 @@ def _cache_in_words(cache: CacheNow, now: float) -> str:
 
 
 async def _rules(_: Sessions, session: Session, __: str) -> Answer:
-    listed, files = session.rules(), await session.prompt_files()
-    lines: list[str] = [] if listed else [NO_RULES]
+    listed = await session.instructions()
+    lines: list[str] = [] if any(each.kind == "rules" for each in listed) else [NO_RULES]
     for each in listed:
-        shown, state = _spelt(each.shown), _spelt(each.state)
-        lines.append(f"- `{shown}`, {each.tokens:,} tokens: {state}" if each.tokens else f"- `{shown}`: {state}")
+        shown, state, name = _spelt(each.shown), _spelt(each.state), _spelt(each.name)
+        if each.kind == "skill" and each.state == IN_FORCE:
+            lines.append(f"- `{shown}`, {each.tokens:,} tokens: the skill `/{name}`")
+        elif each.kind == "command" and each.state == IN_FORCE:
+            lines.append(f"- `{shown}`: the command `/{name}`")
+        else:
+            lines.append(f"- `{shown}`, {each.tokens:,} tokens: {state}" if each.tokens else f"- `{shown}`: {state}")
         if each.source:
             lines.append(f"  It is imported by `{_spelt(each.source)}`.")
         if each.trouble:
             lines.append(f"  Mind: {_spelt(each.trouble)}.")
-    for each in files:
-        shown = _spelt(each.shown)
-        name, taken = _spelt(each.name), each.trouble or (TAKEN if is_built_in(each.name) else "")
-        if taken:
-            lines.append(f"- `{shown}`: not in force")
-            lines.append(f"  Mind: {_spelt(taken)}.")
-        elif each.kind == "skill":
-            lines.append(f"- `{shown}`, {estimate_text(in_the_list(each)):,} tokens: the skill `/{name}`")
-        else:
-            lines.append(f"- `{shown}`: the command `/{name}`")
     return Answer("\n".join(lines))
 
 
@@ -201,14 +196,6 @@ async def _hooks(_: Sessions, session: Session, words: str) -> Answer:
 def _spelt(text: str) -> str:
     """A file's name, or a sentence with one, in a line of Markdown: it ends neither its line nor its code."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
-
-
-TAKEN = "Ullage has a command of the same name"
-
-
-def is_built_in(name: str) -> bool:
-    """Whether Ullage itself has a command of that name, which goes before one of the project."""
-    return name in _WAYS or name in _ALIASES
 
 
 async def offered_commands(session: Session | None) -> Sequence[Command]:

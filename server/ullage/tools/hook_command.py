@@ -1,4 +1,4 @@
-"""Runs the command of a hook, which the user allowed, as a shell line in the workspace folder: in the sandbox, or with the user's own rights."""
+"""Runs the command of a hook, as the user allowed it, in the workspace folder: in the sandbox, or with their own rights."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def hook_runner(folders: Folders, sandbox: Callable[[], Sandbox]) -> RunHook:
             given.seek(0)
             shell = shell_for(HERE, lambda name: find_program(name, folders.roots), os.environ)
             words = shell.command(command.line)
-            environment = tool_environment(os.environ) | shell.variables(command.line) | command.variables
+            environment = {**tool_environment(os.environ), **shell.variables(command.line), **command.variables}
             try:
                 if not command.confined:
                     return await run_alone(words, command.folder, environment, command.seconds, _nobody_looks, given)

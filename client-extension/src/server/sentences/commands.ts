@@ -107,7 +107,6 @@ export const COMMANDS_AND_SETTINGS: readonly string[] = [
   known("says the same as {file}"),
   known("- `{file}`, {tokens} tokens: the skill `/{name}`"),
   known("- `{file}`: the command `/{name}`"),
-  known("- `{file}`: not in force"),
   known("Ullage has a command of the same name"),
   known("{file} has the same name"),
   known("its head has no description, by which the agent would know when to use it"),

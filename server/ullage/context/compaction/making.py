@@ -94,7 +94,7 @@ class Making:
                     self.ahead.discard(draft)
                     raise NothingToCompact
                 made = await self._commit(draft.as_wanted(wanted), at_work=at_work)
-            await self._means.made(made)
+            await self._means.in_force(made)
             return made
         except BaseException as error:
             self._means.not_made(wanted, error)

@@ -181,7 +181,7 @@ class Means(Protocol):
         """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty where it is made."""
         ...
 
-    async def made(self, entry: Compaction) -> None:
+    async def in_force(self, entry: Compaction) -> None:
         """It is in force. Nothing is raised."""
         ...
 

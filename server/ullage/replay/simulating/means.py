@@ -289,7 +289,7 @@ class ReplayMeans:
         """Nobody objects: hooks are not in a transcript."""
         return ""
 
-    async def made(self, entry: Compaction) -> None:
+    async def in_force(self, entry: Compaction) -> None:
         """Nobody hears of it."""
 
     def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:

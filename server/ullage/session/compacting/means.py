@@ -40,8 +40,8 @@ from ullage.session.compacting.asking import AskingModel, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.saving import Learned
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.errors import in_ullage_itself
+from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_id
@@ -218,7 +218,7 @@ class SessionMeans:
         """Why a hook does not want one that can wait, for the user; empty where it is made."""
         return await self._hooks.before_compaction(wanted)
 
-    async def made(self, entry: Compaction) -> None:
+    async def in_force(self, entry: Compaction) -> None:
         """It is in force: hooks hear of it."""
         with in_any_case("hooks were not told of the compaction"):
             await self._hooks.after_compaction(entry)

@@ -1,1 +1,1 @@
-"""Hooks: commands that a project's files want run before and after tools, at compactions and at the end of a turn, if the user lets them."""
+"""Hooks: commands that files want run before and after tools, at compactions and at the end of a turn, if the user lets them."""

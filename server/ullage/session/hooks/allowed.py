@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -45,25 +47,30 @@ class NothingDecided:
         """Is forgotten at once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What was decided about one hook as it is now; None where nothing was."""
+
+    digest: str
+    runs: Runs | None
+
+
 class AllowedHooks:
     """The user's decisions about the hooks of one workspace. Where no folder is open there are neither."""
 
     def __init__(self, kept: HooksKept) -> None:
         self._kept = kept
 
-    def runs(self, hook: Hook, folders: Folders) -> Runs | None:
-        """What was decided about this very hook; None where nothing was. For another thread: it looks at files."""
-        return self.all_of((hook,), folders)[hook]
-
-    def all_of(self, hooks: tuple[Hook, ...], folders: Folders) -> dict[Hook, Runs | None]:
-        """The same of many. For another thread."""
+    def about(self, hooks: Iterable[Hook], folders: Folders) -> dict[Hook, Decided]:
+        """What was decided about these very hooks. For another thread: it looks at files."""
         kept = {} if folders.first is None else self._kept.hook_decisions(folders.first)
-        return {hook: _runs(kept.get(digest_of(hook, folders))) for hook in hooks}
+        digests = {hook: digest_of(hook, folders) for hook in hooks}
+        return {hook: Decided(digest, _runs(kept.get(digest))) for hook, digest in digests.items()}
 
-    def decide(self, hook: Hook, folders: Folders, runs: Runs | None) -> None:
-        """The user decided. Raises `StoreFailed`. For another thread."""
+    def decide(self, digest: str, folders: Folders, runs: Runs | None) -> None:
+        """The user decided about what they were shown. Raises `StoreFailed`. For another thread."""
         if folders.first is not None:
-            self._kept.decide_hook(folders.first, digest_of(hook, folders), runs)
+            self._kept.decide_hook(folders.first, digest, runs)
 
 
 def digest_of(hook: Hook, folders: Folders) -> str:

@@ -1,7 +1,7 @@
 """What a hook says by the way it ends, its output and its errors, as Claude Code's hooks say it.
 
-An exit code of 2 blocks, with the errors as the reason. Else an output that is a JSON object says more. Any other exit code is a fault of the
-hook, which is told, and changes nothing. Who wrote a hook is unknown: what it says is bounded, and it allows nothing.
+An exit code of 2 blocks, with the errors as the reason. Else an output that is a JSON object says more. Any other exit code is a fault of
+the hook, which is told, and changes nothing. Who wrote a hook is unknown: what it says is bounded, and it allows nothing.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def said_by(event: Event, finished: Finished, seconds: float) -> Said:
 
 def _failed(finished: Finished) -> str:
     errors = " ".join((finished.errors.strip() or finished.output.strip()).split())[:TROUBLE_CHARACTERS]
-    how = f"it ended with exit code {finished.exit_code}"
-    if finished.exit_code < 0:
-        how = f"it was ended by signal {-finished.exit_code}"
-    return f"{how}: {errors}" if errors else how
+    code = finished.exit_code
+    if code < 0:
+        return f"it was ended by signal {-code}"
+    return f"it ended with exit code {code}: {errors}" if errors else f"it ended with exit code {code}"
 
 
 def _of_json(event: Event, value: Mapping[str, object]) -> Said:

@@ -46,9 +46,7 @@ class BeforeCall:
 class HooksAtEvents:
     """For one session. `changed` is told of files that hooks may have changed."""
 
-    def __init__(
-        self, hooks: Hooks, conversation: Conversation, entries: Iterable[Logged], changed: Callable[[str], None]
-    ) -> None:
+    def __init__(self, hooks: Hooks, conversation: Conversation, entries: Iterable[Logged], changed: Callable[[str], None]) -> None:
         self._hooks = hooks
         self._conversation = conversation
         self._changed = changed
@@ -175,7 +173,9 @@ class HooksAtEvents:
             return None
         if self._going_on >= MOST_GOING_ON:
             self._hooks.tell_user(
-                reasons[0][0], "warning", f"A hook had this turn go on {MOST_GOING_ON} times ({in_words(reasons[0][0])}). It ends all the same."
+                reasons[0][0],
+                "warning",
+                f"A hook had this turn go on {MOST_GOING_ON} times ({in_words(reasons[0][0])}). It ends all the same.",
             )
             return None
         self._going_on += 1

@@ -123,8 +123,8 @@ def _in_text(text: str, shown: str, dialect: Dialect) -> Iterator[Hook | Passed]
     except (ValueError, RecursionError):
         yield Passed("", "", shown, "it is no JSON")
         return
-    declared = _mapping(whole).get("hooks")
-    if not isinstance(whole, dict) or not isinstance(declared, dict | None):
+    declared = _mapping(whole).get("hooks", {})
+    if not isinstance(whole, dict) or not isinstance(declared, dict):
         yield Passed("", "", shown, "its `hooks` are no object")
         return
     is_off = _mapping(whole).get("disableAllHooks") is True

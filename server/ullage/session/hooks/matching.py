@@ -1,8 +1,8 @@
 """For which tools a hook is meant, and what it is told of a call: tools by the names that Claude Code has for them, or by Ullage's own.
 
 A matcher is names between `|`, in which `*`, `.*` and `.` stand for any characters, and parentheses for a choice: `Edit|Write`,
-`mcp__(github|gitlab)__.*`. What people write in practice is that. More of a regular expression is not read: one from a workspace may take for
-ever to match.
+`mcp__(github|gitlab)__.*`. What people write in practice is that. More of a regular expression is not read: one from a workspace may take
+for ever to match.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from time import monotonic
 from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.conversation import Conversation
-from ullage.session.hooks.allowed import AllowedHooks, Runs
+from ullage.session.errors import SessionError, refusing
+from ullage.session.hooks.allowed import AllowedHooks, Decided, Runs
 from ullage.session.hooks.answers import Said, said_by
 from ullage.session.hooks.declared import Declared, Event, Hook, Passed, declared_hooks
 from ullage.session.hooks.matching import matches
@@ -29,7 +30,7 @@ from ullage.workspace.folders import Folders
 UNDECIDED = "nhooks"
 """Id of the notice that hooks wait for the user's decision."""
 
-WAITING = "This project has hooks that you have not decided about. They do not run until you allow them."
+WAITING = "There are hooks that you have not decided about. They do not run until you allow them."
 
 SHOWN_COMMAND = 120
 """Characters of a command in a sentence for the user."""
@@ -53,6 +54,8 @@ class LastRun:
 class ListedHook:
     """One hook, for the user."""
 
+    id: str
+    """Of the hook as it is now, with its scripts: when it is edited it has another one."""
     hook: Hook
     runs: Runs | None
     """What the user decided; None where nothing."""
@@ -74,9 +77,7 @@ class HooksNow:
 class Hooks:
     """Those of one session."""
 
-    def __init__(
-        self, conversation: Conversation, surroundings: Surroundings, read_rules: ReadRulesNow, mode: Callable[[], str]
-    ) -> None:
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, read_rules: ReadRulesNow, mode: Callable[[], str]) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
         self._read_rules = read_rules
@@ -99,8 +100,8 @@ class Hooks:
 
     async def renew(self) -> None:
         """Reads the files again, and says where hooks wait for a decision."""
-        runs = await self._look()
-        waits = not self.off and any(each is None for each in runs.values())
+        decided = await self._look()
+        waits = not self.off and any(each.runs is None for each in decided.values())
         timeline = self._conversation.timeline
         if waits and timeline.get(UNDECIDED) is None:
             timeline.put(NoticeItem(UNDECIDED, self._conversation.clock(), "info", WAITING, "hooks"))
@@ -109,22 +110,26 @@ class Hooks:
 
     async def listed(self) -> HooksNow:
         """All of them, as they are now."""
-        runs = await self._look()
-        listed = tuple(ListedHook(hook, runs[hook], self._last.get(hook)) for hook in self._declared.hooks)
+        decided = await self._look()
+        listed = tuple(ListedHook(each.digest, hook, each.runs, self._last.get(hook)) for hook, each in decided.items())
         return HooksNow(listed, self._declared.passed, self.off, self._surroundings.sandbox_missing())
 
-    async def decide(self, hook: Hook, runs: Runs | None) -> None:
-        """The user decided about one that they were shown. Raises `StoreFailed`."""
-        await asyncio.to_thread(self._allowed.decide, hook, self._home, runs)
+    async def decide(self, id: str, runs: Runs | None) -> None:
+        """The user decided about one that they were shown. Raises `SessionError`, also where it was changed since."""
+        decided = await self._look()
+        if all(each.digest != id for each in decided.values()):
+            raise SessionError("invalid", "This hook, or a script that it runs, was changed since it was shown. Look at it again")
+        with refusing():
+            await asyncio.to_thread(self._allowed.decide, id, self._home, runs)
         await self.renew()
 
-    async def _look(self) -> Mapping[Hook, Runs | None]:
-        def look() -> tuple[Declared, Mapping[Hook, Runs | None]]:
+    async def _look(self) -> Mapping[Hook, Decided]:
+        def look() -> tuple[Declared, Mapping[Hook, Decided]]:
             declared = declared_hooks(self._home, self._read_rules())
-            return declared, self._allowed.all_of(declared.hooks, self._home)
+            return declared, self._allowed.about(declared.hooks, self._home)
 
-        self._declared, runs = await asyncio.to_thread(look)
-        return runs
+        self._declared, decided = await asyncio.to_thread(look)
+        return decided
 
     @property
     def folder(self) -> Path | None:
@@ -152,7 +157,7 @@ class Hooks:
         async with self._one_runs:
             for hook in self._declared.hooks:
                 if hook.event == event and matches(hook.matcher, names):
-                    runs = await asyncio.to_thread(self._allowed.runs, hook, self._home)
+                    runs = (await asyncio.to_thread(self._allowed.about, (hook,), self._home))[hook].runs
                     if runs in ("sandbox", "outside"):
                         said.append((hook, await self._run_one(hook, given(hook), confined=runs == "sandbox")))
         return said
@@ -205,7 +210,9 @@ class Hooks:
 
     def _note(self, hook: Hook, said: Said, seconds: float) -> None:
         before = self._last.get(hook)
-        how = said.trouble or ("blocked" if said.blocks is not None else "it wants the turn to end" if said.ends is not None else "done")
+        how = said.trouble or (
+            "it said no" if said.blocks is not None else "it wants the turn to end" if said.ends is not None else "it went well"
+        )
         tokens, times = (0, 0) if before is None else (before.tokens, before.times)
         self._last[hook] = LastRun(self._conversation.clock(), seconds, how, bool(said.trouble), tokens, times + 1)
 

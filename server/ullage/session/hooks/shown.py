@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ullage.session.errors import SessionError, refusing
+from ullage.session.errors import SessionError
 from ullage.session.hooks.allowed import Runs
 from ullage.session.hooks.running import Hooks, HooksNow, ListedHook
 
-NO_HOOKS = "This project has no hooks. Ullage reads .ullage/hooks.json, .claude/settings.json and .claude/settings.local.json."
+NO_HOOKS = "There are no hooks. They stand in .ullage/hooks.json, .claude/settings.json and .claude/settings.local.json."
 HOW = (
     "`/hooks allow NUMBER` lets one run in the sandbox, `/hooks allow NUMBER outside` with all your rights; `/hooks never NUMBER` keeps it "
     "from running, and `/hooks forget NUMBER` takes back what you said. A hook that is edited has to be allowed anew."
@@ -29,10 +29,13 @@ def hooks_in_words(now: HooksNow) -> str:
 def _lines(number: int, listed: ListedHook) -> list[str]:
     hook, last = listed.hook, listed.last
     when = f"{hook.event} {hook.matcher}".strip()
-    lines = [f"{number}. {decided(listed.runs)}: `{_spelt(when)}` in `{_spelt(hook.source)}`, at most {hook.seconds:g} seconds"]
+    shown, source = _spelt(when), _spelt(hook.source)
+    lines = [f"{number}. {decided(listed.runs)}: `{shown}` in `{source}`, at most {hook.seconds:g} seconds"]
     lines += [f"   `{_spelt(line)}`" for line in hook.command.splitlines() if line.strip()]
     if last is not None:
-        lines.append(f"   Last: {_spelt(last.how)}, in {last.seconds:.1f} seconds. Runs: {last.times:,}. Tokens for the agent: {last.tokens:,}")
+        lines.append(
+            f"   Last: {_spelt(last.how)}, in {last.seconds:.1f} seconds. Runs: {last.times:,}. Tokens for the agent: {last.tokens:,}"
+        )
     return lines
 
 
@@ -57,8 +60,7 @@ async def decide(hooks: Hooks, words: str) -> None:
     is_known = word in _WORDS and number.isdecimal() and 0 < int(number) <= len(listed)
     if not is_known or where.strip() not in ("", "outside") or (where and word != "allow"):
         raise SessionError("invalid", f"There is no such hook. {HOW}")
-    with refusing():
-        await hooks.decide(listed[int(number) - 1].hook, "outside" if where else _WORDS[word])
+    await hooks.decide(listed[int(number) - 1].id, "outside" if where else _WORDS[word])
 
 
 def _spelt(text: str) -> str:

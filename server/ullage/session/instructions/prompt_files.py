@@ -122,6 +122,20 @@ def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
     return Attachment(f"{NO_FILE}/{file.name}", f"{what}, and says:\n\n{said}")
 
 
+BUILT_IN = frozenset(
+    (
+        *("compact", "preview", "undo", "redo", "timeline", "search", "context", "rules", "hooks", "model", "mode", "effort"),
+        *("rewind", "fork", "new", "clear", "help"),
+    )
+)
+"""The names of Ullage's own commands (`slash_commands.py`), which go before those of a project."""
+
+
+def is_built_in(name: str) -> bool:
+    """Whether Ullage itself has a command of that name."""
+    return name in BUILT_IN
+
+
 def is_called(attachment: Attachment) -> bool:
     """Whether `called` made it: sent again, the prompt gets it anew."""
     named = attachment.name.removeprefix(NO_FILE)

@@ -204,8 +204,9 @@ class Turns:
         self._hooks = hooks
         self._show_running = show_running
         self._show_ended = show_ended
-        parts = (conversation, surroundings, model, controller, calls, notices, rules, mode, hooks)
-        self._make_turn = lambda: Turn(*parts, queue.start_steering, show_running)
+        self._make_turn = lambda: Turn(
+            conversation, surroundings, model, controller, calls, notices, rules, mode, hooks, queue.start_steering, show_running
+        )
         self.running: Turn | None = None
         """The turn that asks the model now."""
 
@@ -392,7 +393,6 @@ class Work:
             await asyncio.wait({self._task})
 
     def _ended(self, task: asyncio.Task[bool]) -> None:
-        """Called even where the task was cancelled before it began."""
         self._task = None
         error = None if task.cancelled() else task.exception()
         if error is not None:
