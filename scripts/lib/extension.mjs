@@ -35,6 +35,9 @@ export function hostTarget() {
   return TARGETS.includes(target) ? target : undefined;
 }
 
+/** What the server needs, and what a user of a cloud needs beside that. */
+const LOCKS = ["requirements.lock", "requirements-clouds.lock"];
+
 /** A package that the server needs has no wheel for a target. */
 export class NoWheels extends Failure {
   /** @param {string} target @param {string[]} packages */
@@ -64,7 +67,7 @@ export async function packageExtension({ target, pythons = [] } = {}) {
   const { version } = await readManifest();
   const name = ["ullage", target, ...pythons].filter(Boolean).join("-");
   const vsix = join(STATE, `${name}-${version}.vsix`);
-  const inputs = ["client-extension", "server", "pyproject.toml", "requirements.lock", "LICENSE", "CHANGELOG.md", "package-lock.json"];
+  const inputs = ["client-extension", "server", "pyproject.toml", ...LOCKS, "LICENSE", "CHANGELOG.md", "package-lock.json"];
   const what = {
     name: `vsix-${name}`,
     title: `Packing the extension with the server${target === undefined ? "" : ` for ${[target, ...pythons].join(", ")}`}`,
@@ -137,7 +140,7 @@ async function stageExtension(name, wheels) {
   await writeFile(join(stage, "package.json"), JSON.stringify(await shippedManifest(), null, 2));
   await mkdir(server, { recursive: true });
   await quietly([VENV_PYTHON, "-m", "hatchling", "build", "--target", "wheel", "--directory", server]);
-  await cp(join(ROOT, "requirements.lock"), join(server, "requirements.lock"));
+  for (const lock of LOCKS) await cp(join(ROOT, lock), join(server, lock));
   if (wheels !== undefined) await cp(wheels, join(server, "wheels"), { recursive: true });
   return stage;
 }

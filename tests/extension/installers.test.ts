@@ -33,8 +33,10 @@ def wheel(folder, name, files):
     return path
 wheel(package, "ullage", {"ullage/__init__.py": "", "ullage/lsp/__init__.py": "", "ullage/lsp/server.py": "import needed_package"})
 needed = wheel(index, "needed_package", {"needed_package.py": ""})
-digest = hashlib.sha256(needed.read_bytes()).hexdigest()
-(package / "requirements.lock").write_text(f"needed-package==1.0 --hash=sha256:{digest}\\n")
+digest = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
+(package / "requirements.lock").write_text(f"needed-package==1.0 --hash=sha256:{digest(needed)}\\n")
+boto3 = wheel(index, "boto3", {"boto3.py": "", "google/auth/transport/requests.py": ""})
+(package / "requirements-clouds.lock").write_text(f"boto3==1.0 --hash=sha256:{digest(boto3)}\\n")
 `;
 
 let folder: string;
@@ -53,9 +55,10 @@ const index: RequestListener = (request, response) => {
   const files = readdirSync(join(folder, "index"));
   if (files.includes(name)) {
     response.end(readFileSync(join(folder, "index", name)));
-  } else if (request.url === "/simple/needed-package/") {
+  } else if (request.url === "/simple/needed-package/" || request.url === "/simple/boto3/") {
+    const ofPackage = files.filter((file) => file.startsWith(request.url === "/simple/boto3/" ? "boto3" : "needed"));
     response.setHeader("content-type", "text/html");
-    response.end(files.map((file) => `<a href="/files/${file}">${file}</a>`).join(""));
+    response.end(ofPackage.map((file) => `<a href="/files/${file}">${file}</a>`).join(""));
   } else {
     response.writeHead(404).end();
   }
@@ -78,7 +81,7 @@ async function served(listener: RequestListener, use: (url: string) => Promise<v
 }
 
 /** What the user would see. Of the machine's own settings of pip and uv none counts. pip names a proxy only where it tries once more. */
-async function made(uv: string | undefined, from: string, network: Record<string, string> = {}): Promise<string[]> {
+async function made(uv: string | undefined, from: string, network: Record<string, string> = {}, wantsClouds = false): Promise<string[]> {
   const told: string[] = [];
   const own = { PIP_CONFIG_FILE: join(folder, "none"), UV_NO_CONFIG: "1", PIP_RETRIES: "1", UV_HTTP_RETRIES: "0", UV_NO_CACHE: "1" };
   const indexes = {
@@ -100,6 +103,7 @@ async function made(uv: string | undefined, from: string, network: Record<string
       findUv: () => uv,
       network: { NO_PROXY: "", no_proxy: "", ...own, ...indexes, ...network },
       isKnown: () => false,
+      wantsClouds,
       log: (line) => told.push(line),
     },
     (task) => task((message) => told.push(message)),
@@ -114,10 +118,12 @@ for (const [name, uv] of [
 ] as const) {
   void test(`a real ${name} makes it from an index, and says how far it is`, async () => {
     await served(index, async (url) => {
-      const told = await made(uv, `${url}/simple`);
+      const told = await made(uv, `${url}/simple`, {}, true);
       for (const step of ["Making a Python environment…", "Installing the server's packages…", "Starting the server…"]) {
         assert.ok(told.includes(step), step);
       }
+      assert.ok(told.includes("Installing the packages of the clouds…"));
+      assert.ok(!told.some((line) => line.includes("without the packages of the clouds")), told.join("\n"));
     });
   });
 

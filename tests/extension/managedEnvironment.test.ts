@@ -6,7 +6,12 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { Python } from "../../client-extension/src/server/python";
 import type { RunProgram } from "../../client-extension/src/server/process";
 import { EnvironmentError } from "../../client-extension/src/server/environmentTrouble";
-import { ensureEnvironment, type EnvironmentKeeper, removeEnvironments } from "../../client-extension/src/server/managedEnvironment";
+import {
+  addCloudPackages,
+  ensureEnvironment,
+  type EnvironmentKeeper,
+  removeEnvironments,
+} from "../../client-extension/src/server/managedEnvironment";
 
 let folder: string;
 
@@ -16,6 +21,7 @@ beforeEach(() => {
   mkdirSync(join(folder, "storage"));
   writeFileSync(join(folder, "package", "ullage-0.1.0-py3-none-any.whl"), "wheel");
   writeFileSync(join(folder, "package", "requirements.lock"), "lock");
+  writeFileSync(join(folder, "package", "requirements-clouds.lock"), "lock of clouds");
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -49,6 +55,7 @@ function keeper(changes: Partial<EnvironmentKeeper> = {}): EnvironmentKeeper {
     findUv: () => undefined,
     network: {},
     isKnown: (interpreter) => !interpreter.includes("building-"),
+    wantsClouds: false,
     log: () => undefined,
     ...changes,
   };
@@ -76,11 +83,57 @@ test("it is made once: packages by hash, then the wheel alone", async () => {
   assert.ok(existsSync(first));
   assert.match(
     ran.join("\n"),
-    /-m venv [^\n]*\n[^\n]*install --require-hashes -r [^\n]*requirements\.lock\n[^\n]*install --no-deps [^\n]*\.whl/,
+    /-m venv [^\n]*\n[^\n]*-m ensurepip [^\n]*\n[^\n]*install --require-hashes -r [^\n]*requirements\.lock\n[^\n]*install --no-deps [^\n]*\.whl/,
   );
   const count = ran.length;
   assert.equal(await ensureEnvironment(keeper({ run: programs(ran) }), silently), first);
   assert.equal(ran.length, count);
+});
+
+test("the packages of the clouds are put into it by their hashes, once", async () => {
+  bringWheels();
+  const ran: string[] = [];
+  const keeps = keeper({ run: programs(ran) });
+  const made = await ensureEnvironment(keeps, silently);
+  assert.doesNotMatch(ran.join("\n"), /clouds|pip install/);
+  await addCloudPackages(keeps, made, () => undefined);
+  assert.match(
+    ran.join("\n"),
+    /-m ensurepip\n[^\n]* install --no-deps --require-hashes --requirement [^\n]*requirements-clouds\.lock\n[^\n]*import boto3/,
+  );
+  const count = ran.length;
+  await addCloudPackages(keeps, made, () => undefined);
+  assert.equal(ran.length, count);
+});
+
+test("who wanted the packages of the clouds has them in the environment of the next version, too, with uv where there is one", async () => {
+  const ran: string[] = [];
+  const keeps = keeper({ run: programs(ran), wantsClouds: true, findUv: () => "/bin/uv" });
+  const made = await ensureEnvironment(keeps, silently);
+  assert.match(ran.join("\n"), /uv pip install --python [^\n]* --no-deps --require-hashes --requirement [^\n]*requirements-clouds\.lock/);
+  const count = ran.length;
+  await ensureEnvironment(keeps, silently);
+  assert.equal(ran.length, count);
+  writeFileSync(join(folder, "package", "requirements-clouds.lock"), "another lock");
+  assert.equal(await ensureEnvironment(keeps, silently), made);
+  assert.ok(ran.length > count);
+});
+
+test("where the packages of the clouds cannot be had, the user is told why, and the server starts without them", async () => {
+  const fails = { match: /requirements-clouds/, output: "Failed to fetch: dns error" };
+  const log: string[] = [];
+  const keeps = keeper({ run: programs([], fails), wantsClouds: true, log: (line) => log.push(line) });
+  const made = await ensureEnvironment(keeps, silently);
+  assert.ok(existsSync(made));
+  assert.match(log.join("\n"), /without the packages of the clouds/);
+  await assert.rejects(
+    addCloudPackages(keeps, made, () => undefined),
+    /could not be downloaded/,
+  );
+  await assert.rejects(
+    addCloudPackages(keeper({ run: programs([], { match: /ensurepip/, output: "No module named ensurepip" }) }), made, () => undefined),
+    /has no pip .* Install uv/,
+  );
 });
 
 test("while it is made its path is no longer than later: those of Windows have an end", async () => {
@@ -289,7 +342,7 @@ test("one whose Python is gone or was replaced is made anew at the next start", 
   const run = programs(ran);
   const replaced: RunProgram = async (command, args, options) => {
     const result = await run(command, args, options);
-    whole ||= args.includes("--require-hashes");
+    whole ||= args.includes("venv");
     return command.includes("environment-") && !whole ? { code: 1, output: "ModuleNotFoundError: No module named 'ullage'" } : result;
   };
   const unknown = { run: replaced, isKnown: () => false };

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from pathlib import Path
 from types import ModuleType
@@ -68,6 +70,20 @@ def test_every_package_of_the_lock_is_read_with_its_hashes() -> None:
     needed = WHEELS.fitting(lock, WHEELS.TARGETS["linux-x64"], "3.13")
     assert len(needed) > 35
     assert all("==" in line and "--hash=sha256:" in line and "\\" not in line for line in needed.values())
+
+
+def test_the_lock_of_the_clouds_is_what_the_extras_name_and_nothing_that_is_inside() -> None:
+    """Versions that the tests have, so what the extension fetches is what was tried."""
+    clouds, inside, tested = (_versions(name) for name in ("requirements-clouds.lock", "requirements.lock", "requirements-dev.lock"))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = dict(re.sub(r"\[.*?\]", "", each).split("==") for group in extras.values() for each in group)
+    assert named.items() <= clouds.items()
+    assert not clouds.keys() & inside.keys()
+    assert clouds.items() <= tested.items()
+
+
+def _versions(lock: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def test_wheels_are_unpacked_with_what_stands_in_their_data_folder(tmp_path: Path) -> None:

@@ -74,10 +74,13 @@ interface CloudPart {
 }
 
 /** What is asked for to connect each. */
-export const CLOUDS: Record<Cloud, { title: string; detail: string; parts: readonly CloudPart[] }> = {
+export const CLOUDS: Record<Cloud, { title: string; detail: string; packages: string; parts: readonly CloudPart[] }> = {
   bedrock: {
     title: t("Claude in Amazon Bedrock"),
     detail: t("With the credentials of AWS on this machine, or a key of Bedrock in its environment"),
+    packages: t(
+      "Amazon's library boto3 finds your credentials and signs with them. Ullage can fetch it with what it needs (23 MB, from the package index that pip or uv uses here) into its own Python environment. Nothing else is changed. A key of Bedrock in AWS_BEARER_TOKEN_BEDROCK works without it.",
+    ),
     parts: [
       {
         setting: "bedrock.region",
@@ -89,6 +92,9 @@ export const CLOUDS: Record<Cloud, { title: string; detail: string; parts: reado
   vertex: {
     title: t("Claude in Google Vertex AI"),
     detail: t("With the credentials of Google Cloud on this machine"),
+    packages: t(
+      "Google's library google-auth finds your credentials. Ullage can fetch it with what it needs (23 MB, from the package index that pip or uv uses here) into its own Python environment. Nothing else is changed.",
+    ),
     parts: [
       {
         setting: "vertex.project",

@@ -21,7 +21,7 @@ import {
   headingOfServers,
   serversToLookFor,
 } from "./choices";
-import { setUpCloud, type Steps } from "./clouds";
+import { type CloudPackages, setUpCloud, type Steps } from "./clouds";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -44,6 +44,7 @@ export interface SetUpParts {
   connection: ServerConnection;
   session: ActiveSession;
   apiKey: ApiKey;
+  launch: CloudPackages;
 }
 
 interface Way extends vscode.QuickPickItem {
@@ -327,6 +328,7 @@ function stepsOf(parts: SetUpParts): Steps {
       ),
     found: () => foundAt(parts),
     choose: (found) => choose(parts, found),
+    packages: parts.launch,
   };
 }
 

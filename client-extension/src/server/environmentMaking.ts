@@ -118,7 +118,9 @@ async function withUv(shop: Workshop, uv: string, parts: Parts, python: Python, 
 }
 
 async function withPip(shop: Workshop, parts: Parts, python: Python, folder: string, report: ReportProgress): Promise<void> {
-  await step(shop, python.path, ["-I", "-m", "venv", folder], cannotMake);
+  // In two steps: venv keeps to itself why ensurepip failed, so a full disk would look like a Python without it.
+  await step(shop, python.path, ["-I", "-m", "venv", "--without-pip", folder], cannotMake);
+  await step(shop, interpreterIn(folder, shop.platform), ["-I", "-m", "ensurepip", "--default-pip"], cannotMake);
   const pip = ["-I", "-u", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"];
   const interpreter = interpreterIn(folder, shop.platform);
   const onLine = (line: string) => {
@@ -133,7 +135,8 @@ async function withPip(shop: Workshop, parts: Parts, python: Python, folder: str
   await step(shop, interpreter, [...pip, "--no-deps", parts.wheel], cannotInstall);
 }
 
-async function step(
+/** Runs a program of the making. @throws what `explain` makes of its output where it fails. */
+export async function step(
   shop: Workshop,
   command: string,
   args: readonly string[],

@@ -65,20 +65,28 @@ function known(output: string): string | undefined {
 
 /** A Python could not make an environment. */
 export function cannotMake(output: string): EnvironmentError {
-  if (/ensurepip/.test(output)) {
+  const cause = known(output);
+  if (cause === undefined && /ensurepip/.test(output)) {
     return new UselessPython(
       t(
         "Python cannot make environments here: its venv module is incomplete. Install it (on Debian and Ubuntu the package python3-venv), then restart the server.",
       ),
     );
   }
-  const cause = known(output);
   return cause === undefined
     ? new UselessPython(t("Python could not make an environment for the server. The log has its output."))
     : new EnvironmentError(cause);
 }
 
-/** Packages could not be installed into a new environment. */
+/** The Python of the environment has no pip, and cannot get one. */
+export function withoutPip(output: string): EnvironmentError {
+  const missing = t(
+    "The Python of the server's environment has no pip to install them with. Install uv, or Python's venv module (on Debian and Ubuntu the package python3-venv), then try again.",
+  );
+  return new EnvironmentError(known(output) ?? missing);
+}
+
+/** Packages could not be installed into an environment. */
 export function cannotInstall(output: string): EnvironmentError {
   return new EnvironmentError(known(output) ?? t("The server's packages could not be installed. The log has pip's output."));
 }

@@ -1,11 +1,13 @@
 /** Brings together what starting the server needs: settings, trust, the managed environment, the user's Python, the key. */
 
 import { homedir } from "node:os";
+import { dirname } from "node:path";
 import * as vscode from "vscode";
 import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
 import type { ApiKey } from "../model/apiKey";
-import { ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
+import { addCloudPackages, ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
+import { hasCloudPackages } from "./cloudPackages";
 import { proxyVariables } from "./environmentTrouble";
 import { liesIn } from "../files/places";
 import { candidatesOutside, canRun, findOnPath, type FoundPythons, findPythons, type PythonCandidate } from "./python";
@@ -18,11 +20,16 @@ import { runProgram } from "./process";
 /** Where the editor keeps the interpreter with which the server ran last. */
 const KNOWN_INTERPRETER = "ullage.knownInterpreter";
 
+/** Where the editor keeps that the user wants the packages of the clouds. */
+const WANTS_CLOUDS = "ullage.wantsClouds";
+
 /** How this window starts its server. */
 export class Launch implements ServerLaunch {
   readonly workingFolder: string;
   /** The interpreters that this start may use: that of the setting and that of the managed environment. */
   private used: (string | undefined)[] = [];
+  /** The interpreter of the managed environment, where this window's server runs in it. */
+  private managed: string | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -46,6 +53,7 @@ export class Launch implements ServerLaunch {
     // Until this start has gone well, too, the next one tries it first.
     void this.context.globalState.update(KNOWN_INTERPRETER, undefined);
     this.used = [interpreter];
+    this.managed = undefined;
     return resolveServerCommand({
       trusted: vscode.workspace.isTrusted,
       command: settings.get<string[]>("command", []),
@@ -54,6 +62,7 @@ export class Launch implements ServerLaunch {
       ensureEnvironment: async () => {
         const made = await ensureEnvironment(this.keeper(interpreter, known, signal), withNotification(report));
         this.used.push(made);
+        this.managed = made;
         return made;
       },
       run: runProgram,
@@ -79,10 +88,33 @@ export class Launch implements ServerLaunch {
     return removeEnvironments(this.context.globalStorageUri.fsPath, this.log);
   }
 
+  /** The same, and with it what the user once wanted in it. */
+  async forgetEnvironment(): Promise<void> {
+    await this.context.globalState.update(WANTS_CLOUDS, undefined);
+    await this.removeEnvironment();
+  }
+
+  /** Whether the server runs in the environment that the extension keeps, and that one has not got the packages of the clouds. */
+  async lacksCloudPackages(): Promise<boolean> {
+    return this.managed !== undefined && !(await hasCloudPackages(dirname(dirname(this.managed)), this.packageFolder));
+  }
+
+  /** Puts them there; from the next start on the server has them. @throws EnvironmentError where they cannot be had. */
+  async addCloudPackages(signal: AbortSignal, report: (message: string) => void): Promise<void> {
+    if (this.managed !== undefined) {
+      await addCloudPackages(this.keeper("", undefined, signal), this.managed, report);
+      await this.context.globalState.update(WANTS_CLOUDS, true);
+    }
+  }
+
+  private get packageFolder(): string {
+    return vscode.Uri.joinPath(this.context.extensionUri, "dist-server").fsPath;
+  }
+
   private keeper(interpreter: string, known: string | undefined, signal: AbortSignal): EnvironmentKeeper {
     const { extensionUri, globalStorageUri } = this.context;
     return {
-      packageFolder: vscode.Uri.joinPath(extensionUri, "dist-server").fsPath,
+      packageFolder: this.packageFolder,
       unpacker: vscode.Uri.joinPath(extensionUri, "python", "unpack_wheels.py").fsPath,
       storageFolder: globalStorageUri.fsPath,
       platform: process.platform,
@@ -91,6 +123,7 @@ export class Launch implements ServerLaunch {
       findUv: () => findUv(foldersOfWindow()),
       network: proxyVariables(proxySettings()),
       isKnown: (path) => path === known,
+      wantsClouds: this.context.globalState.get<boolean>(WANTS_CLOUDS) === true,
       log: this.log,
       signal,
     };

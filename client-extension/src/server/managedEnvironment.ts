@@ -7,8 +7,9 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { t } from "../l10n";
+import { hasCloudPackages, installCloudPackages } from "./cloudPackages";
 import { CHECK, makeEnvironment, type Parts, readWheelIndex, type ReportProgress, serves, type Workshop } from "./environmentMaking";
 import { EnvironmentError, noPython, ofFiles, UselessPython } from "./environmentTrouble";
 import type { RunProgram } from "./process";
@@ -33,6 +34,8 @@ export interface EnvironmentKeeper {
   network: Readonly<Record<string, string>>;
   /** Whether the last start with that interpreter went well: then it is not tried first. */
   isKnown: (interpreter: string) => boolean;
+  /** Whether the user wants the packages of the clouds in it (`cloudPackages.ts`). */
+  wantsClouds: boolean;
   log: (line: string) => void;
   /** Ends the making. */
   signal?: AbortSignal;
@@ -53,13 +56,40 @@ export async function ensureEnvironment(keeper: EnvironmentKeeper, withProgress:
     const interpreter = interpreterIn(folder, keeper.platform);
     if (await isSound(keeper, interpreter)) {
       keeper.log(`Environment: ${folder} is there`);
-      return interpreter;
+    } else {
+      await withProgress((report) => make(keeper, parts, folder, report));
     }
-    await withProgress((report) => make(keeper, parts, folder, report));
+    await addClouds(keeper, folder, withProgress);
     return interpreter;
   } catch (error) {
     keeper.log(`Environment: ${String(error)} (in ${keeper.storageFolder})`);
     throw ofFiles(error);
+  }
+}
+
+/**
+ * Puts the packages of the clouds into the environment that is in use. A server may run in it: it has them when it starts the next time.
+ *
+ * @param interpreter of that environment
+ * @throws EnvironmentError where they cannot be had.
+ */
+export async function addCloudPackages(keeper: EnvironmentKeeper, interpreter: string, report: ReportProgress): Promise<void> {
+  const folder = dirname(dirname(interpreter));
+  if (!(await hasCloudPackages(folder, keeper.packageFolder))) {
+    await installCloudPackages(shopOf(keeper), folder, report);
+  }
+}
+
+/** A new version of the extension has a new environment: what the user wanted once is put there, too. Without it the server still runs. */
+async function addClouds(keeper: EnvironmentKeeper, folder: string, withProgress: WithProgress): Promise<void> {
+  if (!keeper.wantsClouds || (await hasCloudPackages(folder, keeper.packageFolder))) {
+    return;
+  }
+  try {
+    await withProgress((report) => installCloudPackages(shopOf(keeper), folder, report));
+  } catch (error) {
+    keeper.signal?.throwIfAborted();
+    keeper.log(`Environment: without the packages of the clouds: ${String(error)}`);
   }
 }
 
@@ -133,14 +163,17 @@ async function makeWith(keeper: EnvironmentKeeper, parts: Parts, python: Python,
   keeper.log(`Environment: making ${folder} with ${python.path}`);
   // No longer than the name that it gets: on Windows a path has 259 characters, and those of packages take 140 of them.
   const building = join(keeper.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID().slice(0, 8)}`);
-  const { platform, run, log, network, signal, unpacker } = keeper;
-  const shop: Workshop = { platform, run, log, network, signal, unpacker, cwd: keeper.packageFolder, uv: keeper.findUv() };
   try {
-    await makeEnvironment(shop, parts, python, building, report);
+    await makeEnvironment(shopOf(keeper), parts, python, building, report);
     await moveIntoPlace(keeper, building, folder);
   } finally {
     await rm(building, { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+function shopOf(keeper: EnvironmentKeeper): Workshop {
+  const { platform, run, log, network, signal, unpacker } = keeper;
+  return { platform, run, log, network, signal, unpacker, cwd: keeper.packageFolder, uv: keeper.findUv() };
 }
 
 /** Another window may have been faster: its environment is as good as ours. One that is broken goes first. */

@@ -6,7 +6,7 @@ export const CLOUDS: readonly string[] = [
   known("runtime of Amazon Bedrock"),
   known("API of Vertex AI"),
   known(
-    "Amazon Bedrock needs the package boto3, which is not installed beside Ullage. Install it with `pip install ullage[bedrock]`, or set a key of Bedrock as AWS_BEARER_TOKEN_BEDROCK in the environment, which works without it.",
+    "Amazon Bedrock needs the package boto3, which is not installed beside Ullage. Install it with `pip install ullage[bedrock]` (in VS Code *Ullage: Connect a model…* does that), or set a key of Bedrock as AWS_BEARER_TOKEN_BEDROCK in the environment, which works without it.",
   ),
   known(
     'Amazon Bedrock is asked in a region, and none is set. Enter one in the setting "Ullage › Bedrock: Region", such as us-east-1, or set AWS_REGION in the environment.',
@@ -23,7 +23,7 @@ export const CLOUDS: readonly string[] = [
   known('{region} is no region of Google Cloud. One looks like global or europe-west1. Enter it in the setting "Ullage › Vertex: Region".'),
   known('{project} is no id of a Google Cloud project. One looks like my-project-123. Enter it in the setting "Ullage › Vertex: Project".'),
   known(
-    "Google Vertex AI needs the package google-auth, which is not installed beside Ullage. Install it with `pip install ullage[vertex]`.",
+    "Google Vertex AI needs the package google-auth, which is not installed beside Ullage. Install it with `pip install ullage[vertex]` (in VS Code *Ullage: Connect a model…* does that).",
   ),
   known(
     'Google Vertex AI is asked for a project, and none is set. Enter its id in the setting "Ullage › Vertex: Project", or set GOOGLE_CLOUD_PROJECT in the environment.',

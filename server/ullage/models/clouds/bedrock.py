@@ -39,8 +39,9 @@ VERSION = "bedrock-2023-05-31"
 TITLE = "Amazon Bedrock"
 
 NO_PACKAGE = (
-    "Amazon Bedrock needs the package boto3, which is not installed beside Ullage. Install it with `pip install ullage[bedrock]`, or set "
-    "a key of Bedrock as AWS_BEARER_TOKEN_BEDROCK in the environment, which works without it."
+    "Amazon Bedrock needs the package boto3, which is not installed beside Ullage. Install it with `pip install ullage[bedrock]` "
+    "(in VS Code *Ullage: Connect a model…* does that), or set a key of Bedrock as AWS_BEARER_TOKEN_BEDROCK in the environment, "
+    "which works without it."
 )
 NO_REGION = (
     'Amazon Bedrock is asked in a region, and none is set. Enter one in the setting "Ullage › Bedrock: Region", such as us-east-1, or set '

@@ -42,7 +42,8 @@ SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 FILE = "GOOGLE_APPLICATION_CREDENTIALS"
 
 NO_PACKAGE = (
-    "Google Vertex AI needs the package google-auth, which is not installed beside Ullage. Install it with `pip install ullage[vertex]`."
+    "Google Vertex AI needs the package google-auth, which is not installed beside Ullage. Install it with "
+    "`pip install ullage[vertex]` (in VS Code *Ullage: Connect a model…* does that)."
 )
 NO_PROJECT = (
     'Google Vertex AI is asked for a project, and none is set. Enter its id in the setting "Ullage › Vertex: Project", or set '
