@@ -10,7 +10,7 @@ export const PROTOCOL_VERSION = 1;
 type Optional<T> = T | null;
 
 export type SessionState = "idle" | "running" | "compacting";
-export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
+export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "fetch" | "other";
 export type ToolStatus = "pending" | "awaiting_permission" | "awaiting_answer" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | "undone";
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";

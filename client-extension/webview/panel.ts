@@ -308,6 +308,9 @@ export class Panel {
       case "context":
         this.showContext();
         return;
+      case "web":
+        void this.actions.send("ullage/session/prompt", { text: ["/web", command.turned].join(" ").trim() });
+        return;
       case "rules":
         this.instructions.open();
         return;

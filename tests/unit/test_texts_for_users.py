@@ -148,6 +148,10 @@ NO_SENTENCES = frozenset(
         "it is no JSON object, or is cut off",
         "without a store nothing leaves memory",
         "{}\n[cut: the hook said {} characters]",
+        "no page is asked for at port {}: it is of another service",
+        "{} is in a private network ({}), where only the user asks for pages",
+        "{} could not be read ({}), so the site may not want it. The user can still attach it",
+        "the site does not want programs to fetch this page ({} says so). The user can still attach it: @{}",
     }
 )
 """Literals that look like sentences for users and are none."""

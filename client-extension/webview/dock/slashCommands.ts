@@ -15,6 +15,7 @@ export type SlashCommand =
   | { name: "model"; model: string }
   | { name: "mode"; mode: string }
   | { name: "effort"; effort: string }
+  | { name: "web"; turned: string }
   | { name: "context" }
   | { name: "rules" }
   | { name: "hooks"; words: string }
@@ -41,6 +42,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
+  { name: "web", argument: "[on|off]", summary: t("Let the agent read pages of the web in this workspace, or stop it") },
   { name: "rewind", argument: "[number] [files]", summary: t("Go back to before a turn that changed files") },
   { name: "fork", summary: t("Continue in a copy of this session") },
   { name: "new", summary: t("Start a new session") },
@@ -70,6 +72,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, mode: argument };
     case "effort":
       return { name, effort: argument };
+    case "web":
+      return { name, turned: argument };
     case "rewind":
       return { name, to: argument };
     case "search":

@@ -32,6 +32,7 @@ const KIND_ICONS: Record<ToolKind, string> = {
   search: "search",
   execute: "terminal",
   think: "lightbulb",
+  fetch: "globe",
   other: "tools",
 };
 

@@ -192,7 +192,7 @@ class ToolCallItem:
     at: float
     name: str
     title: str
-    tool_kind: Literal["read", "edit", "search", "execute", "think", "other"]
+    tool_kind: Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
     status: Literal["pending", "awaiting_permission", "awaiting_answer", "running", "completed", "failed", "cancelled"]
     input: str
     output: str

@@ -77,18 +77,21 @@ class PreludeInUse:
         return now if changed else None
 
     def settings_changed(self) -> None:
-        """The tools work by other settings from now on; the model is told of new ones with the next turn."""
-        self._tools.update(self._make_tools())
+        """The tools work by other settings from now on, and those that are gone cannot be called. The model is told with the next turn:
+        until then what it was told stays in the prefix."""
+        self._take_over(self._make_tools())
 
     def renew_tools(self) -> None:
         """Another policy is in force: some come with tools of their own."""
-        tools = self._make_tools()
+        self._take_over(self._make_tools())
+        if self._conversation.projection.prelude is not None:
+            self.use()
+
+    def _take_over(self, tools: Mapping[str, Tool]) -> None:
         gone = self._tools.keys() - tools.keys()
         self._tools.update(tools)
         for name in gone:
             del self._tools[name]
-        if self._conversation.projection.prelude is not None:
-            self.use()
 
     def renew(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""

@@ -265,6 +265,16 @@ class Session(Parts):
         """Another model answers from the next call on."""
         self._model.use(model)
 
+    @property
+    def web(self) -> bool | None:
+        """Whether the agent may ask for pages of the web in this workspace; None where the workspace is not trusted."""
+        return self._surroundings.remembered.web_is_on() if self._surroundings.settings.trusted else None
+
+    def turn_web(self, *, on: bool) -> None:
+        """For all sessions of the workspace. A conversation that has begun is told with its next prompt. Raises `StoreFailed`."""
+        self._surroundings.remembered.turn_web(on=on)
+        (self._surroundings.home or self._surroundings).web_turned()
+
     # What happens around it
 
     def settings_changed(self) -> None:

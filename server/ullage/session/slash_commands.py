@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ullage.models.model import EffortChoice
-from ullage.session.errors import SessionError
+from ullage.session.errors import SessionError, refusing
 from ullage.session.history.context_view import Query
 from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.listing import IN_FORCE
@@ -57,6 +57,7 @@ COMMANDS = (
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
+    Command("web", "Let the agent read pages of the web in this workspace, or stop it", "[on|off]"),
     Command("rewind", "Go back to before a turn that changed files", "[number] [files]"),
     Command("fork", "Continue in a copy of this session"),
     Command("new", "Start a new session"),
@@ -254,6 +255,30 @@ async def _mode(_: Sessions, session: Session, name: str) -> Answer:
     return Answer("\n".join(lines))
 
 
+async def _web(_: Sessions, session: Session, word: str) -> Answer:
+    if session.web is None:
+        raise SessionError("invalid", "This workspace is not trusted, so the agent sends nothing to the web")
+    if word.lower() not in ("", "on", "off"):
+        raise SessionError("invalid", "Type /web on or /web off; /web alone says how it is now")
+    on, shown = word.lower() == "on", session.snapshot(1)
+    turned = word != "" and on != session.web
+    if turned:
+        with refusing():
+            session.turn_web(on=on)
+    lines = [WEB_ON if session.web else WEB_OFF]
+    if not turned or not shown.items:
+        return Answer("\n".join(lines))
+    dearer = shown.gauge.anew_cost
+    when = "This session knows it from its next prompt on, which is not read from the prompt cache."
+    if dearer is not None:
+        when = f"This session knows it from its next prompt on, which is not read from the prompt cache (about ${dearer:.2f} more, once)."
+    return Answer("\n".join([*lines, when]))
+
+
+WEB_ON = "The web is on in this workspace: the agent may read pages, and asks you about each host. `/web off` ends it."
+WEB_OFF = "The web is off in this workspace: the agent cannot read pages. `/web on` lets it; it then asks you about each host."
+
+
 async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
     found = await session.going_back.checkpoints()
     number, _, what = words.partition(" ")
@@ -315,6 +340,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "model": _model,
     "mode": _mode,
     "effort": _effort,
+    "web": _web,
     "rewind": _rewind,
     "fork": _fork,
     "new": _new,

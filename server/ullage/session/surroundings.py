@@ -24,6 +24,7 @@ from ullage.tools.hook_command import RunHook, no_runner
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits, WrittenMeanwhile
+from ullage.workspace.web import Web
 from ullage.workspace.web_page import Page, fetch_page
 from ullage.workspace.worktrees import Worktree
 
@@ -66,6 +67,10 @@ class Surroundings:
     """Shows the user what takes long, where they can see and stop it."""
     fetch_page: Callable[[str], Awaitable[Page]] = fetch_page
     """How a page of the web comes that the user named in a prompt. Raises `NotFetched`."""
+    web: Web = field(default_factory=Web)
+    """Pages that the agent asks for."""
+    web_turned: Callable[[], None] = lambda: None
+    """The user turned the web on or off: the tools of all sessions are others."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
     sandbox_missing: Callable[[], str] = lambda: "nobody has looked for a sandbox yet"

@@ -1,4 +1,4 @@
-"""What belongs to the user and not to a workspace: remembered approvals, addresses that were confirmed, learned token ratios.
+"""What belongs to the user and not to a workspace: approvals, where the web is on, confirmed addresses, learned ratios.
 
 One small JSON file outside all workspaces, so that no repository can bring its own approvals along. Several windows may
 use it: it is read again before each change, and changed whole.
@@ -113,6 +113,16 @@ class UserState:
             decided.pop(digest, None)
             if runs is not None:
                 decided[digest] = runs
+
+    def web_is_on(self, workspace: Path) -> bool:
+        """Whether the user lets the agent read the web in that workspace folder."""
+        return str(workspace) in _strings(self._read().get("web"))
+
+    def turn_web(self, workspace: Path, *, on: bool) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            others = {*_strings(state.get("web"))} - {str(workspace)}
+            state["web"] = sorted({*others, str(workspace)} if on else others)
 
     def is_confirmed_address(self, address: str) -> bool:
         """Whether the user wants the model to be asked there although only the environment names the address."""

@@ -23,10 +23,12 @@ from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
+from ullage.tools.web_fetch import WebFetch
 from ullage.tools.write_file import WriteFile
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import FileReads
+from ullage.workspace.web import Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class ToolDependencies:
     """Where images go that the model is shown; None where it is shown none."""
     read_rules: ReadRulesNow | None = None
     """Which files the user's rules refuse to have read; None where none do."""
+    web: Web | None = None
+    """Where pages come from; None where this is not wanted of the tools at all."""
+    web_is_on: Callable[[], bool] = lambda: False
+    """Whether the user turned the web on for the workspace."""
 
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
@@ -72,11 +78,14 @@ TOOL_NAMES = frozenset(
 def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozenset[str] = frozenset()) -> Mapping[str, Tool]:
     """The tools by name, always in the same order, since it is part of what the prompt cache holds.
 
-    In a workspace that the user does not trust there is none that writes or runs anything. `wanted` are those `OF_POLICIES` that the
+    In a workspace that the user does not trust there is none that writes, runs or sends out anything. Pages of the web are fetched only
+    where the user turned that on, so that others do not pay for the tool. `wanted` are those `OF_POLICIES` that the
     policy in force comes with; a name that nobody knows gives no tool.
     """
     tools = _reading(dependencies) + (_acting(dependencies) if trusted else [])
     tools += [make(dependencies) for name, make in OF_POLICIES.items() if name in wanted]
+    if trusted and dependencies.web is not None and dependencies.web_is_on():
+        tools.append(WebFetch(dependencies.web, dependencies.web_is_on))
     return {tool.spec.name: tool for tool in tools}
 
 

@@ -21,7 +21,7 @@ from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.entries import Answer, FileDiff, FileTouch
 from ullage.tools.command_lines.judge import Part
 
-ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
+ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
 AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan"]

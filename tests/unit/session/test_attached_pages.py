@@ -43,7 +43,7 @@ async def test_a_page_is_fetched_once_and_is_none_of_the_user_s_words(tmp_path: 
 
 async def test_a_page_that_does_not_come_keeps_the_prompt_out_of_the_queue(tmp_path: Path) -> None:
     async def fetch(url: str) -> Page:
-        raise NotFetched("a.org was not found. Is there a network? The prompt was not sent")
+        raise NotFetched("a.org was not found. Is there a network?")
 
     async with stage(tmp_path) as here:
         here.sessions._around.fetch_page = fetch

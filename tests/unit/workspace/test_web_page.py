@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from ipaddress import ip_address
 
 import httpx2
 import pytest
 
-from ullage.workspace.web_page import MOST_BYTES, MOST_REDIRECTS, Address, NotFetched, Page, decoded, fetch_page, refusal
+from ullage.workspace.web_address import Address, NotFetched, refusal
+from ullage.workspace.web_page import MOST_BYTES, MOST_REDIRECTS, Network, Page, fetch_page
+from ullage.workspace.web_text import decoded
 
 PUBLIC = "93.184.216.34"
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -35,7 +39,7 @@ class Web:
 
     async def fetch(self, url: str, proxy: str | None = None) -> Page:
         transport = httpx2.MockTransport(self.answer)
-        return await fetch_page(url, resolve=self.resolve, proxy_for=lambda _: proxy, transport=transport)
+        return await fetch_page(url, Network(self.resolve, lambda _: proxy, transport))
 
     async def refused(self, url: str) -> str:
         with pytest.raises(NotFetched) as refused:
@@ -121,8 +125,8 @@ async def test_the_user_s_own_network_is_asked_if_the_user_names_it_and_not_beca
 
 def test_a_name_of_the_web_that_leads_to_this_machine_is_not_asked() -> None:
     loopback = ip_address("127.0.0.1")
-    assert "this machine" in (refusal(loopback, host="evil.example", was_named=True) or "")
-    assert refusal(loopback, host="app.localhost", was_named=True) is None
+    assert "this machine" in (refusal(loopback, host="evil.example", named="user") or "")
+    assert refusal(loopback, host="app.localhost", named="user") is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +153,9 @@ async def test_what_is_no_plain_web_address_is_refused(url: str) -> None:
     [
         (httpx2.Response(404), "404"),
         (text(b"\x89PNG", "image/png"), "image/png"),
-        (text("x", "text/html", **{"content-encoding": "gzip"}), "packed"),
+        (text("x", "text/html", **{"content-encoding": "br"}), "packed"),
+        (text("no gzip at all", "text/html", **{"content-encoding": "gzip"}), "damaged"),
+        (text(b"GIF89a\0\0", "text/html"), "no text"),
         (text("<script>all()</script>", "text/html"), "no text"),
     ],
 )
@@ -165,7 +171,7 @@ async def test_a_host_that_is_not_found_and_one_that_does_not_answer() -> None:
 
     transport = httpx2.MockTransport(broken)
     with pytest.raises(NotFetched, match="could not be reached"):
-        await fetch_page("https://a.org/", resolve=Web({}).resolve, proxy_for=lambda _: None, transport=transport)
+        await fetch_page("https://a.org/", Network(Web({}).resolve, lambda _: None, transport))
 
 
 async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
@@ -178,7 +184,7 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
         return text("there")
 
     names = Web({}, {"a.org": f"2606:2800::1 {PUBLIC}"})
-    page = await fetch_page("https://a.org/", resolve=names.resolve, proxy_for=lambda _: None, transport=httpx2.MockTransport(answer))
+    page = await fetch_page("https://a.org/", Network(names.resolve, lambda _: None, httpx2.MockTransport(answer)))
     assert (page.text, asked) == ("there", ["2606:2800::1", PUBLIC])
 
 
@@ -215,7 +221,7 @@ async def test_what_does_not_come_in_time_is_given_up(monkeypatch: pytest.Monkey
         return []
 
     with pytest.raises(NotFetched, match="did not come"):
-        await fetch_page("https://a.org/", resolve=resolve, proxy_for=lambda _: None)
+        await fetch_page("https://a.org/", Network(resolve, lambda _: None))
 
 
 @pytest.mark.parametrize(
@@ -224,6 +230,11 @@ async def test_what_does_not_come_in_time_is_given_up(monkeypatch: pytest.Monkey
         ("é".encode("latin-1"), "text/plain; charset=iso-8859-1", "é"),
         ('<meta charset="gb2312">中'.encode("gb2312"), "text/html", '<meta charset="gb2312">中'),
         ("é".encode(), "text/plain; charset=no-such", "é"),
+        ("héé".encode(), "text/plain; charset=iso-8859-1", "héé"),
+        ("“é”".encode("cp1252"), "text/plain; charset=iso-8859-1", "“é”"),
+        ('<meta charset="gb2312">中'.encode("gb2312"), "text/html; charset=utf-8", '<meta charset="gb2312">中'),
+        ("é".encode("utf-16"), "text/plain", "é"),
+        (b"a-b", "text/plain; charset=punycode", "a-b"),
         (b"\xff", "text/plain", "\ufffd"),
         (b"a", "text/plain; charset=base64", "a"),
         (b"\xef\xbb\xbfa\r\nb", "text/plain", "a\nb"),
@@ -244,6 +255,21 @@ async def test_a_page_of_this_machine_over_a_real_socket() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        page = await fetch_page(f"http://localhost:{port}/a", proxy_for=lambda _: None)
+        page = await fetch_page(f"http://localhost:{port}/a", Network(proxy_for=lambda _: None))
     assert page.text == "hello"
     assert f"host: localhost:{port}".encode() in seen[0].lower()
+
+
+def test_a_half_character_at_the_end_of_what_was_cut_changes_no_charset() -> None:
+    body = "é".encode()[:1]
+    assert decoded(b"abc " + body, "text/plain; charset=latin-1", is_cut=True) == "abc \ufffd"
+    assert decoded(b"abc " + body, "text/plain; charset=latin-1") == "abc Ã"
+
+
+async def test_what_is_packed_is_unpacked_up_to_the_limit() -> None:
+    bomb = gzip.compress(b"x" * 50_000_000)
+    web = Web({"https://a.org/": text(bomb, "text/plain", **{"content-encoding": "gzip"})})
+    page = await web.fetch("https://a.org/")
+    assert (len(page.text), page.is_cut) == (MOST_BYTES, True)
+    packed = text(zlib.compress(b"words"), "text/plain", **{"content-encoding": "deflate"})
+    assert (await Web({"https://a.org/": packed}).fetch("https://a.org/")).text == "words"

@@ -158,7 +158,7 @@ def is_about(rule: Rule, need: PermissionNeed) -> bool:
         case "edit":
             return path_pattern(rule.pattern).fullmatch(need.subject) is not None
         case "host":
-            return any(host_matches(rule.pattern, host) for host in need.hosts)
+            return any(host_matches(rule.pattern, host) for host in _hosts(need))
         case "read":
             return False
 
@@ -167,7 +167,11 @@ def _is_of(action: RuleAction, need: PermissionNeed) -> bool:
     """A rule for reading is about edits and commands, too."""
     if action == "read":
         return need.action in ("read", "edit", "command")
-    return bool(need.hosts) if action == "host" else need.action == action
+    return bool(_hosts(need)) if action == "host" else need.action == action
+
+
+def _hosts(need: PermissionNeed) -> tuple[str, ...]:
+    return need.parts if need.action == "host" else need.hosts
 
 
 def _match(judging: Judging, call: PastCall) -> Match:
@@ -176,7 +180,13 @@ def _match(judging: Judging, call: PastCall) -> Match:
 
 
 _KINDS = {"write_file": "edit", "edit_file": "edit"}
-_NAMES = {"bash": ("command", "network", "steering_files"), "write_file": ("path",), "edit_file": ("path",), "read_file": ("path",)}
+_NAMES = {
+    "bash": ("command", "network", "steering_files"),
+    "write_file": ("path",),
+    "edit_file": ("path",),
+    "read_file": ("path",),
+    "web_fetch": ("url",),
+}
 """What of a call's input says what it does, by tool."""
 
 

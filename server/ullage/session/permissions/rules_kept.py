@@ -1,4 +1,4 @@
-"""The rules of a workspace, of everywhere and of a session, where they are kept, and how often each was used.
+"""The rules of a workspace, of everywhere and of a session, where they are kept, how often each was used, and whether the web is on.
 
 They lie in the user's own state folder, never in the workspace: a repository could bring its own. Those of a session lie in the log's file,
 which is there, too. Where no folder is open, rules are remembered until the process ends.
@@ -50,6 +50,14 @@ class Remembered(Protocol):
         """Notes that they allowed a call. That it cannot be noted is no reason to stop the call."""
         ...
 
+    def web_is_on(self) -> bool:
+        """Whether the user lets the agent read pages of the web in this workspace. At first it may not."""
+        ...
+
+    def turn_web(self, *, on: bool) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        ...
+
 
 class RememberedInWorkspace:
     """Rules of one workspace folder and of everywhere; shared by all windows."""
@@ -91,6 +99,14 @@ class RememberedInWorkspace:
             except StoreFailed as error:
                 logger.warning("the use of a rule was not noted: %s", error)
 
+    def web_is_on(self) -> bool:
+        """Whether the user lets the agent read pages of the web in this workspace."""
+        return self._state.web_is_on(self._workspace)
+
+    def turn_web(self, *, on: bool) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        self._state.turn_web(self._workspace, on=on)
+
     def _place(self, scope: RuleScope) -> Path | None:
         return None if scope == "everywhere" else self._workspace
 
@@ -100,6 +116,7 @@ class RememberedForNow:
 
     def __init__(self) -> None:
         self._rules: dict[tuple[str, str, str], Rule] = {}
+        self._web_is_on = False
 
     def rules(self) -> Sequence[Rule]:
         """All that was allowed since the process began."""
@@ -122,6 +139,14 @@ class RememberedForNow:
         for rule in rules:
             if rule.key in self._rules:
                 self._rules[rule.key] = replace(self._rules[rule.key], used=self._rules[rule.key].used + 1, last_used=at)
+
+    def web_is_on(self) -> bool:
+        """Whether the user lets the agent read pages of the web."""
+        return self._web_is_on
+
+    def turn_web(self, *, on: bool) -> None:
+        """From now on."""
+        self._web_is_on = on
 
 
 class ValueStore(Protocol):

@@ -73,6 +73,7 @@ class OpenSessions:
         self.coming_over = ComingOver(around, lambda: self._model_of(""), self._fixed_tokens, self.open, list_changed)
         around.sandbox_missing = self._sandbox_missing
         around.run_hook = self._hook_runner(around, self._sandbox_finder)
+        around.web_turned = self._web_turned
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
@@ -255,11 +256,17 @@ class OpenSessions:
             entries,
             shelf,
             read_rules,
+            around.web,
+            around.remembered.web_is_on,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
 
     def _hook_runner(self, around: Surroundings, finder: SandboxFinder) -> RunHook:
         return hook_runner(around.folders, lambda: Sandbox(finder, self._around.settings.bash_sandbox, around.folders))
+
+    def _web_turned(self) -> None:
+        for session in self:
+            session.settings_changed()
 
     def _sandbox_missing(self) -> str:
         sandbox = Sandbox(self._sandbox_finder, self._around.settings.bash_sandbox, self._around.folders)

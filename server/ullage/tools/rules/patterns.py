@@ -249,7 +249,9 @@ def explained(action: RuleAction, text: str) -> str:
     """What a rule with that pattern lets run, in a sentence with backticks around what is literal."""
     if action == "host":
         below = text.removeprefix("*.")
-        return f"Lets commands connect to `{text}`." if below == text else f"Lets commands connect to every host below `{below}`."
+        if below == text:
+            return f"Lets commands connect to `{text}`, and pages be fetched from there."
+        return f"Lets commands connect to every host below `{below}`, and pages be fetched from there."
     if action == "edit":
         return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
     read = command_pattern(text)

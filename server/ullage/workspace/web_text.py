@@ -1,0 +1,78 @@
+"""What a server sent as text: which kinds are read, and by which charset. Pure."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+
+from ullage.workspace.web_address import NotFetched
+
+_TEXT = re.compile(r"text/[\w.+-]+|application/(?:json|xml|javascript|ecmascript|yaml|x-yaml|toml|[\w.+-]+\+(?:json|xml|yaml))")
+HTML = frozenset(("text/html", "application/xhtml+xml"))
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{2,40})", re.IGNORECASE)
+_KNOWN = frozenset(
+    (
+        *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "cp866", "koi8-r", "koi8-u", "mac-roman", "mac-cyrillic"),
+        *("iso8859-1", "iso8859-2", "iso8859-3", "iso8859-4", "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-9"),
+        *("iso8859-10", "iso8859-13", "iso8859-14", "iso8859-15", "iso8859-16", "cp874", "cp1250", "cp1251", "cp1252", "cp1253"),
+        *("cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "gb2312", "gbk", "gb18030", "big5", "big5hkscs", "euc_jp"),
+        *("iso2022_jp", "shift_jis", "cp932", "euc_kr", "cp949", "tis-620"),
+    )
+)
+"""Charsets of pages, by the names of Python. It has others that are none, and some take the square of the length (`punycode`)."""
+_LATIN = frozenset(("iso8859-1", "ascii", "cp1252"))
+"""Named by servers that know no better: text that is UTF-8 all through is UTF-8. Else all three mean the last one, as in browsers."""
+
+
+def kind_of(headers: Mapping[str, str]) -> str:
+    """The media type of an answer that can be read as text. Raises `NotFetched`."""
+    kind = headers.get("content-type", "text/plain").split(";")[0].strip().lower()
+    if not _TEXT.fullmatch(kind) and kind not in HTML:
+        raise NotFetched(f"it is no text ({kind[:60]}). Save it in the workspace and attach the file")
+    return kind
+
+
+def is_binary(body: bytes) -> bool:
+    """Whether it cannot be text, whatever its kind says."""
+    return b"\0" in body[:10_000] and not body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
+def decoded(body: bytes, content_type: str, *, is_cut: bool = False) -> str:
+    """By its mark of byte order, the charset that the answer names, or the page's own; else as UTF-8. What does not fit is replaced."""
+    text = body.decode(_charset(body, content_type, is_cut), errors="replace")
+    return text.removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _charset(body: bytes, content_type: str, is_cut: bool) -> str:
+    for mark, charset in ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if body.startswith(mark):
+            return charset
+    named = re.search(r"charset\s*=\s*[\"']?([\w-]{2,40})", content_type, re.IGNORECASE)
+    own = _CHARSET.search(body[:2_048])
+    charsets = [_known(named.group(1)) if named else "", _known(own.group(1).decode("ascii")) if own else ""]
+    wanted = next((charset for charset in charsets if charset), "utf-8")
+    if wanted != "utf-8" and wanted not in _LATIN:
+        return wanted
+    if _is_utf8(body, is_cut):
+        return "utf-8"
+    other = next((charset for charset in charsets if charset and charset != "utf-8"), "")
+    return "cp1252" if other in _LATIN else other or "utf-8"
+
+
+def _known(charset: str) -> str:
+    """Its name in Python; empty where it is no charset of pages."""
+    try:
+        name = codecs.lookup(charset).name
+    except (LookupError, ValueError):
+        return ""
+    return name if name in _KNOWN else ""
+
+
+def _is_utf8(body: bytes, is_cut: bool) -> bool:
+    """Whether it is that all through; the last character of what was cut may be half there."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(body, final=not is_cut)
+    except UnicodeDecodeError:
+        return False
+    return True
