@@ -5,6 +5,7 @@
  * `npm run bench -- start`: the extension until it is activated, and the server until a session is open.
  * `npm run bench -- policies [POLICY …]`: what each policy costs and keeps, over ../shared/traces or, without them, generated sessions.
  * `npm run bench -- panel [--beside DIST] [CONTENT …]`: the panel in a browser, streaming, scrolling and after a reload.
+ * `npm run bench -- context [MESSAGES …]`: the context view, from the click to the drawn view, with a real server.
  */
 
 import { join } from "node:path";
@@ -18,6 +19,7 @@ await main(async () => {
   await setUp();
   const [what, ...rest] = process.argv.slice(2);
   if (what === "panel") return run([process.execPath, join(ROOT, "bench", "panel", "main.mjs"), ...rest]);
+  if (what === "context") return run([process.execPath, join(ROOT, "bench", "panel", "contextView.mjs"), ...rest]);
   if (what === "start") await buildExtension();
   return run([VENV_PYTHON, "-m", "bench", ...process.argv.slice(2)]);
 });

@@ -59,6 +59,7 @@ class Session(Parts):
         close_what_is_open(self._conversation, self._surroundings.store_folder)
         self._queue.show()
         self._means.reading.look()
+        self.context.look_ahead()
         self.reviewing.follow()
 
     async def learn_model(self) -> None:
@@ -295,6 +296,7 @@ class Session(Parts):
         """Ends what is being done as interrupted, and lets go of the session."""
         await self._work.close()
         await self._endpoint_counts.close()
+        await self.context.close()
         self._while_editing.give_up()
         self._cooling.give_up()
         await self._controller.close()

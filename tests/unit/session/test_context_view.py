@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from tests.fake_api import Call, FakeApi, Say, Think
 from tests.unit.session.filling import compact, fill, make_project
 from tests.unit.session.harness import MODEL, Stage, all_is_counted, stage
+from ullage.context.counting.pieces import Cutter, Piece
+from ullage.context.view.projection import Projection
+from ullage.session.history import context_view
 from ullage.session.history.context_view import ContextPage, Query
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
@@ -142,3 +146,31 @@ def _typed(text: str):
     typed = typed_command(text)
     assert typed is not None
     return typed
+
+
+async def test_the_parts_of_a_long_session_are_counted_before_anybody_looks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And then a look goes through what is new alone, also while the session goes on."""
+    cut: list[int] = []
+    pieces = Cutter.pieces
+
+    def watched(self: Cutter, view: Projection, index: int) -> Iterator[Piece]:
+        cut.append(index)
+        return pieces(self, view, index)
+
+    monkeypatch.setattr(Cutter, "pieces", watched)
+    monkeypatch.setattr(context_view, "AHEAD_FROM", 4)
+    async with stage(folder, window=200_000) as here:
+        session = await here.new()
+        session.context.look_ahead()
+        await fill(here, session, 4)
+        await all_is_counted(session)
+        assert cut == [], "a short one is not worth it"
+        session.context.look_ahead()
+        await session.context.counted_ahead()
+        assert cut == list(range(16))
+        cut.clear()
+        assert (await whole(session)).used
+        assert cut == []
+        await say(here, session)
+        await whole(session)
+        assert cut == [14, 15, 16, 17]

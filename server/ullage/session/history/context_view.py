@@ -7,6 +7,7 @@ picked for a front end; dollars come from `cache_now.py`.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -23,7 +24,7 @@ from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 from ullage.models.model import ModelCard
 from ullage.session.compacting.controller import CompactionController
-from ullage.session.conversation import Conversation
+from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.history.cache_now import CacheNow, Miss, MissesTold, cache_now
 from ullage.session.history.places import item_of_message
 from ullage.session.history.preview import title_of_entry
@@ -35,6 +36,9 @@ from ullage.session.timeline.updates import Gauge
 Order: TypeAlias = Literal["largest", "newest", "oldest"]
 Only: TypeAlias = Literal["pinned", "excluded", "untouched", "new"]
 """`untouched`: it has a file's text, and no later call touched that file. `new`: the prompt cache does not have it yet."""
+
+AHEAD_FROM = 1_000
+"""Messages in view from which the parts are counted ahead: fewer take some milliseconds."""
 
 MOST_TILES = 120
 """Of the parts that a picture shows one by one; the others are together by kind."""
@@ -122,20 +126,42 @@ class ContextView:
         self._misses = MissesTold()
         self._parts = KeptParts()
         self._known: tuple[object, _Looked] | None = None
-        self._looking = asyncio.Lock()
+        self._one_looks = threading.Lock()
+        """A thread that nobody waits for any more may still be at it."""
+        self._ahead: asyncio.Task[None] | None = None
 
     def logged(self, logged: Logged) -> None:
         """An entry was logged."""
         self._requests.add(logged)
+
+    def look_ahead(self) -> None:
+        """The session was opened: the parts of a long one are counted in the background, so that the first look costs no more."""
+        if len(self._conversation.projection.messages) >= AHEAD_FROM:
+            self._ahead = asyncio.get_running_loop().create_task(self._count_ahead(), name="count the parts of the context")
+
+    async def _count_ahead(self) -> None:
+        with in_any_case("the parts of the context could not be counted ahead"):
+            calibration, view = self._surroundings.calibration(self._model.card), self._conversation.projection.copy()
+            await asyncio.to_thread(self._look, view, self._controller.fullness().counted, calibration)
+
+    async def counted_ahead(self) -> None:
+        """Waits for that."""
+        if self._ahead is not None:
+            await asyncio.wait({self._ahead})
+
+    async def close(self) -> None:
+        """Counts no more."""
+        if self._ahead is not None:
+            self._ahead.cancel()
+            await asyncio.gather(self._ahead, return_exceptions=True)
 
     async def look(self, query: Query) -> ContextPage:
         """The parts that are asked for, and how the cache stands."""
         full, card = self._controller.fullness(), self._model.card
         calibration, counted = self._surroundings.calibration(card), full.counted
         cache = self._cache(counted, calibration, query.draft)
-        async with self._looking:  # what is kept goes on in one thread at a time
-            looked = await self._look(counted, calibration)
-            return await asyncio.to_thread(self._page, looked, query, full, card, cache)
+        view = self._conversation.projection.copy()
+        return await asyncio.to_thread(lambda: self._page(self._look(view, counted, calibration), query, full, card, cache))
 
     def _page(self, looked: _Looked, query: Query, full: Fullness, card: ModelCard, cache: CacheNow) -> ContextPage:
         counted, is_first = full.counted, query.offset == 0
@@ -163,16 +189,13 @@ class ContextView:
         view, now = self._conversation.projection, self._conversation.clock()
         return cache_now(self._requests, view, self._model.card, counted.used + more, counted.fixed, self._gauge(), now)
 
-    async def _look(self, counted: Counted, calibration: Calibration) -> _Looked:
-        view = self._conversation.projection.copy()
+    def _look(self, view: Projection, counted: Counted, calibration: Calibration) -> _Looked:
         stamp = view.key, view.entries[-1].seq if view.entries else 0, counted, view.pins
-        if self._known is None or self._known[0] != stamp:
-            self._known = stamp, await asyncio.to_thread(self._looked_at, view, counted, calibration)
-        return self._known[1]
-
-    def _looked_at(self, view: Projection, counted: Counted, calibration: Calibration) -> _Looked:
-        parts = self._parts.of(view, counted, calibration)
-        return _Looked(view, parts, _sent_up_to(view, self._requests), self._requests, self._conversation.timeline)
+        with self._one_looks:
+            if self._known is None or self._known[0] != stamp:
+                parts = self._parts.of(view, counted, calibration)
+                self._known = stamp, _Looked(view, parts, _sent_up_to(view, self._requests), self._requests, self._conversation.timeline)
+            return self._known[1]
 
 
 @dataclass(frozen=True, slots=True)
