@@ -11,11 +11,14 @@
 import { availableParallelism } from "node:os";
 import { bold, Failure, green, main, red, seconds } from "./lib/console.mjs";
 import { DEEP, E2E, LAYERS } from "./lib/layers.mjs";
+import { provideSystemPrograms } from "./lib/systemPrograms.mjs";
 import { setUp } from "./setup.mjs";
 
 await main(async () => {
   const layers = chosenLayers(process.argv.slice(2));
   await setUp();
+  // Beside the first layers, which need none of them; the layer that does waits for it, and fails where it failed.
+  if (layers.some(({ name }) => name === "python" || name === "deep")) provideSystemPrograms().catch(() => undefined);
   const since = Date.now();
   const lanes = availableParallelism() > 1 ? [layers.filter((each) => each === E2E), layers.filter((each) => each !== E2E)] : [layers];
   const used = lanes.filter((lane) => lane.length > 0);

@@ -40,6 +40,7 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
       await sendAndFinish(panel, "Where is the safe fill?");
       await itemsOf(panel, "assistant").first().waitFor();
       await screenshot("2-works");
+      await offersWhatACloudNeeds(page, screenshot);
 
       await reloadWindow(page);
       await gauge(page).getByText("%").waitFor();
@@ -101,6 +102,23 @@ async function hasNothingAround(server) {
   assert.ok(!existsSync(join(root, ROOT)), "the repository is in the container");
   assert.match(await readFile(join(root, "etc", "passwd"), "utf8"), /^dev:x:1000:/);
   assert.match(await readFile(`/proc/${server}/environ`, "utf8"), /(^|\0)USER=dev\0/);
+}
+
+/**
+ * What it fetches for a cloud it asks for first, and without a network it says why it cannot. The server is as before then.
+ *
+ * @param {import("playwright-core").Page} page @param {(name: string) => Promise<string>} screenshot
+ */
+async function offersWhatACloudNeeds(page, screenshot) {
+  await runCommand(page, "Ullage: Connect a model", "Google Vertex AI");
+  const dialog = page.locator(".monaco-dialog-box");
+  await dialog.getByText(/library google-auth finds your credentials/).waitFor();
+  await screenshot("2-offers-packages");
+  await dialog.getByRole("button", { name: "Install" }).click();
+  await dialog.getByText("The packages could not be fetched").waitFor({ timeout: MAKING });
+  await dialog.getByText(/could not be downloaded|proxy could not be reached/).waitFor();
+  await screenshot("2-packages-cannot-be-had");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
 }
 
 /** @param {import("playwright-core").Page} page */

@@ -10,6 +10,9 @@ import threading
 from pathlib import Path
 
 from tests.fake_api.catalogue import MODELS
+from tests.fake_api.clouds.bedrock import FakeBedrock
+from tests.fake_api.clouds.sigv4 import AwsKey
+from tests.fake_api.clouds.vertex import FakeVertex
 from tests.fake_api.script_json import script_from_file
 from tests.fake_api.server import FakeApi
 
@@ -21,17 +24,41 @@ def main() -> None:
     parser.add_argument("--window", type=int, help="tokens of every model's window; by default each model's own")
     parser.add_argument("--script", type=Path, help="a JSON file with `queue` and `rules`")
     parser.add_argument("--compaction", action="store_true", help="with on-demand compaction, for the models that write it")
+    parser.add_argument("--cloud", choices=("bedrock", "vertex"), help="a cloud's wire instead of the Messages API")
+    parser.add_argument("--account", type=Path, help="folder into which the cloud writes the credentials that it accepts")
     arguments = parser.parse_args()
-    asyncio.run(_serve(arguments.port, arguments.window, arguments.script, arguments.compaction))
+    if arguments.cloud is not None:
+        asyncio.run(_serve_cloud(arguments.cloud, arguments.account))
+    else:
+        asyncio.run(_serve(arguments.port, arguments.window, arguments.script, arguments.compaction))
+
+
+async def _serve_cloud(cloud: str, account: Path) -> None:
+    """`credentials` for Bedrock as AWS's tools keep them, `account.json` for Vertex."""
+    if cloud == "bedrock":
+        key = AwsKey("AKIAFAKEOFTHETESTS", "secret-of-the-tests")
+        text = f"[default]\naws_access_key_id = {key.id}\naws_secret_access_key = {key.secret}\n"
+        (account / "credentials").write_text(text, encoding="utf-8")
+        fake: FakeApi = FakeBedrock(aws=(key,))
+    else:
+        fake = FakeVertex()
+    async with fake:
+        if isinstance(fake, FakeVertex):
+            fake.write_account(account)
+        await _until_stopped(fake)
 
 
 async def _serve(port: int, window: int | None, script: Path | None, compaction: bool) -> None:
     windows = {} if window is None else dict.fromkeys(MODELS, window)
     loaded = None if script is None else script_from_file(script)
     async with FakeApi(loaded, windows=windows, port=port, compaction=compaction) as fake:
-        sys.stdout.write(json.dumps({"port": fake.port}) + "\n")
-        sys.stdout.flush()
-        await _until_stdin_closes()
+        await _until_stopped(fake)
+
+
+async def _until_stopped(fake: FakeApi) -> None:
+    sys.stdout.write(json.dumps({"port": fake.port}) + "\n")
+    sys.stdout.flush()
+    await _until_stdin_closes()
 
 
 async def _until_stdin_closes() -> None:

@@ -1,7 +1,8 @@
-"""The block of docs/editors/emacs.md in a real Emacs, with the real server and the strict fake of the API.
+"""The blocks of docs/editors/emacs.md in a real Emacs, with the real server and the strict fake of the API.
 
-Emacs and its packages are in no registry of Python or Node. So this runs where an Emacs is on the PATH (29 or newer), and `ULLAGE_ELISP`
-names a folder with `agent-shell`, `acp.el` and `shell-maker`.
+Emacs is in no registry of Python or Node. On a build server with Debian's packages `npm test` fetches one
+(`scripts/lib/systemPrograms.mjs`); elsewhere these run where an Emacs is on the PATH. agent-shell is in no package registry at all: it is
+tried where `ULLAGE_ELISP` names a folder with `agent-shell`, `acp.el` and `shell-maker`.
 """
 
 from __future__ import annotations
@@ -28,15 +29,44 @@ ROOT = Path(__file__).parents[2]
 
 EMACS = shutil.which("emacs")
 
-pytestmark = [
-    pytest.mark.skipif(EMACS is None, reason="there is no Emacs on the PATH"),
-    pytest.mark.skipif("ULLAGE_ELISP" not in os.environ, reason="ULLAGE_ELISP names no folder with agent-shell, acp.el and shell-maker"),
-]
+pytestmark = pytest.mark.skipif(EMACS is None, reason="there is no Emacs on the PATH")
 
 
+def blocks() -> list[str]:
+    """Of the page, the first one a file of one's own, the second one for agent-shell."""
+    page = (ROOT / "docs" / "editors" / "emacs.md").read_text(encoding="utf-8")
+    return [f";; -*- lexical-binding: t -*-\n{each}" for each in re.findall(r"^```elisp\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)]
+
+
+async def test_the_file_of_the_page_is_a_client(tmp_path: Path, folder: Path, state: Path) -> None:
+    here = tmp_path / "emacs"
+    here.mkdir()
+    (here / "ullage.el").write_text(blocks()[0], encoding="utf-8")
+    (folder / "dip.txt").write_text("dip 4\n")
+    async with FakeApi() as fake:
+        model = {"baseUrl": fake.base_url, "provider": "anthropic"}
+        settings = {"model": model, "bash": {"sandbox": "off"}, "compaction": {"summary": "digest"}}
+        (here / "settings.json").write_text(json.dumps(settings))
+        edit = Call("edit_file", {"path": "dip.txt", "old_text": "dip 4", "new_text": "dip 5"})
+        fake.enqueue(Call("read_file", {"path": "dip.txt"}), edit, Say("The dip is five."))
+        fake.enqueue(Call("bash", {"command": "rm other.txt"}), Say("Then not."))
+        for number in range(3):
+            fake.enqueue(Say(f"Tap {number} drips. " * 400))
+        told = await emacs(here, folder, state, "ullage.el", {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"})
+    assert told["errors"] == []
+    (edited, names), (refused, _) = told["questions"]
+    assert (edited, names[0]) == ("Edit dip.txt: ", "Allow once")
+    assert "rm other.txt" in refused
+    assert (folder / "dip.txt").read_text() == "dip 5\n"
+    assert told["buffer"] == "dip 5\n"
+    for text in ("## set the dip to five", "The dip is five.", "Edit dip.txt: completed", "Then not.", "compaction: undone"):
+        assert text in told["shown"]
+    assert re.search(r"idle · \d+ of \d+ tokens\n$", told["shown"])
+
+
+@pytest.mark.skipif("ULLAGE_ELISP" not in os.environ, reason="ULLAGE_ELISP names no folder with agent-shell, acp.el and shell-maker")
 async def test_the_block_for_agent_shell_works(tmp_path: Path, folder: Path, state: Path) -> None:
-    blocks = re.findall(r"^```elisp\n(.*?)^```$", (ROOT / "docs" / "editors" / "emacs.md").read_text(), re.DOTALL | re.MULTILINE)
-    (tmp_path / "block.el").write_text(";; -*- lexical-binding: t -*-\n" + blocks[0])
+    (tmp_path / "block.el").write_text(blocks()[1])
     (folder / "dip.txt").write_text("dip 4\n")
     async with FakeApi() as fake:
         settings = tmp_path / "settings.json"
@@ -50,7 +80,8 @@ async def test_the_block_for_agent_shell_works(tmp_path: Path, folder: Path, sta
             Call("edit_file", {"path": "dip.txt", "old_text": "dip 4", "new_text": "dip 5"}, "toolu_e"),
             Say("The dip is five."),
         )
-        told = await emacs(tmp_path, folder, state)
+        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        told = await emacs(tmp_path, folder, state, "agent_shell.el", {"ULLAGE_ELISP": os.environ["ULLAGE_ELISP"], "PATH": path})
     assert told["errors"] == []
     ((title, options),) = told["questions"]
     assert (title, set(options)) == ("Edit dip.txt", {"allow_once", "allow_always", "reject_once"})
@@ -59,11 +90,10 @@ async def test_the_block_for_agent_shell_works(tmp_path: Path, folder: Path, sta
         assert text in told["shown"]
 
 
-async def emacs(here: Path, folder: Path, state: Path) -> dict[str, Any]:
-    """Runs the script in Emacs; gives what it wrote to `told.json`."""
-    env = environment({VARIABLE: str(state), "ANTHROPIC_API_KEY": KEY, "ULLAGE_TEST": str(here), "HOME": str(here)})
-    env |= {"ULLAGE_ELISP": os.environ["ULLAGE_ELISP"], "PATH": f"{here / 'bin'}:{env['PATH']}"}
-    command = (str(EMACS), "--batch", "-Q", "-l", str(ROOT / "tests" / "editors" / "agent_shell.el"))
+async def emacs(here: Path, folder: Path, state: Path, script: str, more: dict[str, str]) -> dict[str, Any]:
+    """Runs a script of tests/editors in Emacs; gives what it wrote to `told.json`."""
+    env = environment({VARIABLE: str(state), "ANTHROPIC_API_KEY": KEY, "ULLAGE_TEST": str(here), "HOME": str(here), **more})
+    command = (str(EMACS), "--batch", "-Q", "-l", str(ROOT / "tests" / "editors" / script))
     process = await asyncio.create_subprocess_exec(*command, cwd=folder, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT)
     try:
         async with asyncio.timeout(PATIENCE):

@@ -55,12 +55,14 @@ export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
 
 /** Offers to fetch what finds the credentials, where it is missing. Gives whether to go on: who wants none may have a key of Bedrock's own. */
 async function offerPackages(cloud: Cloud, packages: CloudPackages): Promise<boolean> {
-  const install = t("Install");
   const without = t("Go On Without");
   for (let problem: string | undefined; await packages.lacksCloudPackages();) {
-    const detail = [problem, CLOUDS[cloud].packages].filter(Boolean).join("\n\n");
-    const message = t("{cloud} needs packages that Ullage has not got yet", { cloud: CLOUDS[cloud].title });
-    const choice = await choose(message, detail, install, ...(cloud === "bedrock" ? [without] : []));
+    const message =
+      problem === undefined
+        ? t("{cloud} needs packages that Ullage has not got yet", { cloud: CLOUDS[cloud].title })
+        : t("The packages could not be fetched");
+    const install = problem === undefined ? t("Install") : t("Try Again");
+    const choice = await choose(message, problem ?? CLOUDS[cloud].packages, install, ...(cloud === "bedrock" ? [without] : []));
     if (choice !== install) {
       return choice === without;
     }

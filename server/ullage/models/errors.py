@@ -3,6 +3,7 @@
 ModelError
 ├── PromptTooLong            the input is over the window (also HTTP 413)
 ├── AuthenticationFailed     no key, a wrong key, no permission, no credit
+│   └── CloudRefused         the same in a cloud, where no key of Ullage's would help
 ├── UnknownModel             the endpoint does not know the model
 ├── RequestRefused           any other 4xx: the request itself was wrong
 │   ├── BlockRefused         the API does not take back the compaction block that it wrote
@@ -64,6 +65,10 @@ class PromptTooLong(ModelError):
 
 class AuthenticationFailed(ModelError):
     """The endpoint does not accept the credentials."""
+
+
+class CloudRefused(AuthenticationFailed):
+    """A cloud does not accept the credentials, or not for that: they are the cloud's own, and Ullage keeps none."""
 
 
 class UnknownModel(ModelError):

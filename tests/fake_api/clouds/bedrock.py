@@ -20,6 +20,7 @@ from tests.fake_api.catalogue import MODELS, ModelFacts
 from tests.fake_api.clouds.frames import FrameWriter, respond_error
 from tests.fake_api.clouds.sigv4 import AwsKey, check_signature
 from tests.fake_api.connection import HttpRequest, ResponseWriter
+from tests.fake_api.control import answer_control, is_control
 from tests.fake_api.json_values import JsonObject, is_array, is_object
 from tests.fake_api.messages_endpoint import answer_messages
 from tests.fake_api.record import RecordedRequest
@@ -62,6 +63,9 @@ class FakeBedrock(FakeApi):
         self._may_count = may_count
 
     async def _handle(self, request: HttpRequest, response: ResponseWriter) -> None:
+        if is_control(request):
+            await answer_control(self.state, request, response)
+            return
         found = _MODEL.fullmatch(request.path)
         is_reply = found is not None and found["operation"] == "invoke-with-response-stream"
         known = (

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from tests.fake_api.accepted import accept_count
 from tests.fake_api.catalogue import MODELS, ModelFacts
 from tests.fake_api.connection import HttpRequest, ResponseWriter
+from tests.fake_api.control import answer_control, is_control
 from tests.fake_api.json_values import JsonObject, is_object
 from tests.fake_api.messages_endpoint import answer_messages
 from tests.fake_api.record import RecordedRequest
@@ -92,6 +93,9 @@ class FakeVertex(FakeApi):
         return file
 
     async def _handle(self, request: HttpRequest, response: ResponseWriter) -> None:
+        if is_control(request):
+            await answer_control(self.state, request, response)
+            return
         found = _PATH.fullmatch(request.path)
         is_reply = found is not None and found["verb"] == "streamRawPredict"
         known = request

@@ -8,8 +8,11 @@ import pytest
 
 from tests.fake_api import Call, Fail, Hang, HoldsAfter, Reply, Say, Think
 from tests.unit.session.harness import OpenEditor, calls, items, notices, rebuilt, stage
+from ullage.context.entries import TurnEnded
+from ullage.models.errors import CloudRefused
 from ullage.session.errors import SessionError
 from ullage.session.timeline.items import AssistantItem, ThinkingItem, UserItem
+from ullage.session.turns.turns import ending_of
 
 
 @pytest.fixture
@@ -219,3 +222,11 @@ async def test_rules_are_told_when_they_come_into_force_and_when_they_change(fol
         body = here.fake.requests[-1].body
         assert "Use metres." in str(body["system"])
         assert "Use feet." in str(body["messages"][-1])
+
+
+async def test_what_a_cloud_refuses_is_sent_again_and_asks_for_no_key_of_ullages() -> None:
+    async def turn() -> TurnEnded:
+        raise CloudRefused("The credentials have expired.")
+
+    ended = (await ending_of(turn(), lambda: "cancelled")).entry
+    assert (ended.action, ended.message) == ("continue", "The credentials have expired.")

@@ -45,7 +45,7 @@ export const CLOUDS: readonly string[] = [
   known(
     "These credentials may not ask the model `{model}` at {name}: {said}. They need the permission bedrock:InvokeModelWithResponseStream.",
   ),
-  known("{name} wants something of this account first: {said} Do that in the console of Bedrock, then press Continue."),
+  known("{name} wants something of this account first: {said}. Do that in the console of Bedrock, then press Continue."),
   known(
     '{name} does not accept the credentials: {said}. Check AWS_PROFILE and the keys of AWS, or the setting "Ullage › Bedrock: Profile".',
   ),

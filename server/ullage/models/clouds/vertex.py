@@ -26,7 +26,7 @@ from ullage.models.clouds.names import vertex_card
 from ullage.models.clouds.places import Clouds, checked_project, google_address, google_project, google_region
 from ullage.models.counting import CountPage
 from ullage.models.endpoint_checks import mapping, mappings, word
-from ullage.models.errors import VERTEX, AuthenticationFailed, Endpoint, ListRefused, NotSetUp
+from ullage.models.errors import VERTEX, CloudRefused, Endpoint, ListRefused, NotSetUp
 from ullage.models.event_stream import events
 from ullage.models.failures import understand
 from ullage.models.model import ModelCard
@@ -84,7 +84,7 @@ class VertexWire:
         return f"/projects/{self._project}/locations/{self._region}/publishers/anthropic/models"
 
     def make_client(self, transport: Transport) -> Client:
-        """Raises `NotSetUp` where package or project are missing, `AuthenticationFailed` where there are no credentials."""
+        """Raises `NotSetUp` where package or project are missing, `CloudRefused` where there are no credentials."""
         from anthropic.lib.vertex import AsyncAnthropicVertex
 
         if self._why_not is not None:
@@ -169,7 +169,7 @@ class VertexWire:
 def default_credentials(environment: Mapping[str, str]) -> tuple[Any, str]:
     """The Application Default Credentials of this user or machine, and the project that they name, if any.
 
-    Raises `AuthenticationFailed` where there are none, or they cannot be read.
+    Raises `CloudRefused` where there are none, or they cannot be read.
     """
     auth, problems = cast("Any", import_module("google.auth")), cast("Any", import_module("google.auth.exceptions"))
     named = environment.get(FILE, "").strip()
@@ -183,8 +183,8 @@ def default_credentials(environment: Mapping[str, str]) -> tuple[Any, str]:
                 credentials, project = auth.default(scopes=SCOPES)
     except problems.DefaultCredentialsError as error:
         if named or file.is_file():
-            raise AuthenticationFailed(f"The credentials in {file} cannot be used: {str(error)[:300]}") from None
-        raise AuthenticationFailed(NO_CREDENTIALS) from None
+            raise CloudRefused(f"The credentials in {file} cannot be used: {str(error)[:300]}") from None
+        raise CloudRefused(NO_CREDENTIALS) from None
     return credentials, str(project or "")
 
 

@@ -13,7 +13,7 @@ from ullage.models.errors import (
     BEDROCK,
     VERTEX,
     Answered,
-    AuthenticationFailed,
+    CloudRefused,
     Endpoint,
     EndpointUnreachable,
     ModelError,
@@ -29,6 +29,7 @@ _A_DAY = ("per day", "per_day", "daily")
 
 def cloud_refusal(problem: Answered, said: str, endpoint: Endpoint) -> ModelError | None:
     """The error behind an answer of a cloud that no waiting helps; None where it is as at any endpoint. `said` are its own words."""
+    said = said.rstrip(".")  # it stands within a sentence
     if endpoint.api is BEDROCK:
         return _of_bedrock(problem, said, endpoint)
     return _of_vertex(problem, said, endpoint) if endpoint.api is VERTEX else None
@@ -47,26 +48,24 @@ def _of_bedrock(problem: Answered, said: str, endpoint: Endpoint) -> ModelError 
         )
     if "expired" in low and status in (400, 401, 403):
         if "signature" in low:
-            return AuthenticationFailed(
-                f"{name} does not accept the signature: {said}. Check the clock of this machine, then press Continue."
-            )
-        return AuthenticationFailed(f"The credentials for {name} have expired: {said}. {SIGN_IN_AWS}")
+            return CloudRefused(f"{name} does not accept the signature: {said}. Check the clock of this machine, then press Continue.")
+        return CloudRefused(f"The credentials for {name} have expired: {said}. {SIGN_IN_AWS}")
     if kind == "AccessDeniedException" and "access to the model" in low:
-        return AuthenticationFailed(
+        return CloudRefused(
             f"This account has no access to the model `{model}` at {name}: {said}. Ask for it in the console of Bedrock, or choose another "
             "model with `/model`."
         )
     if kind == "AccessDeniedException" and "authorized" in low:
-        return AuthenticationFailed(
+        return CloudRefused(
             f"These credentials may not ask the model `{model}` at {name}: {said}. They need the permission "
             "bedrock:InvokeModelWithResponseStream."
         )
     if "use case details" in low or "marketplace" in low:
-        return AuthenticationFailed(
-            f"{name} wants something of this account first: {said} Do that in the console of Bedrock, then press Continue."
+        return CloudRefused(
+            f"{name} wants something of this account first: {said}. Do that in the console of Bedrock, then press Continue."
         )
     if status in (401, 403):
-        return AuthenticationFailed(
+        return CloudRefused(
             f"{name} does not accept the credentials: {said}. Check AWS_PROFILE and the keys of AWS, or the setting "
             '"Ullage › Bedrock: Profile".'
         )
@@ -87,13 +86,13 @@ def _of_vertex(problem: Answered, said: str, endpoint: Endpoint) -> ModelError |
     status, low = problem.response.status_code, said.lower()
     name, model = endpoint.name, endpoint.model
     if status == 401:
-        return AuthenticationFailed(f"{name} does not accept the credentials: {said}. {SIGN_IN_GOOGLE}")
+        return CloudRefused(f"{name} does not accept the credentials: {said}. {SIGN_IN_GOOGLE}")
     if status == 403 and "billing" in low:
-        return AuthenticationFailed(f"{name} says that the project pays for nothing: {said}. Enable billing for it, then press Continue.")
+        return CloudRefused(f"{name} says that the project pays for nothing: {said}. Enable billing for it, then press Continue.")
     if status == 403 and ("has not been used" in low or "disabled" in low):
-        return AuthenticationFailed(f"The Vertex AI API is not enabled for the project: {said}. Enable it there, then press Continue.")
+        return CloudRefused(f"The Vertex AI API is not enabled for the project: {said}. Enable it there, then press Continue.")
     if status == 403:
-        return AuthenticationFailed(
+        return CloudRefused(
             f"These credentials may not ask the model `{model}` at {name}: {said}. They need the role Vertex AI User in the project of the "
             'setting "Ullage › Vertex: Project".'
         )
@@ -125,21 +124,21 @@ def credentials_refusal(problem: BaseException, endpoint: Endpoint) -> ModelErro
 
 def _of_botocore(kind: str, said: str, endpoint: Endpoint) -> ModelError:
     if "resolve AWS credentials" in said or kind == "NoCredentialsError":
-        return AuthenticationFailed(
+        return CloudRefused(
             f"There are no credentials for {endpoint.name} on this machine. Sign in with `aws configure` or `aws sso login`, name a "
             'profile in the setting "Ullage › Bedrock: Profile", or set a key of Bedrock as AWS_BEARER_TOKEN_BEDROCK in the environment.'
         )
     if kind == "ProfileNotFound":
-        return AuthenticationFailed(f'{said}. Check the setting "Ullage › Bedrock: Profile" and AWS_PROFILE in the environment.')
+        return CloudRefused(f'{said}. Check the setting "Ullage › Bedrock: Profile" and AWS_PROFILE in the environment.')
     if "Connection" in kind or "Timeout" in kind:
         return EndpointUnreachable(f"The credentials for {endpoint.name} could not be asked for: {said}. Check the network.")
-    return AuthenticationFailed(f"The credentials for {endpoint.name} cannot be used: {said}. {SIGN_IN_AWS}")
+    return CloudRefused(f"The credentials for {endpoint.name} cannot be used: {said}. {SIGN_IN_AWS}")
 
 
 def _of_google(kind: str, said: str, endpoint: Endpoint) -> ModelError:
     if kind == "TransportError":
         return EndpointUnreachable(f"The credentials for {endpoint.name} could not be asked for: {said}. Check the network.")
-    return AuthenticationFailed(f"The credentials for {endpoint.name} cannot be used: {said}. {SIGN_IN_GOOGLE}")
+    return CloudRefused(f"The credentials for {endpoint.name} cannot be used: {said}. {SIGN_IN_GOOGLE}")
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:

@@ -21,7 +21,7 @@ from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Attachment, Forked, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.summary.settled import ASK_USER, NOT_ANSWERED
-from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
+from ullage.models.errors import AuthenticationFailed, CloudRefused, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.conversation import Conversation
@@ -285,6 +285,8 @@ async def ending_of(turn: Coroutine[None, None, TurnEnded], reason: Callable[[],
     except asyncio.CancelledError:
         return Ending(_cancelled(reason()), went_well=False)
     except (ContextFull, StoreFailed) as error:
+        return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
+    except CloudRefused as error:
         return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
     except AuthenticationFailed as error:
         return Ending(TurnEnded("error", str(error), "set_key"), went_well=False)
