@@ -182,6 +182,7 @@ stage("looks", {}, (scenario) => {
       ["Ullage: 显示会话", "测量油箱", "9-sessions"],
       ["Ullage: 显示时间线", "尚未压缩", "10-timeline"],
       ["Ullage: 预览压缩", "这是估计值", "11-preview"],
+      ["Ullage: 显示上下文", "工具定义", "12-context"],
     ])) {
       await runCommand(page, command);
       await sheet.getByText(shown).first().waitFor();
