@@ -1,5 +1,5 @@
-"""What holds for all tests: where sessions are kept, how many random examples a property is tried on, and how long one may take (on a
-busy machine longer than Hypothesis thinks, and that is no failure)."""
+"""What holds for all tests: whose home it is, where sessions are kept, how many random examples a property is tried on, and how long one
+may take (on a busy machine longer than Hypothesis thinks, and that is no failure)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ import tempfile
 from hypothesis import HealthCheck, settings
 
 from tests.deep import DEEP, many
+
+# No test reads the home of whoever runs it: their own rules and skills would be in its requests.
+_HOME = tempfile.mkdtemp(prefix="ullage-home-")
+os.environ["HOME"] = os.environ["USERPROFILE"] = _HOME
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 
 # No test writes into the home of whoever runs it, the processes that tests start included.
 _STORE = tempfile.mkdtemp(prefix="ullage-store-")

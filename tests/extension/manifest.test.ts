@@ -35,6 +35,7 @@ void describe("settings that decide where keys go and what commands may do", () 
     "ullage.server.command",
     "ullage.server.interpreter",
     "ullage.hooks.enabled",
+    "ullage.instructions.home",
   ]) {
     test(`${name} cannot be set by a workspace`, () => assert.equal(settings[name]?.scope, "machine"));
   }

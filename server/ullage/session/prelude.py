@@ -15,7 +15,7 @@ from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Prelude
 from ullage.session.conversation import Conversation
 from ullage.session.instructions.in_force import rules_from_the_start
-from ullage.session.instructions.prompt_files import skills_for_the_agent
+from ullage.session.instructions.prompt_files import lent_for, skills_for_the_agent, skills_in_force
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.tool import Tool
@@ -29,8 +29,10 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRu
     environment = f"Workspace folders: {where}\nSystem: {platform.system()}"
     parts = [SystemPart("system", f"{instructions}\n\n{environment}")]
     may_not_be_read = (read_rules or none_refused(folders))()
-    of_the_project = (*rules_from_the_start(folders, may_not_be_read), ("skills", skills_for_the_agent(folders, may_not_be_read)))
-    parts += [SystemPart("rules", text, name) for name, text in of_the_project if text]
+    skills = skills_in_force(folders, may_not_be_read)
+    folders.lent = () if folders.home is None else lent_for(skills, folders.home.path)  # what the agent is told of it may read
+    told = (*rules_from_the_start(folders, may_not_be_read), ("skills", skills_for_the_agent(skills)))
+    parts += [SystemPart("rules", text, name) for name, text in told if text]
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
 
 

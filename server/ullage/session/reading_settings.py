@@ -141,6 +141,7 @@ _SETTINGS = (
         f"a whole number of megabytes from {_LEAST_MEGABYTES} to {_MOST_MEGABYTES}",
     ),
     _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
+    _Setting("instructions.home", "home_files", lambda value: isinstance(value, bool), "true or false"),
     _Setting("hooks.enabled", "hooks", lambda value: isinstance(value, bool), "true or false"),
     _Setting("permissions.ask", "ask_for", *_one_of("everything", "notHarmless", "outsideSandbox")),
     _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),

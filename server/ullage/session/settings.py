@@ -69,6 +69,8 @@ class Settings:
     """`ullage.permissions.ask`: what is asked about that no rule allows."""
     hooks: bool = True
     """`ullage.hooks.enabled`: whether hooks run that the user allowed."""
+    home_files: bool = True
+    """`ullage.instructions.home`: whether rules, skills, commands and hooks in the user's home folder count."""
     store_location: str = ""
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     versions_limit: int = 1_024

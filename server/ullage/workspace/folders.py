@@ -54,6 +54,11 @@ class Folders:
         (where that is the home folder): nobody else writes there, and of them the agent reads no more than `kept` says."""
 
         self._private_inside = any(self.contains(folder) for folder in self.private)
+        self.home: HomeFolder | None = None
+        """What the user keeps in their home folder for all workspaces; None where that is not read."""
+        self.lent: tuple[Path, ...] = ()
+        """Folders outside of these that the agent may read, and never write: those of the user's own skills, as they are named and where
+        they lie."""
 
     def follow(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
         """The editor has other workspace folders now. What was removed is out of reach at once.
@@ -109,7 +114,7 @@ class Folders:
             raise OutsideWorkspace(f"`{name!r}` is not a usable path: {error}") from error
         if leads_nowhere:
             raise OutsideWorkspace(f"`{name}` is not a usable path: it is a link that leads nowhere")
-        if self._is_readable_record(path):
+        if self._is_readable_record(path) or self._is_lent(path):
             return path
         if self._is_own_record(path):
             raise OutsideWorkspace(f"`{name}` belongs to Ullage itself. Use `recall` for what was said")
@@ -122,6 +127,8 @@ class Folders:
         path = self.resolve(name)
         if self._is_own_record(path) or self._is_readable_record(path):
             raise OutsideWorkspace(f"`{name}` belongs to Ullage's own records, which are never changed")
+        if not self.contains(path):
+            raise OutsideWorkspace(f"`{name}` is outside the workspace. Only files in {self._named()} can be used")
         return path
 
     def is_private(self, path: Path) -> bool:
@@ -149,6 +156,9 @@ class Folders:
         inside = path.relative_to(self.kept.folder).parts
         return bool(inside) and inside[0] in self.kept.readable
 
+    def _is_lent(self, path: Path) -> bool:
+        return any(path.is_relative_to(folder) for folder in self.lent) and not self.is_private(path)
+
     def _is_own_record(self, path: Path) -> bool:
         if self.is_private(path) or (self.kept is not None and path.is_relative_to(self.kept.folder)):
             return True
@@ -161,6 +171,30 @@ class Folders:
 
     def _named(self) -> str:
         return ", ".join(f"`{root.as_posix()}`" for root in self.roots)
+
+
+class HomeFolder(Folders):
+    """The user's home folder, as a place of files of their own. Nothing of it is in reach of the agent by that."""
+
+    def __init__(self, path: Path, private: Sequence[Path] = ()) -> None:
+        super().__init__([path], private=private)
+        self.path = self.roots[0]
+
+    def show(self, path: Path) -> str:
+        """The path as the model and the user see it: `~/.claude/CLAUDE.md`."""
+        return f"~/{path.relative_to(self.path).as_posix()}" if path.is_relative_to(self.path) else path.as_posix()
+
+    def _is_own_record(self, path: Path) -> bool:
+        return self.is_private(path)
+
+
+def home_beside(folders: Folders) -> HomeFolder | None:
+    """The user's home folder; None where there is none, or the workspace holds it: what stands there is the workspace's then."""
+    try:
+        home = HomeFolder(Path.home(), folders.private)
+    except (OSError, RuntimeError):
+        return None
+    return None if folders.contains(home.path) else home
 
 
 def _compared_parts(path: Path) -> tuple[str, ...]:

@@ -35,6 +35,9 @@ PLACES: Sequence[tuple[str, Dialect]] = (
 )
 """Where they stand in the first workspace folder, in the order in which they run."""
 
+PLACES_AT_HOME: Sequence[tuple[str, Dialect]] = ((f"{OWN_FOLDER}/hooks.json", "ullage"), (".claude/settings.json", "claude"))
+"""The same in the home folder of the user; these come first."""
+
 MOST_HOOKS = 50
 """Of all files: each costs a process, and what is beyond is passed over."""
 
@@ -80,12 +83,16 @@ class Declared:
 
 
 def declared_hooks(folders: Folders, may_not_be_read: ReadRules) -> Declared:
-    """The hooks of the first workspace folder, in the order in which they run. For another thread."""
+    """The hooks of the user's home folder and of the first workspace folder, in the order in which they run. For another thread."""
     hooks: list[Hook] = []
     passed: list[Passed] = []
-    for place, dialect in PLACES if folders.first is not None else ():
-        shown, path = place, folders.roots[0] / place
-        text = _text_of(path, folders, may_not_be_read)
+    if folders.first is None:
+        return Declared()
+    places = [(folders.first / place, folders, dialect) for place, dialect in PLACES]
+    if folders.home is not None:
+        places[:0] = [(folders.home.path / place, folders.home, dialect) for place, dialect in PLACES_AT_HOME]
+    for path, within, dialect in places:
+        shown, text = within.show(path), _text_of(path, within, may_not_be_read)
         for each in _in_text(text, shown, dialect) if isinstance(text, str) else [Passed("", "", shown, text.why)] if text else []:
             if isinstance(each, Passed):
                 passed.append(each)

@@ -9,7 +9,7 @@ from pathlib import Path
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import FileTouch, Logged, ToolReturned
 from ullage.context.quoting import in_a_line
-from ullage.session.instructions.rules_files import Always, ByHand, ForFiles, OnRequest, RulesFile, folders_of, rules_in
+from ullage.session.instructions.rules_files import Always, ByHand, ForFiles, OnRequest, RulesFile, folders_of, rules_at_home, rules_in
 from ullage.tools.rules.reading import ReadRules, ReadRulesNow
 from ullage.workspace.folders import Folders
 
@@ -29,7 +29,8 @@ _LEFT_OUT = "There is no room here for these rules of the workspace. Read them w
 def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[tuple[str, str]]:
     """What the model is told of the rules of the workspace folders before any message, each text with the name of its file. What is
     from none has no name."""
-    files = [file for root in folders.roots for file in rules_in(root, folders, may_not_be_read)]
+    own = rules_at_home(folders, may_not_be_read)
+    files = [*own, *(file for root in folders.roots for file in rules_in(root, folders, may_not_be_read))]
     fitting, left_out = _in_room((file for file in files if isinstance(file.when, Always)), ALL_CHARACTERS)
     told = [(file.shown, file.told) for file in fitting]
     later = [in_the_list(file) for file in files if isinstance(file.when, OnRequest) and file.text]
@@ -82,8 +83,11 @@ class RulesInForce:
         """`entries` is the log of a session that goes on: what its files brought into force is so still."""
         self._folders = folders
         self._read_rules = read_rules
-        self._known: dict[Path, dict[Path, RulesFile]] = {root: self._read(root) for root in folders.roots}
-        """What each folder has, by the file's path: those of the workspace, and those below with a file that was touched."""
+        self._at_home = None if folders.home is None else folders.home.path
+        at_home = () if self._at_home is None else (self._at_home,)
+        self._known: dict[Path, dict[Path, RulesFile]] = {root: self._read(root) for root in (*at_home, *folders.roots)}
+        """What each folder has, by the file's path: the user's home, those of the workspace, and those below with a file that was
+        touched."""
         self._met: set[Path] = set()
         """The files with patterns that a touched file fits."""
         self._told_late: dict[Path, int] = {}
@@ -210,4 +214,6 @@ class RulesInForce:
         return self._folders.first / name if self._folders.first is not None else None
 
     def _read(self, folder: Path) -> dict[Path, RulesFile]:
-        return {file.path: file for file in rules_in(folder, self._folders, self._read_rules())}
+        rules = self._read_rules()
+        found = rules_at_home(self._folders, rules) if folder == self._at_home else rules_in(folder, self._folders, rules)
+        return {file.path: file for file in found}

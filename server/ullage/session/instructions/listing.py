@@ -43,7 +43,8 @@ def listed_instructions(rules: Sequence[ListedRules], files: Sequence[PromptFile
 
 
 def _listed(file: PromptFile) -> Listed:
-    trouble = file.trouble or (TAKEN if is_built_in(file.name) else "")
-    tokens = estimate_text(in_the_list(file)) if file.kind == "skill" and not file.trouble else 0
-    counts = not trouble or (file.kind == "skill" and not file.trouble)
+    trouble = file.trouble or (TAKEN if is_built_in(file.name) else file.note)
+    is_told = file.kind == "skill" and not file.trouble and not file.by_hand
+    tokens = estimate_text(in_the_list(file)) if is_told else 0
+    counts = not file.trouble and (file.kind == "skill" or not is_built_in(file.name))
     return Listed(file.kind, file.shown, file.name, tokens, IN_FORCE if counts else NOT_IN_FORCE, trouble, "")

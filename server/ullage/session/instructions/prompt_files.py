@@ -7,25 +7,30 @@ other tools would run before (`!`git status``) reach the model as they stand, an
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from ullage.context.entries import NO_FILE, Attachment
 from ullage.context.quoting import in_a_line
 from ullage.session.instructions.heads import Head, read_head
-from ullage.session.instructions.rules_files import files_below, read_instructions
+from ullage.session.instructions.rules_files import MOST_LOOKED_AT, files_below, read_instructions
 from ullage.tools.rules.reading import ReadRules
-from ullage.workspace.folders import OWN_FOLDER, Folders, OutsideWorkspace
+from ullage.workspace.folders import OWN_FOLDER, Folders, HomeFolder, OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge
 
 SKILL_FILE = "SKILL.md"
 
 SKILL_FOLDERS = (".agents/skills", ".claude/skills", ".github/skills")
 """Where projects keep skills: the first by the open format, the others as Claude Code and VS Code have them."""
+
+SKILLS_AT_HOME = (f"{OWN_FOLDER}/skills", ".agents/skills", ".claude/skills", ".codex/skills", ".copilot/skills")
+"""The same in the home folder of the user."""
 
 COMMAND_FOLDERS = (
     (f"{OWN_FOLDER}/commands", ".md"),
@@ -34,6 +39,8 @@ COMMAND_FOLDERS = (
     (".github/prompts", ".prompt.md"),
 )
 """Where projects keep commands, and how their files end."""
+
+COMMANDS_AT_HOME = ((f"{OWN_FOLDER}/commands", ".md"), (".claude/commands", ".md"), (".cursor/commands", ".md"), (".codex/prompts", ".md"))
 
 MOST_SKILLS = 100
 """Each takes a line of every request."""
@@ -51,6 +58,7 @@ NAME = r"[a-z0-9](?:[\w:.-]{0,63})"
 """How a command can be named, in any case: without a slash, so that a path is none."""
 
 _NAME = re.compile(NAME, re.IGNORECASE)
+_SKILL_NAME = re.compile(r"(?=.{1,64}$)[a-z0-9]+(?:-[a-z0-9]+)*")
 _CALLED = re.compile(rf"/({NAME})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 _CALLS = "The user calls the"
 """How the text of a called command begins."""
@@ -75,27 +83,60 @@ class PromptFile:
     """What it says, without its head."""
     trouble: str = ""
     """Why it does not count, in words for the user; empty where it does."""
+    own: bool = False
+    """Whether the user keeps it in their home folder."""
+    folder: Path | None = None
+    """Of a skill in the home folder: where it is, as it is named."""
+    note: str = ""
+    """What the open format has otherwise, in words for the user; it counts all the same."""
+    by_hand: bool = False
+    """Of a skill: whether the agent does not know of it until the user calls it."""
 
 
 def prompt_files(folders: Folders, may_not_be_read: ReadRules) -> list[PromptFile]:
-    """All of them, by folder and name. Of two of one name the first counts, and the second says so."""
+    """All of them, the user's own first, then by folder and name. Of two of one name the first counts, and the second says so."""
     found: list[PromptFile] = []
-    for root in folders.roots:
-        for each in (*_skills(root, folders, may_not_be_read), *_commands(root, folders, may_not_be_read)):
+    for files in _by_folder(folders, may_not_be_read, with_commands=True):
+        for each in files:
             first = next((other for other in found if other.name == each.name and not other.trouble), None)
             found.append(each if first is None or each.trouble else _troubled(each, f"{first.shown} has the same name"))
     return found
 
 
-def skills_for_the_agent(folders: Folders, may_not_be_read: ReadRules) -> str:
+def skills_for_the_agent(skills: Sequence[PromptFile]) -> str:
     """What the model is told of the skills before any message; empty where there are none."""
+    return "\n".join((_SKILLS, *map(in_the_list, skills))) if skills else ""
+
+
+def skills_in_force(folders: Folders, may_not_be_read: ReadRules) -> Sequence[PromptFile]:
+    """Those that the agent knows of."""
     found: dict[str, PromptFile] = {}
-    for root in folders.roots:
-        for each in _skills(root, folders, may_not_be_read):
+    for files in _by_folder(folders, may_not_be_read, with_commands=False):
+        for each in files:
             if not each.trouble:
                 found.setdefault(each.name, each)
-    skills = list(found.values())[:MOST_SKILLS]
-    return "\n".join((_SKILLS, *map(in_the_list, skills))) if skills else ""
+    return [each for each in found.values() if not each.by_hand][:MOST_SKILLS]
+
+
+def lent_for(skills: Sequence[PromptFile], home: Path) -> tuple[Path, ...]:
+    """The folders in which skills of the user's own lie, as they are named and where they lead: the agent may read those."""
+    found: dict[Path, None] = {}
+    for folder in (each.folder for each in skills if each.folder is not None):
+        for place in (folder, folder.resolve()):
+            if place.parent != place and not home.is_relative_to(place):  # a link to all of a disk lends nothing
+                found[place] = None
+    return tuple(found)
+
+
+def _by_folder(folders: Folders, may_not_be_read: ReadRules, *, with_commands: bool) -> Iterator[Iterator[PromptFile]]:
+    """Those of each folder, the user's home first."""
+    places = [(root, folders, SKILL_FOLDERS, COMMAND_FOLDERS) for root in folders.roots]
+    if folders.home is not None:
+        places.insert(0, (folders.home.path, folders.home, SKILLS_AT_HOME, COMMANDS_AT_HOME))
+    for root, within, skills, commands in places:
+        yield _skills(root, within, may_not_be_read, skills)
+        if with_commands:
+            yield _commands(root, within, may_not_be_read, commands)
 
 
 def in_the_list(skill: PromptFile) -> str:
@@ -104,7 +145,7 @@ def in_the_list(skill: PromptFile) -> str:
 
 
 _SKILLS = (
-    "Skills of this workspace: instructions for certain kinds of work. Where your work fits a description, read that file before you "
+    "Skills: instructions for certain kinds of work. Where your work fits a description, read that file before you "
     "begin. Paths in it start from its folder."
 )
 
@@ -118,7 +159,8 @@ def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
     said = with_arguments(file.text[:TEXT_CHARACTERS], (match[2] or "").strip())
     if len(file.text) > TEXT_CHARACTERS or len(said) > TEXT_CHARACTERS:
         said = f"{said[:TEXT_CHARACTERS]}\n[cut: the file has {len(file.text):,} characters; read it for the rest]"
-    what = f"{_CALLS} {file.kind} `/{file.name}` of this project. It stands in `{in_a_line(file.shown)}`"
+    whose = "their own" if file.own else "this project"
+    what = f"{_CALLS} {file.kind} `/{file.name}` of {whose}. It stands in `{in_a_line(file.shown)}`"
     return Attachment(f"{NO_FILE}/{file.name}", f"{what}, and says:\n\n{said}")
 
 
@@ -165,15 +207,17 @@ def _words(typed: str) -> list[str]:
         return typed.split()
 
 
-def _skills(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterator[PromptFile]:
-    for place in SKILL_FOLDERS:
-        for file in _skill_files(root / place):
+def _skills(root: Path, folders: Folders, may_not_be_read: ReadRules, places: Sequence[str]) -> Iterator[PromptFile]:
+    own = isinstance(folders, HomeFolder)
+    for place in places:
+        for file in (*_skill_files(root / place), *(_linked_skills(root / place) if own else ())):
             shown = folders.show(file)
             text = _text_of(file, folders, may_not_be_read)
             if isinstance(text, str):
-                yield _skill(file.parent.name, shown, read_head(text))
+                skill = _skill(file.parent.name, shown, read_head(text))
+                yield replace(skill, own=True, folder=file.parent) if own else skill
             elif text.trouble:
-                yield PromptFile("skill", file.parent.name, "", "", shown, "", text.trouble)
+                yield PromptFile("skill", file.parent.name, "", "", shown, "", text.trouble, own)
 
 
 def _skill_files(folder: Path) -> Sequence[Path]:
@@ -182,9 +226,20 @@ def _skill_files(folder: Path) -> Sequence[Path]:
     return [file for file in files_below(folder, SKILL_FILE) if file.name == SKILL_FILE and file.parent != folder]
 
 
+def _linked_skills(folder: Path) -> Sequence[Path]:
+    """Those that a link in the user's own folder leads to, as programs that install skills make them."""
+    try:
+        with os.scandir(folder) as listing:
+            names = sorted(each.name for each in islice(listing, MOST_LOOKED_AT) if folder.is_symlink() or each.is_symlink())
+    except OSError:
+        return ()
+    return [folder / name / SKILL_FILE for name in names[:MOST_SKILLS]]
+
+
 def _skill(folder: str, shown: str, head: Head) -> PromptFile:
     name = head.text("name").strip().lower()
-    description = _plain(head.text("description"))[:DESCRIPTION_CHARACTERS]
+    whole = _plain(head.text("description"))
+    description = whole[:DESCRIPTION_CHARACTERS]
     trouble = head.trouble
     if not trouble and not description:
         trouble = "its head has no description, by which the agent would know when to use it"
@@ -198,19 +253,33 @@ def _skill(folder: str, shown: str, head: Head) -> PromptFile:
         shown,
         head.body.strip(),
         trouble,
+        note="" if trouble else _against_the_format(head.text("name").strip(), folder, len(whole)),
+        by_hand=head.flag("disable-model-invocation"),
     )
 
 
-def _commands(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterator[PromptFile]:
-    for place, ending in COMMAND_FOLDERS:
+def _against_the_format(name: str, folder: str, length: int) -> str:
+    """What a skill has otherwise than agentskills.io; empty where that is nothing."""
+    if not name:
+        return "its head has no name, so that of its folder counts"
+    if _SKILL_NAME.fullmatch(name) is None:
+        return "the format wants lower case letters, digits and single hyphens in a name"
+    if name != folder:
+        return "the format wants it to have the name of its folder"
+    return f"only the first {DESCRIPTION_CHARACTERS:,} characters of its description count" if length > DESCRIPTION_CHARACTERS else ""
+
+
+def _commands(root: Path, folders: Folders, may_not_be_read: ReadRules, places: Sequence[tuple[str, str]]) -> Iterator[PromptFile]:
+    own = isinstance(folders, HomeFolder)
+    for place, ending in places:
         for file in files_below(root / place, ending):
             shown = folders.show(file)
             name = ":".join(file.relative_to(root / place).parts).removesuffix(ending).lower()
             text = _text_of(file, folders, may_not_be_read)
             if isinstance(text, str):
-                yield _command(name, shown, read_head(text))
+                yield replace(_command(name, shown, read_head(text)), own=own)
             elif text.trouble:
-                yield PromptFile("command", name, "", "", shown, "", text.trouble)
+                yield PromptFile("command", name, "", "", shown, "", text.trouble, own)
 
 
 def _command(name: str, shown: str, head: Head) -> PromptFile:
@@ -230,7 +299,7 @@ def _plain(text: str) -> str:
 
 
 def _troubled(file: PromptFile, trouble: str) -> PromptFile:
-    return PromptFile(file.kind, file.name, file.description, file.hint, file.shown, "", trouble)
+    return replace(file, text="", trouble=trouble)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +326,7 @@ def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str |
 def _resolved(named: Path, folders: Folders) -> Path | None:
     """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands may stand there."""
     for root in folders.roots:
-        if named.is_relative_to(commands := root / OWN_FOLDER / "commands"):
+        if not isinstance(folders, HomeFolder) and named.is_relative_to(commands := root / OWN_FOLDER / "commands"):
             path = named.resolve()
             return path if path.is_relative_to(commands) and not folders.is_private(path) else None
     return folders.resolve(str(named))

@@ -18,7 +18,7 @@ from ullage.context.quoting import in_a_line
 from ullage.session.instructions.globs import fits
 from ullage.session.instructions.heads import Head, read_head
 from ullage.tools.rules.reading import ReadRules
-from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.folders import OWN_FOLDER, Folders, OutsideWorkspace
 from ullage.workspace.ignore import ALWAYS_IGNORED
 from ullage.workspace.text_file import NotText, TooLarge, read_text, text_sha256
 
@@ -95,12 +95,15 @@ class RulesFile:
     """What is wrong with it, in words for the user."""
     source: str = ""
     """The file that imports it, as it is shown."""
+    own: bool = False
+    """Whether the user keeps it in their home folder."""
 
     @property
     def told(self) -> str:
         """The rules as the model is told of them."""
         about = f" for {', '.join(f'`{each}`' for each in self.when.patterns)}" if isinstance(self.when, ForFiles) else ""
-        return f"Rules of this workspace{in_a_line(about)}, from {in_a_line(self.shown)}:\n\n{self.text}"
+        whose = "Rules of the user, for all workspaces" if self.own else "Rules of this workspace"
+        return f"{whose}{in_a_line(about)}, from {in_a_line(self.shown)}:\n\n{self.text}"
 
 
 Style: TypeAlias = Literal["plain", "imports", "paths", "cursor", "apply_to"]
@@ -133,6 +136,14 @@ PLACES: Sequence[Place] = (
 )
 """In the order in which they are told. Each format is that of its makers' documents in November 2026."""
 
+HOME_PLACES: Sequence[Place] = (
+    Place(f"{OWN_FOLDER}/AGENTS.md"),
+    Place(".codex/AGENTS.md"),  # Codex
+    Place(".claude/CLAUDE.md", "imports"),  # Claude Code, for this and the next
+    Place(".claude/rules", "paths", ".md"),
+)
+"""The same in the home folder of the user."""
+
 _EVERYTHING = frozenset({"*", "**", "**/*", "."})
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _IMPORT = re.compile(r"(?<![\w`])@((?:\\ |[^\s\\`,;:!?()\[\]<>\"'])+)")
@@ -144,6 +155,16 @@ def rules_in(folder: Path, folders: Folders, may_not_be_read: ReadRules) -> list
     for place in PLACES:
         if place.below or folder in folders.roots:
             reading.take(place)
+    return reading.found
+
+
+def rules_at_home(folders: Folders, may_not_be_read: ReadRules) -> list[RulesFile]:
+    """The user's own rules files, in the order in which they are told. Their patterns start from the first workspace folder."""
+    if folders.home is None or folders.first is None:
+        return []
+    reading = _Reading(folders.home.path, folders.home, may_not_be_read, about=folders.first)
+    for place in HOME_PLACES:
+        reading.take(place)
     return reading.found
 
 
@@ -198,8 +219,11 @@ def read_instructions(path: Path) -> str:
 class _Reading:
     """Reads what one folder has; what says the same as a file before it has no text."""
 
-    def __init__(self, folder: Path, folders: Folders, may_not_be_read: ReadRules) -> None:
+    def __init__(self, folder: Path, folders: Folders, may_not_be_read: ReadRules, about: Path | None = None) -> None:
+        """With `about`, the folder is the user's home, and its rules are about that one."""
         self._folder = folder
+        self._base = folder if about is None else about
+        self._own = about is not None
         self._folders = folders
         self._may_not_be_read = may_not_be_read
         self.found: list[RulesFile] = []
@@ -225,7 +249,7 @@ class _Reading:
         if any(each.path == path for each in self.found) or len(self.found) >= MOST_FILES:
             return
         if self._may_not_be_read.refusing(path, str(named)) is not None:
-            self._add(RulesFile(path, shown, self._folder, Always(), "", "one of your rules refuses to have it read", source))
+            self._add(RulesFile(path, shown, self._base, Always(), "", "one of your rules refuses to have it read", source))
             return
         try:
             text = read_instructions(path)
@@ -233,17 +257,18 @@ class _Reading:
             return
         except (OSError, NotText, TooLarge) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            self._add(RulesFile(path, shown, self._folder, Always(), "", f"it cannot be read: {reason}", source))
+            self._add(RulesFile(path, shown, self._base, Always(), "", f"it cannot be read: {reason}", source))
             return
         head = Head(text) if style in ("plain", "imports") else read_head(text)
-        self._add(RulesFile(path, shown, self._folder, _when(head, style), head.body.strip(), head.trouble, source))
+        self._add(RulesFile(path, shown, self._base, _when(head, style), head.body.strip(), head.trouble, source))
         if style == "imports" and hops < IMPORTS_DEEP:
-            for name in _imports(head.body):
+            for name in _imports(head.body, self._folder if self._own else None):
                 if _may_be_there(path.parent / name):
                     self._file(path.parent / name, style, shown, hops + 1)
 
     def _add(self, file: RulesFile) -> None:
         """Without what was said before, and cut where it is too long."""
+        file = replace(file, own=self._own)
         said = self._said.setdefault(text_sha256(file.text), []) if file.text else []
         before = next((each for each in said if isinstance(each.when, Always) or each.when == file.when), None)
         if before is not None:
@@ -292,8 +317,11 @@ def _by_description(head: Head) -> When:
     return OnRequest(description[:DESCRIPTION_CHARACTERS]) if description else ByHand()
 
 
-def _imports(text: str) -> Sequence[str]:
-    """The paths that a text imports, each once: `@docs/style.md`, outside of code. What names no file comes to nothing later."""
+def _imports(text: str, home: Path | None) -> Sequence[str]:
+    """The paths that a text imports, each once: `@docs/style.md`, outside of code. What names no file comes to nothing later. In a text of
+    the user's own, `@~/…` is in their home folder."""
     names = (match[1].replace("\\ ", " ").rstrip(".") for match in _IMPORT.finditer(_FENCED.sub(" ", text)))
+    if home is not None:
+        names = (str(home / name.removeprefix("~/")) if name.startswith("~/") else name for name in names)
     # the user's own files are nobody's to name from a workspace
     return list(islice(dict.fromkeys(name for name in names if name and not name.startswith("~")), MOST_IMPORTS))

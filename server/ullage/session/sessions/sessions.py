@@ -44,7 +44,7 @@ from ullage.store.session_list import BROUGHT
 from ullage.store.user_state import UserState
 from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
 from ullage.workspace.files import Editor, WorkspaceFiles
-from ullage.workspace.folders import Folders, Kept
+from ullage.workspace.folders import Folders, Kept, home_beside
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import RecentEdits
 
@@ -91,6 +91,7 @@ class Sessions:
             None if self._kept.folder is None else Kept(self._kept.folder, READABLE),
             private_folders(settings.store_location, user_state.folder),
         )
+        known.home = home_beside(known) if settings.home_files else None
         self._models = ModelsInWorkspace(
             keys, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted, editor_models
         )
@@ -338,8 +339,10 @@ class Sessions:
         if before.store_location != settings.store_location:
             self._on_warning(OTHER_LOCATION)
         self._around.policy = self._policy(settings.policy_name)
+        self._around.folders.home = home_beside(self._around.folders) if settings.home_files else None
         for each in self.worktrees.surrounded:
             each.around.settings, each.around.policy = settings, self._around.policy
+            each.around.folders.home = self._around.folders.home
         is_other = before.endpoint != settings.endpoint
         if is_other:
             self._models.forget()

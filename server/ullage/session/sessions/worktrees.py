@@ -132,6 +132,7 @@ class Worktrees:
             self._warn(GONE.format(worktree.folder))
         own_writes = OwnWrites()
         folders = Folders([worktree.root] if is_there else [], self._around.folders.kept, self._around.folders.private)
+        folders.home = self._around.folders.home
         files = WorkspaceFiles(folders, self._around.editor, own_writes)
         around = replace(
             self._around,

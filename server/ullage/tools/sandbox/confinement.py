@@ -38,10 +38,17 @@ class View:
     """Files and folders that are empty although what is around them is seen."""
 
 
-def view(home: Path, roots: Sequence[Path], environment: Mapping[str, str], private: Sequence[Path] = (), machine: Machine = LINUX) -> View:
+def view(
+    home: Path,
+    roots: Sequence[Path],
+    environment: Mapping[str, str],
+    private: Sequence[Path] = (),
+    machine: Machine = LINUX,
+    lent: Sequence[Path] = (),
+) -> View:
     """What is seen beside the workspace folders, with the user's home folder and environment.
 
-    `private` are folders of the server itself, which no command sees.
+    `private` are folders of the server itself, which no command sees, `lent` folders beside those of the workspace that can be read.
     """
     home = home.resolve()
     empty = [Path(name) for name in machine.empty]
@@ -54,6 +61,7 @@ def view(home: Path, roots: Sequence[Path], environment: Mapping[str, str], priv
     shown += [home / name for name in CONFIGURATION_IN_HOME if _holds_no_secret(home / name)]
     shown += _named_folders(empty, environment)
     shown += _repositories(roots)
+    shown += [folder for folder in lent if any(_is_below(folder, place) for place in empty)]
     visible = [*_existing(shown), *roots]
     masked = _existing([*private, *(home / name for name in machine.secrets_in_home), *map(Path, machine.secrets)])
     return View(

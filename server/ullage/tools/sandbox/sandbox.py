@@ -164,7 +164,8 @@ class Sandbox:
     def _view(self, home: Path) -> View:
         self._make_private()
         system = SYSTEMS.get(sys.platform)
-        return view(home, self._folders.roots, os.environ, self._folders.private, LINUX if system is None else system.machine)
+        machine = LINUX if system is None else system.machine
+        return view(home, self._folders.roots, os.environ, self._folders.private, machine, self._folders.lent)
 
     def _make_private(self) -> None:
         """What is not there cannot be hidden: in a home folder that is opened, a command would make it, and forge what the user allowed."""

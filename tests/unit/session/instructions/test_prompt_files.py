@@ -17,6 +17,7 @@ from ullage.session.instructions.prompt_files import (
     called,
     prompt_files,
     skills_for_the_agent,
+    skills_in_force,
     with_arguments,
 )
 from ullage.session.slash_commands import carry_out, typed_command
@@ -51,7 +52,7 @@ def found(folder: Path, *refused: str) -> list[PromptFile]:
 def for_the_agent(folder: Path) -> str:
     """What the model is told of skills."""
     folders = Folders([folder])
-    return skills_for_the_agent(folders, ReadRules(folders))
+    return skills_for_the_agent(skills_in_force(folders, ReadRules(folders)))
 
 
 @pytest.mark.parametrize(
@@ -237,3 +238,32 @@ async def test_a_command_that_is_taken_out_of_the_queue_is_not_attached_twice(fo
         assert first != second
         session.cancel()
         await here.idle(session)
+
+
+@pytest.mark.parametrize(
+    ("head", "note"),
+    [
+        ("name: release", ""),
+        ("", "its head has no name, so that of its folder counts"),
+        ("name: Release", "the format wants lower case letters, digits and single hyphens in a name"),
+        ("name: release--it", "the format wants lower case letters, digits and single hyphens in a name"),
+        ("name: other", "the format wants it to have the name of its folder"),
+        ("name: release\nlicense: MIT\nmetadata:\n  author: someone\n  version: '1.0'\nallowed-tools: Bash(git:*) Read", ""),
+    ],
+)
+def test_what_the_open_format_wants_is_said_and_the_skill_counts(tmp_path: Path, head: str, note: str):
+    file = tmp_path / ".agents/skills/release/SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"---\n{head}\ndescription: How to release\n---\nDo it")
+    folders = Folders([tmp_path])
+    [skill] = prompt_files(folders, ReadRules(folders))
+    assert (skill.note, skill.trouble, skill.description) == (note, "", "How to release")
+
+
+def test_a_skill_that_is_called_by_hand_alone_is_not_told(tmp_path: Path):
+    file = tmp_path / ".agents/skills/release/SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text("---\nname: release\ndescription: How to release\ndisable-model-invocation: true\n---\nDo it")
+    folders = Folders([tmp_path])
+    assert skills_for_the_agent(skills_in_force(folders, ReadRules(folders))) == ""
+    assert called("/release", prompt_files(folders, ReadRules(folders))) is not None
