@@ -28,6 +28,7 @@ CLAUDES: Mapping[str, tuple[str, ...]] = {
     "ask_user": ("AskUserQuestion",),
     "propose_plan": ("ExitPlanMode",),
     "task": ("Task", "Agent"),
+    "web_fetch": ("WebFetch",),
 }
 """What Claude Code calls the tools that do the same; the first is the one that a hook is told."""
 

@@ -130,13 +130,13 @@ def lent_for(skills: Sequence[PromptFile], home: Path) -> tuple[Path, ...]:
 
 def _by_folder(folders: Folders, may_not_be_read: ReadRules, *, with_commands: bool) -> Iterator[Iterator[PromptFile]]:
     """Those of each folder, the user's home first."""
-    places = [(root, folders, SKILL_FOLDERS, COMMAND_FOLDERS) for root in folders.roots]
-    if folders.home is not None:
-        places.insert(0, (folders.home.path, folders.home, SKILLS_AT_HOME, COMMANDS_AT_HOME))
-    for root, within, skills, commands in places:
-        yield _skills(root, within, may_not_be_read, skills)
-        if with_commands:
-            yield _commands(root, within, may_not_be_read, commands)
+    home = () if folders.home is None else (folders.home,)
+    for within in (*home, folders):
+        own = isinstance(within, HomeFolder)
+        for root in within.roots:
+            yield _skills(root, within, may_not_be_read, SKILLS_AT_HOME if own else SKILL_FOLDERS)
+            if with_commands:
+                yield _commands(root, within, may_not_be_read, COMMANDS_AT_HOME if own else COMMAND_FOLDERS)
 
 
 def in_the_list(skill: PromptFile) -> str:
