@@ -20,6 +20,7 @@ import type { ActiveSession } from "./session/activeSession";
 import { setAskFor } from "./session/approvalPrompts";
 import type { ProposedEdits } from "./session/proposedEdits";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
+import { chooseOther, goOnWithOther } from "./session/others";
 import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { newSessionInWorktree, showWorktree } from "./session/worktrees";
 import { labelText } from "./visible";
@@ -75,6 +76,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.stopCommitMessage": () => commitMessages.stop(),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.exportSession": () => exportSession(session),
+    "ullage.comeOver": () => chat.show({ kind: "others" }),
+    "ullage.chooseOther": () => chooseOther(chat),
+    "ullage.goOnWithOther": (id) => goOnWithOther(session, chat, id),
     "ullage.importSessions": () => importSessions(connection, session, chat),
     "ullage.allow": () => chat.answerApproval(true),
     "ullage.refuse": () => chat.answerApproval(false),

@@ -1022,6 +1022,54 @@ export interface GoneFolder {
   updatedAt: number;
 }
 
+/** A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing where its file holds several. */
+export interface OtherSession {
+  id: string;
+  program: string;
+  title: string;
+  file: string;
+  updatedAt: number;
+  here: boolean;
+  version?: Optional<string>;
+  folder?: Optional<string>;
+  size?: Optional<number>;
+}
+
+/** What another program had compacted. Of what was `needed` later `kept` stood in its summary; `shownAgain` came once more, `gone` never. */
+export interface OtherCompaction {
+  /** Whether its summary can be read: else nothing is known of what it lost. */
+  readable: boolean;
+  needed: number;
+  kept: number;
+  shownAgain: number;
+  gone: number;
+  examples: string[];
+  charactersAgain: number;
+  at?: Optional<number>;
+  automatic?: Optional<boolean>;
+  tokensBefore?: Optional<number>;
+}
+
+/** What a session of another program was. `tokens` are what it would hold here. */
+export interface OtherLooked {
+  session: OtherSession;
+  prompts: number;
+  replies: number;
+  calls: number;
+  /** Places of its file that could not be read. */
+  missing: number;
+  /** Parts of kinds that this version does not know. */
+  unknown: number;
+  /** Whether it was looked at what compactions lost: not in very long ones. */
+  measured: boolean;
+  compactions: OtherCompaction[];
+  tokens: number;
+  threshold: number;
+  model?: Optional<string>;
+  beganAt?: Optional<number>;
+  endedAt?: Optional<number>;
+}
+
 /** Requests of the client: method → [params, result]. */
 export interface ClientRequests {
   "ullage/session/new": [{ worktree?: Optional<boolean> }, Snapshot];
@@ -1059,6 +1107,9 @@ export interface ClientRequests {
   ];
   "ullage/session/context": [OfSession & ContextQuery, ContextFill];
   "ullage/workspace/importable": [Nothing, { brought: BroughtSession[]; tracked: boolean; gone: GoneFolder[] }];
+  "ullage/workspace/others": [{ everywhere?: Optional<boolean> }, { sessions: OtherSession[]; more: boolean }];
+  "ullage/workspace/lookAtOther": [{ otherId?: Optional<string>; file?: Optional<string> }, OtherLooked];
+  "ullage/workspace/goOnWithOther": [{ otherId: string }, Snapshot];
   "ullage/workspace/import": [
     { mine?: Optional<boolean>; fromGone?: Optional<string> },
     { sessions: number; unreadable: number; failures: string[] },
@@ -1174,6 +1225,9 @@ export const METHODS = {
     "ullage/session/epochFates": true,
     "ullage/session/context": true,
     "ullage/workspace/importable": true,
+    "ullage/workspace/others": true,
+    "ullage/workspace/lookAtOther": true,
+    "ullage/workspace/goOnWithOther": true,
     "ullage/workspace/import": true,
     "ullage/session/changes": true,
     "ullage/session/versionText": true,

@@ -34,6 +34,8 @@ export const PASS_THROUGH = [
   "ullage/permission/forget",
   "ullage/permission/allow",
   "ullage/permission/check",
+  "ullage/workspace/others",
+  "ullage/workspace/lookAtOther",
 ] as const satisfies readonly ClientMethod[];
 
 export type PassThroughMethod = (typeof PASS_THROUGH)[number];
@@ -61,6 +63,9 @@ export const PANEL_COMMANDS = [
   "ullage.restartServer",
   "ullage.showLogs",
   "ullage.importSessions",
+  "ullage.comeOver",
+  "ullage.chooseOther",
+  "ullage.goOnWithOther",
   "ullage.showPermissions",
   "ullage.showInstructions",
   "ullage.askFor",
@@ -110,6 +115,8 @@ export type PanelView =
   | { kind: "permissions" }
   /** Rules, skills, commands and hooks. */
   | { kind: "instructions" }
+  /** Sessions of other programs; with `file` that one, which the user chose. */
+  | { kind: "others"; file?: string }
   /** `words` are marked in it. */
   | { kind: "item"; sessionId: string; itemId: string; words?: string }
   /** Put into the prompt box, to be written in another way. */

@@ -17,6 +17,7 @@ import { PinsView, PlanView, QueueView } from "./dock/trays";
 import { SessionsSheet } from "./sessions/sessionsSheet";
 import { ContextSheet } from "./context/contextSheet";
 import { InstructionsSheet } from "./instructions/instructionsSheet";
+import { OthersSheet } from "./sessions/othersSheet";
 import { PermissionsSheet } from "./permissions/permissionsSheet";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
@@ -56,6 +57,7 @@ export class Panel {
   private readonly sessions: SessionsSheet;
   private readonly permissions: PermissionsSheet;
   private readonly instructions: InstructionsSheet;
+  private readonly others: OthersSheet;
   private readonly context: ContextSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
@@ -80,6 +82,7 @@ export class Panel {
     this.sessions = new SessionsSheet(actions, this.sheet, (message) => cards.showError(message));
     this.permissions = new PermissionsSheet(actions, this.sheet);
     this.instructions = new InstructionsSheet(actions, this.sheet);
+    this.others = new OthersSheet(actions, this.sheet);
     this.context = new ContextSheet(actions, this.sheet, () => this.composer.written);
     this.composer = new Composer(
       {
@@ -172,6 +175,8 @@ export class Panel {
       this.permissions.open();
     } else if (view.kind === "instructions") {
       this.instructions.open();
+    } else if (view.kind === "others") {
+      this.others.open(view.file);
     } else {
       this.epochs.open(this.state?.session);
     }

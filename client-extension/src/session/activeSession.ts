@@ -98,6 +98,11 @@ export class ActiveSession implements vscode.Disposable {
     this.replace(await this.connection.request("ullage/session/new", worktree ? { worktree } : {}));
   }
 
+  /** Opens what a session of another program has become here. @throws Error where the server refuses. */
+  async goOnWithOther(otherId: string): Promise<void> {
+    this.replace(await this.connection.request("ullage/workspace/goOnWithOther", { otherId }));
+  }
+
   /**
    * Opens a fork of a session (the current one where none is named), up to an item of it where one is. Gives the prompt that it was forked
    * before. @throws Error where none is open or the server refuses.

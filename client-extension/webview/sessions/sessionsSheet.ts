@@ -78,11 +78,18 @@ export class SessionsSheet {
       title: t("A session whose agent works in a folder of its own, from the last commit"),
       onClick: () => this.leave("ullage.newSessionInWorktree"),
     });
+    const others = textButton({
+      label: t("From another program…"),
+      icon: "arrow-swap",
+      className: "secondary",
+      title: t("Continue a session of Claude Code, Codex, Cline or OpenCode"),
+      onClick: () => this.actions.runCommand("ullage.comeOver"),
+    });
     const body = element(
       "div",
       { className: "sessions-sheet" },
       this.filter,
-      element("div", { className: "button-row" }, fresh, beside, search),
+      element("div", { className: "button-row" }, fresh, beside, others, search),
       this.nothing,
       this.list,
       this.more,

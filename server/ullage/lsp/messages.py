@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, chat, context, history, instructions, items, permissions
+from ullage.lsp import changes, chat, coming_over, context, history, instructions, items, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -32,6 +32,9 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.SNAPSHOT: (wire.SessionParams, wire.Snapshot),
     wire.IMPORT: (wire.ImportParams, wire.ImportResult),
     wire.IMPORTABLE: (wire.Nothing, wire.ImportableResult),
+    wire.OTHERS: (coming_over.OthersParams, coming_over.OthersResult),
+    wire.OTHERS_LOOK: (coming_over.LookParams, coming_over.LookResult),
+    wire.OTHERS_GO_ON: (coming_over.GoOnParams, wire.Snapshot),
     wire.ITEMS: (wire.ItemsParams, wire.ItemsResult),
     wire.FORK: (wire.ForkParams, wire.ForkResult),
     wire.RENAME: (wire.RenameParams, wire.Nothing),
@@ -104,7 +107,7 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions))
+_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions, coming_over))
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

@@ -21,6 +21,7 @@ from ullage.context.changes.checkpoints import FORWARD
 from ullage.lsp import changes
 from ullage.lsp import protocol as wire
 from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
+from ullage.lsp.coming_over import COMING_OVER_METHODS
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
@@ -293,6 +294,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.IMPORTABLE: _importable,
     wire.IMPORT: _import,
     wire.RESTORE: _restore,
+    **COMING_OVER_METHODS,
     **HISTORY_METHODS,
     **CHANGES_METHODS,
     **PERMISSION_METHODS,
@@ -302,6 +304,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 
 IN_THREADS = frozenset(
     (
+        *(wire.OTHERS, wire.OTHERS_LOOK, wire.OTHERS_GO_ON),
         *(wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.EXPORT, wire.SEARCH),
         *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CONTEXT, wire.CHANGES, wire.CHECKPOINTS, wire.CHECK),
     )
