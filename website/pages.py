@@ -53,6 +53,7 @@ _LISTED = (
         "Use",
         (
             Page("Working with the agent", "docs/working.md"),
+            Page("Coming over from another program", "docs/coming-over.md"),
             Page("Working on another machine", "docs/remote.md"),
             Page("Rules, skills and commands", "docs/rules-files.md"),
             Page("Hooks", "docs/hooks.md"),

@@ -162,7 +162,7 @@ export class OthersSheet {
     });
     const body = element(
       "div",
-      { className: "other" },
+      { className: "other", tabIndex: 0, attributes: { role: "region", "aria-label": t("What the session was") } },
       element("h3", { className: "other-title" }, element("bdi", { textContent: visibleLine(session.title) })),
       element("p", { className: "muted", textContent: whatItWas(looked) }),
       element("p", { className: "muted other-file" }, element("bdi", { textContent: visibleLine(session.file) })),
