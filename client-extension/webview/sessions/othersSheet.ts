@@ -154,7 +154,7 @@ export class OthersSheet {
     const { session } = looked;
     const begin = textButton({
       label: t("Go on from here"),
-      icon: "debug-continue",
+      className: "primary",
       onClick: () => {
         this.sheet.close();
         this.actions.runCommand("ullage.goOnWithOther", session.id);

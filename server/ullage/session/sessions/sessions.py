@@ -30,7 +30,6 @@ from ullage.session.sessions.figures import FiguresChanged, OpenFigures, Session
 from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
 from ullage.session.sessions.searching import Found, find
 from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
-from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.shown_entries import one_line
@@ -119,8 +118,7 @@ class Sessions:
         self._on_figures = on_figures
         keep, figures = self._background.keep, OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
         self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, keep, self._list_changed)
-        self.worktrees: Worktrees = self._open.worktrees
-        self.coming_over = self._open.coming_over
+        self.worktrees, self.coming_over = self._open.worktrees, self._open.coming_over
         self._events = WorkspaceEvents(self._around, self._open.at_home, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 

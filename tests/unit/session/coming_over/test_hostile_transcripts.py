@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -51,7 +52,7 @@ def made(entries: list[Entry]) -> tuple[Logged, ...]:
 def test_the_log_is_whole_its_names_are_theirs_and_nothing_counts_as_seen(entries: list[Entry]) -> None:
     log = made(entries)
     assert [each.seq for each in log] == list(range(1, len(log) + 1))
-    assert all(before.at <= after.at for before, after in zip(log, log[1:], strict=False))
+    assert all(before.at <= after.at for before, after in pairwise(log))
     uses = [block for each in log if isinstance(each.entry, AssistantReply) for block in each.entry.blocks if isinstance(block, ToolUse)]
     results = [each.entry for each in log if isinstance(each.entry, ToolReturned)]
     assert len({use.id for use in uses}) == len(uses)
