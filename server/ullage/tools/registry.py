@@ -69,7 +69,7 @@ OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
 TOOL_NAMES = frozenset(
     (
         *("read_file", "list_files", "search", "diagnostics", "todo", "propose_plan", "recall", "compact", "ask_user"),
-        *("write_file", "edit_file", "bash", *OF_POLICIES),
+        *("write_file", "edit_file", "bash", "web_fetch", *OF_POLICIES),
     )
 )
 """What all of them are called: no tool of another program passes for one of them."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.unit.tools.workplace import TAKE_A_PATH, Workplace, needed
+from ullage.tools import registry
+from ullage.tools.registry import TOOL_NAMES
 from ullage.tools.tool import BadToolInput, ToolCall
 
 EVERY = Workplace().tools
@@ -52,3 +55,8 @@ async def test_without_a_folder_each_tool_says_so(name: str) -> None:
     outcome = await Workplace().call(name, **needed(EVERY[name]))
     assert outcome.is_error
     assert "No folder is open" in outcome.content
+
+
+def test_the_names_of_all_tools_are_known_without_making_one() -> None:
+    written = {file.stem for file in Path(registry.__file__).parent.glob("*.md")}
+    assert written == TOOL_NAMES
