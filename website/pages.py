@@ -57,6 +57,7 @@ _LISTED = (
             Page("Working on another machine", "docs/remote.md"),
             Page("Rules, skills and commands", "docs/rules-files.md"),
             Page("Hooks", "docs/hooks.md"),
+            Page("Sub-agents", "docs/sub-agents.md"),
             Page("Models", "docs/models.md"),
             Page("Compatible servers", "docs/compatible-servers.md"),
             Page("Policies", "docs/policies.md"),

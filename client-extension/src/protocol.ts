@@ -60,6 +60,9 @@ export interface TurnCost {
   /** Of `calls`, those for compactions, and what these cost, which is in `cost`, too. */
   compactions?: Optional<number>;
   compactionCost?: Optional<number>;
+  /** Sub-agents that worked for it, and what these cost, which is in `cost`, too. Their calls and tokens are not counted here. */
+  agents?: Optional<number>;
+  agentCost?: Optional<number>;
 }
 
 export interface AssistantItem {
@@ -127,6 +130,18 @@ export interface Location {
   line?: Optional<number>;
 }
 
+/** A sub-agent that is or was at work for a call: tokens of its own context, and dollars. */
+export interface AgentRun {
+  /** Of its own log, which can be opened and read. */
+  sessionId: string;
+  name: string;
+  used: number;
+  threshold: number;
+  cost?: Optional<number>;
+  /** What it does now, in words; absent where it does nothing any more. */
+  doing?: Optional<string>;
+}
+
 export interface ToolCallItem {
   kind: "toolCall";
   id: string;
@@ -162,6 +177,8 @@ export interface ToolCallItem {
   questionId?: Optional<string>;
   /** What the user answered. */
   answers?: Optional<Answer[]>;
+  /** The sub-agent that is or was at work for it. */
+  agent?: Optional<AgentRun>;
 }
 
 /** One part of a call, and why it is asked about or not, in words for the user. */
@@ -602,6 +619,8 @@ export interface Snapshot {
   worktree?: Optional<Worktree>;
   /** The newest turn, where its prompt is not among `items`. */
   turn?: Optional<NewestTurn>;
+  /** The session that called it, where it is a sub-agent's: it can be read, and only stopped while it works. */
+  agentOf?: Optional<string>;
 }
 
 /** The session that a fork comes from, with its title of then. It may be gone by now. */

@@ -20,6 +20,8 @@ export interface Actions extends Pick<
   steer(promptId: string, text: string): Promise<void>;
   /** Takes a queued prompt back. What was attached to it; undefined where the server refused. */
   takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
+  /** Stops a sub-agent: the turn that called it goes on. */
+  stopAgent(sessionId: string): Promise<void>;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
   /** Writes an earlier prompt in another way, in a fork from before it. Asks what becomes of the files. */
@@ -116,6 +118,13 @@ export function createActions(parts: ActionParts): Actions {
       }
     },
     takeBack,
+    stopAgent: async (agent) => {
+      try {
+        await host.request("ullage/session/cancel", { sessionId: agent });
+      } catch (error) {
+        showError(error instanceof Error ? error.message : String(error));
+      }
+    },
     loadEarlier,
     editPrompt: (itemId) => host.runCommand("ullage.editPrompt", [itemId, firstChangeFrom(itemId)].filter(Boolean).join(" ")),
     showItem,

@@ -30,6 +30,14 @@ export class SessionHeader {
     icon("lock"),
     element("span", { textContent: t("Imported, perhaps written by somebody else. Read only") }),
   );
+  /** Leads from the log of a sub-agent back to the session that called it. */
+  private readonly agentOf = element(
+    "button",
+    { type: "button", className: "session-origin" },
+    icon("arrow-left"),
+    element("span", { textContent: t("Log of a sub-agent: go back") }),
+  );
+  private parent: string | undefined;
   readonly element: HTMLElement;
   private readonly branch = element("span", { className: "session-origin-title" });
   /** Leads to what can be done with the worktree. */
@@ -54,13 +62,18 @@ export class SessionHeader {
         actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
       }
     });
+    this.agentOf.addEventListener("click", () => {
+      if (this.parent !== undefined) {
+        actions.runCommand("ullage.openSession", this.parent);
+      }
+    });
     this.worktree.addEventListener("click", () => actions.runCommand("ullage.worktree"));
-    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.worktree, this.foreign);
+    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.worktree, this.foreign, this.agentOf);
   }
 
   update(session: SessionView, attention: PanelState["others"] = NO_OTHERS): void {
     const others = [...attention].filter(([id]) => id !== session.sessionId).map(([, status]) => status);
-    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, session.worktree, others]);
+    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, session.worktree, session.agentOf, others]);
     if (drawn === this.drawn) {
       return;
     }
@@ -77,7 +90,9 @@ export class SessionHeader {
     this.worktree.hidden = session.worktree == null;
     this.branch.textContent = session.worktree?.branch ?? "";
     this.worktree.title = t("Bring changes back, compare, open or remove");
-    this.forkedFrom = session.forkedFrom ?? undefined;
+    this.parent = session.agentOf ?? undefined;
+    this.agentOf.hidden = this.parent === undefined;
+    this.forkedFrom = this.parent === undefined ? (session.forkedFrom ?? undefined) : undefined;
     this.origin.hidden = this.forkedFrom === undefined;
     this.foreign.hidden = session.foreign !== true;
     this.originTitle.textContent = this.forkedFrom?.title || t("New session");

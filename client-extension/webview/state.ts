@@ -52,6 +52,8 @@ export interface SessionView {
   forkedFrom?: ForkOrigin | null;
   /** Somebody else may have written it: it can only be read. */
   foreign?: boolean | null;
+  /** The session that called it, where it is a sub-agent's: it can only be read. */
+  agentOf?: string | null;
   /** What became of the items, as far as it was asked for; undefined before that. */
   history: History | undefined;
   /** What is open of the agent's changes in files. */

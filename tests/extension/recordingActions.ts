@@ -15,6 +15,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     prompt: async (text, attachments, delivery) => say("prompt", text, attachments, delivery) > 0,
     steer: async (promptId, text) => void say("steer", promptId, text),
     takeBack: async (promptId) => (say("takeBack", promptId) > 0 ? [] : undefined),
+    stopAgent: async (sessionId) => void say("stopAgent", sessionId),
     loadEarlier: () => void say("loadEarlier"),
     editPrompt: (itemId) => void say("editPrompt", itemId),
     keptAnswer: () => undefined,

@@ -51,7 +51,7 @@ SAID = frozenset(
         *("NoticeItem.text", "OfferedModel.display_name", "PermissionOption.name", "Preview.nothing", "PreviewCost.estimate"),
         *("PreviewLine.title", "RestoredFile.note", "Retry.reason", "SessionMode.description", "SessionMode.name", "ShownMedia.name"),
         *("ShownMedia.words", "ToolCallItem.permission_reason", "ToolCallItem.title", "Uncovered.why", "UserItem.attachments"),
-        *("WorktreeFile.conflict", "ContextPart.title"),
+        *("WorktreeFile.conflict", "ContextPart.title", "AgentRun.doing"),
     }
 )
 """Texts that the server says, or can say."""
@@ -80,10 +80,10 @@ NOT_SAID = frozenset(
         # names that the extension words itself, or does not draw
         *("AvailableCommand.description", "AvailableCommand.name", "Category.name", "CommandDone.name", "CommandInput.hint"),
         *("CompactionItem.policy", "Epoch.policy", "Gauge.policy", "ModelInfo.limits_source", "Preview.policy", "SearchHit.what"),
-        *("ToolCallItem.name", "Allowed.action"),
+        *("ToolCallItem.name", "Allowed.action", "AgentRun.name"),
         # names and addresses
         *("Allowed.pattern", "ModelInfo.name", "OfferedModel.name", "PageAttachment.url", "PastedAttachment.data", "Proposal.pattern"),
-        *("RemoveWorktreeResult.branch", "Worktree.branch"),
+        *("Snapshot.agent_of", "RemoveWorktreeResult.branch", "Worktree.branch"),
     }
 )
 """Texts that nobody translates."""
@@ -141,6 +141,7 @@ NO_SENTENCES = frozenset(
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
         "vitest run",
         # what only programs compare, or the model reads
+        "Task from the agent that works with the user. The user did not type this.\n\n",
         "back to ",
         "undo of changes",
         "\n[more when the command has ended]\n",

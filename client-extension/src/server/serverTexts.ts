@@ -51,6 +51,7 @@ const FIELDS = new Set([
   "warning",
   "problem",
   "noSandbox",
+  "doing",
 ]);
 const FIELDS_BY_KIND: Record<string, ReadonlySet<string>> = { notice: new Set(["text"]), toolCall: new Set(["title"]) };
 /** Lists of texts. */

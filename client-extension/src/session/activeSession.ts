@@ -175,7 +175,7 @@ export class ActiveSession implements vscode.Disposable {
     const modes = snapshot.modes ?? undefined;
     const worktree = snapshot.worktree?.path;
     this.head = { sessionId, title, state, gauge, model, worktree, modes, ...waitingParts(waitingIn(snapshot.items)) };
-    void this.memory.update(REMEMBERED_SESSION, sessionId);
+    void this.memory.update(REMEMBERED_SESSION, snapshot.agentOf ?? sessionId);
     void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();
     this.replaced.fire(snapshot);

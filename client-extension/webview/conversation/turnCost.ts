@@ -46,7 +46,7 @@ export interface CostInWords {
 
 /** What the line says. Without a price it says so. */
 export function costInWords(cost: TurnCost): CostInWords {
-  const { calls, unpriced, unreported, compactions } = cost;
+  const { calls, unpriced, unreported, compactions, agents } = cost;
   const dollars = unpriced != null && cost.cost != null ? t("{dollars} + price unknown", { dollars: price(cost.cost) }) : price(cost.cost);
   const silent =
     unreported == null
@@ -67,6 +67,14 @@ export function costInWords(cost: TurnCost): CostInWords {
           t("{count} of the calls was for a compaction: {dollars}"),
           t("{count} of the calls were for compactions: {dollars}"),
           { dollars: price(cost.compactionCost) },
+        ),
+    agents == null
+      ? ""
+      : plural(
+          agents,
+          t("With {count} sub-agent, whose calls are not counted here: {dollars}"),
+          t("With {count} sub-agents, whose calls are not counted here: {dollars}"),
+          { dollars: price(cost.agentCost) },
         ),
     unpriced != null && cost.cost != null
       ? plural(

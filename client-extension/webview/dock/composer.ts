@@ -115,7 +115,7 @@ export class Composer {
   }
 
   update(session: SessionView | undefined, online: boolean): void {
-    this.online = online && session !== undefined && session.foreign !== true;
+    this.online = online && session !== undefined && session.foreign !== true && session.agentOf == null;
     if (session !== undefined && session.items !== this.session?.items) {
       this.history.setEntries(session.items.filter((item) => item.kind === "user").map((item) => item.text));
     }

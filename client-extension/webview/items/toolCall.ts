@@ -6,6 +6,7 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
+import { AgentView, TASK } from "./agent";
 import { ASK_USER, drawAnswers, drawQuestions } from "./question";
 import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
@@ -35,6 +36,8 @@ const KIND_ICONS: Record<ToolKind, string> = {
   fetch: "globe",
   other: "tools",
 };
+
+const OWN_ICONS: Partial<Record<string, string>> = { [ASK_USER]: "comment-discussion", [TASK]: "robot" };
 
 interface StatusMark {
   icon: string;
@@ -129,12 +132,14 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly approval = element("div");
   private readonly questions = element("div");
   private readonly answers = element("div", { hidden: true });
+  private readonly agent: AgentView;
 
   constructor(
     item: ToolCallItem,
     private readonly actions: Actions,
   ) {
     this.item = item;
+    this.agent = new AgentView(actions);
     this.plan = new MarkdownView(actions);
     this.plan.element.classList.add("tool-plan");
     this.output.append(this.outputText);
@@ -145,7 +150,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
     this.body.append(this.input, this.plan.element, this.diff, this.yours, this.output, this.links, this.approval, this.questions);
-    this.element = element("article", { className: "item tool" }, this.header, this.media, this.answers, this.body);
+    this.element = element("article", { className: "item tool" }, this.header, this.agent.element, this.media, this.answers, this.body);
     this.update(item);
   }
 
@@ -155,11 +160,13 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.isDrawn = true;
     this.item = item;
     if (!this.chosen) {
-      this.open = UNFOLDED.has(item.status) || (item.status === "completed" && (item.diff != null || item.name === PROPOSE_PLAN));
+      const unfolds = UNFOLDED.has(item.status) && item.name !== TASK; // whose line says what it does
+      this.open = unfolds || (item.status === "completed" && (item.diff != null || item.name === PROPOSE_PLAN));
     }
     if (isNews) {
       this.drawHeader();
     }
+    this.agent.update(item);
     this.drawMedia();
     this.drawBody();
   }
@@ -184,7 +191,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     const { toolKind, title, name, status } = this.item;
     this.element.className = `item tool ${status}`;
     this.header.setAttribute("aria-expanded", String(this.open));
-    this.kindIcon.className = `codicon codicon-${name === ASK_USER ? "comment-discussion" : KIND_ICONS[toolKind]} tool-kind`;
+    this.kindIcon.className = `codicon codicon-${OWN_ICONS[name] ?? KIND_ICONS[toolKind]} tool-kind`;
     const shown = visibleLine(title || name);
     if (this.title.textContent !== shown) {
       setChildren(this.title, ...breakable(shown));

@@ -127,6 +127,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentRun:
+    """A sub-agent that a call of `task` had at work. Tokens as the gauge of its own session counts them."""
+
+    session_id: str
+    """Of its own log."""
+    name: str
+    used: int
+    """What its context held at the end."""
+    threshold: int
+    cost: float | None = None
+    """Dollars; None where the prices are not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolReturned:
     """A tool's result as the model gets it, already clipped.
 
@@ -157,6 +171,8 @@ class ToolReturned:
     """What it may have changed besides, and cannot be gone back to."""
     answers: tuple[Answer, ...] = ()
     """What the user answered, where the call asked them something: words of the user, which stand in `content` too."""
+    agent: AgentRun | None = None
+    """The sub-agent that was at work for it. What it cost stands in its own log, too, and nowhere else in this one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.session.attachments import Ref
     from ullage.session.sessions.bringing_back import Standing
     from ullage.session.sessions.figures import Figures, SessionSummary
-    from ullage.session.sessions.open_sessions import Fork
+    from ullage.session.sessions.forking import Fork
     from ullage.session.timeline.turn_costs import TurnCost
     from ullage.workspace.worktrees import Worktree
 
@@ -50,10 +50,11 @@ def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
         model=_model(snapshot.model),
         retry=_retry(snapshot.retry),
         pins=_pins(snapshot.pins),
-        modes=None if is_foreign(snapshot.session_id) else _modes(snapshot.mode),
+        modes=None if is_foreign(snapshot.session_id) or snapshot.agent_of is not None else _modes(snapshot.mode),
         forked_from=_fork_origin(snapshot.forked_from),
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
+        agent_of=snapshot.agent_of,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
         worktree=_worktree(snapshot.worktree) if snapshot.worktree else None,
         turn=protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)) if snapshot.turn else None,
@@ -193,6 +194,8 @@ def _turn_cost(cost: TurnCost | None) -> wire.TurnCost | None:
         unreported=cost.unreported or None,
         compactions=cost.compactions or None,
         compaction_cost=cost.compaction_dollars,
+        agents=cost.agents or None,
+        agent_cost=cost.agent_dollars,
     )
 
 
@@ -220,7 +223,13 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         questions=[_question(each) for each in item.questions] or None,
         question_id=item.question_id or None,
         answers=[wire.Answer(each.question, list(each.chosen), each.text or None) for each in item.answers] or None,
+        agent=_agent(item),
     )
+
+
+def _agent(item: session.ToolCallItem) -> wire.AgentRun | None:
+    run = item.agent
+    return None if run is None else wire.AgentRun(run.session_id, run.name, run.used, run.threshold, run.cost, item.doing or None)
 
 
 def _question(question: Question) -> wire.Question:

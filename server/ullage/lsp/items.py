@@ -56,6 +56,8 @@ class TurnCost:
     unreported: int | None = None
     compactions: int | None = None
     compaction_cost: float | None = None
+    agents: int | None = None
+    agent_cost: float | None = None
 
 
 @attrs.frozen
@@ -185,6 +187,18 @@ class Location:
 
 
 @attrs.frozen
+class AgentRun:
+    """A sub-agent that is or was at work for a call: tokens of its own context, dollars, and what it does now."""
+
+    session_id: str
+    name: str
+    used: int
+    threshold: int
+    cost: float | None = None
+    doing: str | None = None
+
+
+@attrs.frozen
 class ToolCallItem:
     """A tool call. `input` is JSON text, not whole while it streams in."""
 
@@ -210,6 +224,7 @@ class ToolCallItem:
     questions: list[Question] | None = None
     question_id: str | None = None
     answers: list[Answer] | None = None
+    agent: AgentRun | None = None
 
 
 @attrs.frozen

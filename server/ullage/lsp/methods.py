@@ -145,7 +145,7 @@ def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.UnqueueResu
 
 
 def _cancel(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
-    sessions.get(params.session_id).cancel()
+    sessions.stop(params.session_id)
     return _NOTHING
 
 

@@ -579,6 +579,7 @@ class Snapshot:
     changes: file_changes.OpenChanges | None = None
     turn: NewestTurn | None = None
     worktree: Worktree | None = None
+    agent_of: str | None = None
 
 
 @attrs.frozen

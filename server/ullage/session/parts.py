@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ullage.context.blocks import Json
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Logged
+from ullage.context.entries import AgentRun, Clipped, EntryPinned, FilePinned, FileTouch, Logged
 from ullage.context.quoting import visible_line
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
@@ -37,8 +38,10 @@ from ullage.session.permissions.permits import SessionPermits
 from ullage.session.permissions.proposed_edit import ProposedEdits
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import PreludeInUse
+from ullage.session.role import Role
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
+from ullage.session.timeline.items import ToolCallItem
 from ullage.session.timeline.shown_entries import locating
 from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId, ModelChanged, PinsChanged, Update
 from ullage.session.turns.approvals import Approvals
@@ -66,8 +69,12 @@ class Parts:
         make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow], Mapping[str, Tool]],
         model: Model,
         tell: Callable[[str, int, Update], None],
+        role: Role | None = None,
     ) -> None:
+        """`role`: where it is a sub-agent's."""
         self.id = record.id
+        self.role = role
+        self._ended_agents: dict[str, tuple[AgentRun, str]] = {}
         self._surroundings = surroundings
         self._display = Display(record.id, record.title, tell)
         self._work = Work(record.id, self._work_done)
@@ -93,7 +100,8 @@ class Parts:
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self.hooks = Hooks(self._conversation, surroundings, self.permits.reading, lambda: self._mode.id)
         self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed)
-        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading)
+        told = "" if role is None else role.system
+        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading, told)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._means = SessionMeans(
@@ -118,8 +126,10 @@ class Parts:
         self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.in_pause())))
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
-        self._approvals = Approvals(timeline, self.permits, proposals, (surroundings.home or surroundings).folders, self._mode.refusal)
-        self._questions = Questions(timeline, lambda: surroundings.settings.shows_questions, lambda: self._queue.has_steering)
+        home = (surroundings.home or surroundings).folders
+        self._approvals = Approvals(timeline, self.permits, proposals, home, self._mode.refusal, attended=role is None)
+        shows_questions = lambda: role is None and surroundings.settings.shows_questions  # noqa: E731
+        self._questions = Questions(timeline, shows_questions, lambda: self._queue.has_steering)
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
             *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, self._recording),
@@ -131,6 +141,7 @@ class Parts:
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
+            self._ended_agents,
         )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
@@ -154,6 +165,16 @@ class Parts:
         if mode != self._mode.id:
             self._mode.choose(mode)
             self._display.tell(ModeChanged(mode))
+
+    def show_agent(self, call_id: str, run: AgentRun, doing: str) -> None:
+        """A sub-agent is at work for that call, and does this now."""
+        item = self._conversation.timeline.get(call_id)
+        if isinstance(item, ToolCallItem) and item.status == "running":
+            self._conversation.timeline.put(replace(item, agent=run, doing=visible_line(doing)))
+
+    def agent_ended_early(self, call_id: str, run: AgentRun, told: str) -> None:
+        """A sub-agent was ended before it was done: the result of its call says so, once the turn is closed."""
+        self._ended_agents[call_id] = (run, told)
 
     def _plan_accepted(self, seq: int) -> None:
         """The plan in that result is carried out now, and no compaction takes it out of view."""

@@ -14,26 +14,38 @@ from ullage.context.blocks import SystemPart
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Prelude
 from ullage.session.conversation import Conversation
+from ullage.session.instructions.agent_files import agents_for_the_model
 from ullage.session.instructions.in_force import rules_from_the_start
 from ullage.session.instructions.prompt_files import lent_for, skills_for_the_agent, skills_in_force
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.reading import ReadRulesNow, none_refused
+from ullage.tools.task import TASK
 from ullage.tools.tool import Tool
 from ullage.workspace.folders import Folders
 
 
-def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRulesNow | None = None) -> Prelude:
-    """The prelude as it would be now. Nothing in it changes by itself (no date, no open files): it is the cache's root."""
-    instructions = package_files("ullage.session").joinpath("system_prompt.md").read_text("utf-8").strip()
+def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRulesNow | None = None, told: str = "") -> Prelude:
+    """The prelude as it would be now. Nothing in it changes by itself (no date, no open files): it is the cache's root.
+
+    `told`: what a sub-agent is told in place of the usual instructions.
+    """
+    instructions = told or package_files("ullage.session").joinpath("system_prompt.md").read_text("utf-8").strip()
     where = ", ".join(root.as_posix() for root in folders.roots) or "none is open"
     environment = f"Workspace folders: {where}\nSystem: {platform.system()}"
     parts = [SystemPart("system", f"{instructions}\n\n{environment}")]
     may_not_be_read = (read_rules or none_refused(folders))()
     skills = skills_in_force(folders, may_not_be_read)
     folders.lent = () if folders.home is None else lent_for(skills, folders.home.path)  # what the agent is told of it may read
-    told = (*rules_from_the_start(folders, may_not_be_read), ("skills", skills_for_the_agent(skills)))
-    parts += [SystemPart("rules", text, name) for name, text in told if text]
+    of_the_project = [*rules_from_the_start(folders, may_not_be_read), ("skills", skills_for_the_agent(skills))]
+    if TASK in tools:
+        of_the_project.append(("agents", agents_for_the_model(folders, may_not_be_read)))
+    parts += [SystemPart("rules", text, name) for name, text in of_the_project if text]
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
+
+
+def explore_prompt() -> str:
+    """What the sub-agent is told that every workspace has."""
+    return package_files("ullage.session").joinpath("explore_prompt.md").read_text("utf-8").strip()
 
 
 logger = logging.getLogger(__name__)
@@ -49,7 +61,9 @@ class PreludeInUse:
         tools: dict[str, Tool],
         make_tools: Callable[[], Mapping[str, Tool]],
         read_rules: ReadRulesNow,
+        told: str = "",
     ) -> None:
+        self._told = told
         self._conversation = conversation
         self._folders = folders
         self._tools = tools
@@ -72,7 +86,7 @@ class PreludeInUse:
     def _changed(self) -> Prelude | None:
         """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
         the cache and all thinking."""
-        now = make_prelude(self._folders, self._tools, self._read_rules)
+        now = make_prelude(self._folders, self._tools, self._read_rules, self._told)
         before = self._conversation.projection.prelude
         begun = bool(self._conversation.projection.messages)
         changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
@@ -97,7 +111,7 @@ class PreludeInUse:
 
     def renew(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""
-        now = make_prelude(self._folders, self._tools, self._read_rules)
+        now = make_prelude(self._folders, self._tools, self._read_rules, self._told)
         try:
             if now != self._conversation.projection.prelude:
                 self._conversation.append(now)

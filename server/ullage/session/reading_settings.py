@@ -112,6 +112,14 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= _MINIMUM_CAP
 
 
+def _is_from(least: int, most: int) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_dollars(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1_000_000
+
+
 def _is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= 86_400
 
@@ -144,6 +152,10 @@ _SETTINGS = (
     _Setting("instructions.home", "home_files", lambda value: isinstance(value, bool), "true or false"),
     _Setting("hooks.enabled", "hooks", lambda value: isinstance(value, bool), "true or false"),
     _Setting("permissions.ask", "ask_for", *_one_of("everything", "notHarmless", "outsideSandbox")),
+    _Setting("agents.atOnce", "agents_at_once", _is_from(1, 16), "a whole number from 1 to 16"),
+    _Setting("agents.perTurn", "agents_per_turn", _is_from(0, 1_000), "a whole number from 0 to 1000"),
+    _Setting("agents.maxCost", "agents_max_cost", _is_dollars, "a number of dollars above 0"),
+    _Setting("agents.maxTokens", "agents_max_tokens", _is_from(1_000, 1_000_000_000), "a whole number of tokens, at least 1000"),
     _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
 )
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ullage.context.compaction.decide import Postponed
 from ullage.context.compaction.draft import Wanted
-from ullage.context.entries import Logged, UserPrompt
+from ullage.context.entries import Logged, ToolReturned, UserPrompt
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, attach, ref_of
 from ullage.session.changes.shown import Decided
@@ -21,6 +21,7 @@ from ullage.session.commit_message import Changed, NoMessage, write_commit_messa
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
 from ullage.session.hooks.at_events import is_hooks
+from ullage.session.instructions.agent_files import AgentFile, agent_files
 from ullage.session.instructions.in_force import ListedRules
 from ullage.session.instructions.listing import Listed, listed_instructions
 from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
@@ -30,8 +31,9 @@ from ullage.session.timeline.display import SNAPSHOT_ITEMS
 from ullage.session.timeline.items import Item, new_id
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.timeline.updates import SessionState, Snapshot
+from ullage.session.turns.closing import close_what_is_open, is_unfinished
 from ullage.session.turns.questions import Given
-from ullage.session.turns.turns import SURELY_FITS, close_what_is_open, is_unfinished, refuse_too_long
+from ullage.session.turns.turns import SURELY_FITS, refuse_too_long
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.covering import Rule
 
@@ -56,11 +58,21 @@ class Session(Parts):
         """Closes what a crash left open, and shows what is in the queue."""
         if self._conversation.projection.prelude is None:
             self._prelude.use()  # so that the gauge counts it before any prompt: of a new session, or one that came over
-        close_what_is_open(self._conversation, self._surroundings.store_folder)
+        close_what_is_open(self._conversation, self._surroundings.store_folder, self._ended_agents)
         self._queue.show()
         self._means.reading.look()
         self.context.look_ahead()
         self.reviewing.follow()
+
+    @property
+    def pending_calls(self) -> Sequence[str]:
+        """The ids of calls that have no result yet."""
+        return [call.id for call in self._conversation.projection.pending_tool_uses]
+
+    def begin_as_fork(self, told: str) -> None:
+        """It began as a fork, in the middle of a reply of its parent: each call of that gets this result here."""
+        pending = self._conversation.projection.pending_tool_uses
+        self._conversation.append_all([ToolReturned(call.id, call.name, told, is_error=False, characters=len(told)) for call in pending])
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -81,6 +93,7 @@ class Session(Parts):
             store_folder=kept,
             changes=self.reviewing.shown,
             worktree=self._surroundings.worktree,
+            agent_of=None if self.role is None else self.role.parent,
         )
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -105,6 +118,10 @@ class Session(Parts):
     async def prompt_files(self) -> Sequence[PromptFile]:
         """The commands and skills of the project, as they are now."""
         return await asyncio.to_thread(prompt_files, self._surroundings.folders, self.permits.reading())
+
+    async def agent_files(self) -> Sequence[AgentFile]:
+        """The sub-agents that the project defines, as they are now."""
+        return await asyncio.to_thread(agent_files, self._surroundings.folders, self.permits.reading())
 
     @property
     def entries(self) -> Sequence[Logged]:

@@ -75,6 +75,14 @@ class Settings:
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     versions_limit: int = 1_024
     """`ullage.store.versionsLimit` (megabytes): what copies of files may take, by which the agent's changes are taken back."""
+    agents_at_once: int = 4
+    """`ullage.agents.atOnce`: sub-agents of one session that work side by side; the others wait."""
+    agents_per_turn: int = 20
+    """`ullage.agents.perTurn`."""
+    agents_max_cost: float = 5.0
+    """`ullage.agents.maxCost`: dollars that the sub-agents of one turn may cost together."""
+    agents_max_tokens: int = 2_000_000
+    """`ullage.agents.maxTokens`: tokens of one sub-agent that are sent anew or written; what the prompt cache has does not count."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
     shows_questions: bool = True

@@ -44,6 +44,9 @@ WORKTREE = "worktree:"
 BROUGHT = "brought:"
 """The same: what was brought last from that worktree, so that it can be taken back (`session/sessions/bringing_back.py`)."""
 
+AGENT = "agent:"
+"""The same: that it is a sub-agent's, and of which call of which session (`session/sessions/sub_agents.py`)."""
+
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
@@ -233,6 +236,7 @@ def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
         FIGURES + session_id,
         WORKTREE + session_id,
         BROUGHT + session_id,
+        AGENT + session_id,
     ]
     connection.executemany("DELETE FROM remembered WHERE key = ?", [(key,) for key in keys])
 
@@ -245,8 +249,8 @@ def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
     if session is None:
         raise UnknownSession(session_id)
     values = connection.execute(
-        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?, ?)",
-        [f"{each}:{session_id}" for each in ("lineage", "model", "effort", "worktree")],
+        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?, ?, ?)",
+        [f"{each}:{session_id}" for each in ("lineage", "model", "effort", "worktree", "agent")],
     )
     entries = entry_rows(connection, session_id, 0, last_in_file(connection, session_id))
     return Waiting(SessionRow(*session), entries, waiting_prompts(connection, session_id), values=[ValueRow(*row) for row in values])

@@ -36,8 +36,8 @@ class RecallHit:
 class Recall(Protocol):
     """What was ever said or returned in this workspace, as one session may look at it."""
 
-    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
-        """Best matches first, over all sessions of the workspace; at most `limit`."""
+    async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
+        """Best matches first, over all sessions of the workspace, or only what that sub-agent saw; at most `limit`."""
         ...
 
     async def result(self, tool_use_id: str) -> str | None:
@@ -48,13 +48,21 @@ class Recall(Protocol):
         """The images and documents that this session's call gave; none where it gave none."""
         ...
 
-    async def range(self, first_seq: int, last_seq: int) -> str:
-        """The entries of this session from `first_seq` to `last_seq` (both included) as text; empty where there are none."""
+    async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
+        """The entries of this session, or of that sub-agent, from `first_seq` to `last_seq` (both included) as text; empty where there
+        are none."""
+        ...
+
+    async def report(self, agent: str) -> str | None:
+        """What that sub-agent said last, whole, and which entries it has; None where there is no such sub-agent."""
         ...
 
 
 FOUND = 10
 """Hits at once; more of them would be read past."""
+
+
+NO_AGENT = "There is no sub-agent {!r}. Its report names its id."
 
 
 class RecallTool:
@@ -75,6 +83,7 @@ class RecallTool:
                     "tool_use_id": {"type": "string", "minLength": 1, "description": "The tool call whose whole result is wanted."},
                     "from": {"type": "integer", "minimum": 1, "description": "The first entry of a range of this session."},
                     "to": {"type": "integer", "minimum": 1, "description": "The last entry of that range."},
+                    "agent": {"type": "string", "minLength": 1, "description": "A sub-agent, by the id in its report."},
                 },
                 "required": [],
             },
@@ -82,6 +91,8 @@ class RecallTool:
 
     def title(self, input: Mapping[str, Json]) -> str:
         """`Recall "gauge"`."""
+        if "agent" in input and not input.keys() & {"query", "from"}:
+            return "Recall the report of a sub-agent"
         if "query" in input:
             return f'Recall "{text(input, "query")}"'
         if "tool_use_id" in input:
@@ -95,20 +106,26 @@ class RecallTool:
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Hits, a whole result, or a range of entries as text."""
         check_input(self.spec.input_schema, call.input)
+        agent = text(call.input, "agent") or None
         ways = [way for way in ("query", "tool_use_id", "from") if way in call.input]
         match ways:
             case ["query"]:
-                return await self._search(text(call.input, "query"))
+                return await self._search(text(call.input, "query"), agent)
             case ["tool_use_id"]:
                 return await self._open(text(call.input, "tool_use_id"))
             case ["from"]:
                 first = integer(call.input, "from", 1)
-                return await self._expand(first, integer(call.input, "to", first))
+                return await self._expand(first, integer(call.input, "to", first), agent)
+            case [] if agent is not None:
+                found = await self._recall.report(agent)
+                return ToolOutcome(found or NO_AGENT.format(agent), is_error=found is None)
             case _:
                 raise BadToolInput("Give exactly one of `query`, `tool_use_id`, or `from` with `to`")
 
-    async def _search(self, words: str) -> ToolOutcome:
-        hits = await self._recall.search(words, FOUND)
+    async def _search(self, words: str, agent: str | None) -> ToolOutcome:
+        hits = await self._recall.search(words, FOUND, agent)
+        if not hits and agent is not None:
+            return ToolOutcome("Nothing that this sub-agent saw or said has these words. Try fewer or other ones.")
         if not hits:
             return ToolOutcome("Nothing that was said or returned in this workspace has these words. Try fewer or other ones.")
         return ToolOutcome("\n\n".join(map(_shown, hits)))
@@ -127,10 +144,12 @@ class RecallTool:
             return ToolOutcome(f"{found}\n({error})")
         return ToolOutcome(found or "(The result was empty.)", media=tuple(media))
 
-    async def _expand(self, first: int, last: int) -> ToolOutcome:
+    async def _expand(self, first: int, last: int, agent: str | None) -> ToolOutcome:
         if last < first:
             raise BadToolInput(f"`to` ({last}) is before `from` ({first})")
-        found = await self._recall.range(first, last)
+        found = await self._recall.range(first, last, agent)
+        if agent is not None:
+            return ToolOutcome(found or f"The sub-agent {agent} has no entries {first} to {last}", is_error=not found)
         return ToolOutcome(found or f"This session has no entries {first} to {last}", is_error=not found)
 
 

@@ -21,6 +21,7 @@ from ullage.tools.recall import Recall, RecallTool
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
+from ullage.tools.task import Agents, TaskTool
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.web_fetch import WebFetch
@@ -58,6 +59,8 @@ class ToolDependencies:
     """Where pages come from; None where this is not wanted of the tools at all."""
     web_is_on: Callable[[], bool] = lambda: False
     """Whether the user turned the web on for the workspace."""
+    agents: Agents | None = None
+    """The sub-agents that the session can call; None in a sub-agent."""
 
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
@@ -101,6 +104,7 @@ def _reading(dependencies: ToolDependencies) -> list[Tool]:
         RecallTool(dependencies.recall, dependencies.shelf),
         Compact(),
         AskUser(),
+        TaskTool(dependencies.agents),
     ]
 
 

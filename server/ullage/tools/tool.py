@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast, runtime_checkable
 import fastjsonschema
 
 from ullage.context.blocks import Json, Media, ToolSpec
-from ullage.context.entries import Answer, FileDiff, FileTouch
+from ullage.context.entries import AgentRun, Answer, FileDiff, FileTouch
 from ullage.tools.command_lines.judge import Part
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
@@ -147,6 +147,8 @@ class ToolOutcome:
     """What the user answered, which stands in `content` too."""
     complete: bool = True
     """False where `content` holds only parts of what there was, and says so."""
+    agent: AgentRun | None = None
+    """The sub-agent that was at work."""
 
 
 @dataclass(frozen=True, slots=True)

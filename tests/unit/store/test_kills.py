@@ -22,7 +22,7 @@ from ullage.context.entries import Entry, Logged, TurnEnded, UserPrompt
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 from ullage.models.serialise import Serialiser, betas
-from ullage.session.turns.turns import INTERRUPTED, interrupted_result, turn_is_open
+from ullage.session.turns.closing import INTERRUPTED, interrupted_result, turn_is_open
 from ullage.store import folder as ullage_folder
 from ullage.store.log_store import LogStore
 

@@ -27,8 +27,8 @@ class ListRecall:
         self.results: dict[str, str] = {}
         self.entries: dict[int, str] = {}
 
-    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
-        return [hit for hit in self.hits if words in hit.excerpt][:limit]
+    async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
+        return [hit for hit in self.hits if words in hit.excerpt and agent in (None, hit.session_id)][:limit]
 
     async def result(self, tool_use_id: str) -> str | None:
         return self.results.get(tool_use_id)
@@ -36,7 +36,10 @@ class ListRecall:
     async def media(self, tool_use_id: str) -> Sequence[Media]:
         return ()
 
-    async def range(self, first_seq: int, last_seq: int) -> str:
+    async def report(self, agent: str) -> str | None:
+        return None
+
+    async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
         return "\n".join(text for seq, text in self.entries.items() if first_seq <= seq <= last_seq)
 
 

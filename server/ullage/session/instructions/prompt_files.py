@@ -212,7 +212,7 @@ def _skills(root: Path, folders: Folders, may_not_be_read: ReadRules, places: Se
     for place in places:
         for file in (*_skill_files(root / place), *(_linked_skills(root / place) if own else ())):
             shown = folders.show(file)
-            text = _text_of(file, folders, may_not_be_read)
+            text = text_of(file, folders, may_not_be_read)
             if isinstance(text, str):
                 skill = _skill(file.parent.name, shown, read_head(text))
                 yield replace(skill, own=True, folder=file.parent) if own else skill
@@ -238,7 +238,7 @@ def _linked_skills(folder: Path) -> Sequence[Path]:
 
 def _skill(folder: str, shown: str, head: Head) -> PromptFile:
     name = head.text("name").strip().lower()
-    whole = _plain(head.text("description"))
+    whole = plain(head.text("description"))
     description = whole[:DESCRIPTION_CHARACTERS]
     trouble = head.trouble
     if not trouble and not description:
@@ -249,7 +249,7 @@ def _skill(folder: str, shown: str, head: Head) -> PromptFile:
         "skill",
         name or folder.lower(),
         description,
-        _plain(head.as_written("argument-hint"))[:HINT_CHARACTERS],
+        plain(head.as_written("argument-hint"))[:HINT_CHARACTERS],
         shown,
         head.body.strip(),
         trouble,
@@ -275,7 +275,7 @@ def _commands(root: Path, folders: Folders, may_not_be_read: ReadRules, places: 
         for file in files_below(root / place, ending):
             shown = folders.show(file)
             name = ":".join(file.relative_to(root / place).parts).removesuffix(ending).lower()
-            text = _text_of(file, folders, may_not_be_read)
+            text = text_of(file, folders, may_not_be_read)
             if isinstance(text, str):
                 yield replace(_command(name, shown, read_head(text)), own=own)
             elif text.trouble:
@@ -285,15 +285,15 @@ def _commands(root: Path, folders: Folders, may_not_be_read: ReadRules, places: 
 def _command(name: str, shown: str, head: Head) -> PromptFile:
     body = head.body.strip()
     first = next((line.lstrip("# ").strip() for line in body.splitlines() if line.strip("# \t")), "")
-    description = _plain(head.text("description") or first)[:DESCRIPTION_CHARACTERS]
-    hint = _plain(head.as_written("argument-hint"))[:HINT_CHARACTERS] or ("[arguments]" if _ARGUMENT.search(body) else "")
+    description = plain(head.text("description") or first)[:DESCRIPTION_CHARACTERS]
+    hint = plain(head.as_written("argument-hint"))[:HINT_CHARACTERS] or ("[arguments]" if _ARGUMENT.search(body) else "")
     trouble = head.trouble or ("" if body else "it is empty")
     if not trouble and _NAME.fullmatch(name) is None:
         trouble = "its name has other characters than letters, digits and hyphens"
     return PromptFile("command", name, description, hint, shown, body, trouble)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """In one line, without characters that cannot be seen: it stands in menus and lists."""
     return " ".join("".join(filter(str.isprintable, word)) for word in text.split())
 
@@ -303,30 +303,35 @@ def _troubled(file: PromptFile, trouble: str) -> PromptFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _NotRead:
+class NotRead:
+    """An instructions file that gives no text."""
+
     trouble: str
     """Empty where there is nothing to tell: there is no such file, or it lies elsewhere."""
 
 
-def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | _NotRead:
+def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | NotRead:
+    """What such a file says."""
     try:
         path = _resolved(named, folders)
         if path is None:
-            return _NotRead("")
+            return NotRead("")
         if may_not_be_read.refusing(path, str(named)) is not None:
-            return _NotRead("one of your rules refuses to have it read")
+            return NotRead("one of your rules refuses to have it read")
         return read_instructions(path)
     except (OutsideWorkspace, FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        return _NotRead("")
+        return NotRead("")
     except (OSError, NotText, TooLarge) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return _NotRead(f"it cannot be read: {reason}")
+        return NotRead(f"it cannot be read: {reason}")
 
 
 def _resolved(named: Path, folders: Folders) -> Path | None:
-    """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands may stand there."""
+    """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands and sub-agents may
+    stand there."""
     for root in folders.roots:
-        if not isinstance(folders, HomeFolder) and named.is_relative_to(commands := root / OWN_FOLDER / "commands"):
-            path = named.resolve()
-            return path if path.is_relative_to(commands) and not folders.is_private(path) else None
+        for own in (root / OWN_FOLDER / name for name in ("commands", "agents")):
+            if not isinstance(folders, HomeFolder) and named.is_relative_to(own):
+                path = named.resolve()
+                return path if path.is_relative_to(own) and not folders.is_private(path) else None
     return folders.resolve(str(named))

@@ -8,30 +8,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from ullage.context.entries import Logged, UserPrompt
+from ullage.context.entries import Logged
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
-from ullage.session.attachments import Ref, ref_of
 from ullage.session.coming_over.coming_over import ComingOver
 from ullage.session.errors import SessionError, refusal_of, refusing
-from ullage.session.history.places import ForkPlace, fork_place
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
 from ullage.session.models_in_use import ModelsInWorkspace
+from ullage.session.role import Role
 from ullage.session.session import Session
 from ullage.session.sessions.figures import OpenFigures, SessionSummary, in_list
 from ullage.session.sessions.searching import SessionRecall
+from ullage.session.sessions.sub_agents import SubAgents
 from ullage.session.sessions.worktrees import Worktrees
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.shown_entries import title_of_fork
 from ullage.session.timeline.updates import Update
 from ullage.store.errors import ForeignSession, StoreFailed, UnknownSession
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import PlanFiles
 from ullage.store.statements import SessionRecord, damage_in_words
-from ullage.store.workspace_store import WorkspaceStore
+from ullage.store.workspace_store import WorkspaceStore, erase_session
 from ullage.tools.hook_command import RunHook, hook_runner
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
@@ -39,6 +37,8 @@ from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
 from ullage.tools.tool import Tool
 from ullage.workspace.touched import FileReads
+
+AGENTS_OWN = "This is the log of a sub-agent: it can only be read. Go back to the session that called it"
 
 
 class OpenSessions:
@@ -66,6 +66,8 @@ class OpenSessions:
         self._open: dict[str, Session] = {}
         self._foreign: dict[str, Session] = {}
         """Those that are only looked at: nothing is done for them, and they hear of nothing."""
+        self._watched: set[str] = set()
+        """Sub-agents at work that somebody looks at: they can be read on when they are done."""
         self.one_opens = asyncio.Lock()
         """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._sandbox_finder = SandboxFinder()
@@ -74,6 +76,7 @@ class OpenSessions:
         around.sandbox_missing = self._sandbox_missing
         around.run_hook = self._hook_runner(around, self._sandbox_finder)
         around.web_turned = self._web_turned
+        self.agents = SubAgents(kept.log, lambda: around.settings, around.clock, self._make_agent, self._let_go, self.get)
 
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
@@ -95,7 +98,8 @@ class OpenSessions:
 
     def summaries(self, most: int | None) -> list[SessionSummary]:
         """The newest sessions of the workspace as the list shows them, open or not; all where no number is given. For another thread."""
-        records = self._kept.log.sessions()[:most]
+        agents = self.agents.ids()
+        records = [record for record in self._kept.log.sessions() if record.id not in agents][:most]
         elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
         of, kept, worktrees = self.figures.of, self.figures.kept(), self.worktrees.all()
         return [
@@ -141,30 +145,70 @@ class OpenSessions:
     def look_away(self, session_id: str) -> None:
         """A foreign one is looked at no longer."""
         self._foreign.pop(session_id, None)
+        self._watched.discard(session_id)
+
+    async def _make_agent(self, session_id: str) -> Session:
+        async with self.one_opens:
+            return await self.make(session_id)
+
+    async def _let_go(self, session: Session) -> None:
+        """A sub-agent is done; whoever looks at it has its log from then on."""
+        if session.id in self._open:
+            await self.close(session)
+            self.forget(session.id)
+            if session.id in self._watched:
+                self._watched.discard(session.id)
+                self._foreign[session.id] = session
+
+    async def delete(self, session_id: str) -> bool:
+        """Deletes a session with its sub-agents for good; gives whether it was open. Raises `SessionError`."""
+        if self.agents.is_of_call(session_id):
+            raise SessionError("session_busy", "This sub-agent is at work. Stop it first")
+        self.look_away(session_id)
+        was_open = session_id in self._open
+        if was_open:
+            await self._open[session_id].close()  # open until then, so that nobody opens it a second time meanwhile
+            self.forget(session_id)
+        kept = self._kept
+        async with self.one_opens:
+            with refusing():
+                files = (kept.results, kept.media, kept.versions)
+                for each in (*self.agents.of_parent(session_id), session_id):
+                    self.look_away(each)
+                    erase = partial(erase_session, each, kept.folder, kept.log, kept.index, *files)
+                    await patiently(partial(asyncio.to_thread, erase))
+        return was_open
 
     async def open(self, session_id: str) -> Session:
-        """That session. Raises `SessionError`."""
+        """That session; of a sub-agent that is done its log, to be read. Raises `SessionError`."""
+        if self.agents.running(session_id) is not None:
+            self._watched.add(session_id)
         if session_id in self._open or session_id in self._foreign:
             return self.shown(session_id)
         async with self.one_opens:
-            if is_foreign(session_id):
+            with refusing():
+                is_agent = self.agents.role_of(session_id) is not None
+            if is_foreign(session_id) or is_agent:
                 return self._foreign.get(session_id) or await self._make_foreign(session_id)
             return self._open.get(session_id) or await self.make(session_id)
 
     def shown(self, session_id: str) -> Session:
         """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
-        return self._foreign.get(session_id) or self.get(session_id)
+        return self._foreign.get(session_id) or self.agents.running(session_id) or self.get(session_id)
 
     def get(self, session_id: str) -> Session:
         """A session that is open, to do something with it. Raises `SessionError`."""
         if is_foreign(session_id):
             raise refusal_of(ForeignSession(session_id))
+        if session_id in self._foreign or self.agents.is_of_call(session_id):
+            raise SessionError("invalid", AGENTS_OWN)
         if session_id not in self._open:
             raise SessionError("unknown_session", f"The session {session_id} is not open")
         return self._open[session_id]
 
     def _on_update(self, session_id: str, seq: int, update: Update) -> None:
         self.figures.take(session_id, update)
+        self.agents.take(session_id, update)
         self._tell(session_id, seq, update)
 
     async def make(self, session_id: str) -> Session:
@@ -189,10 +233,11 @@ class OpenSessions:
         """One to be looked at: nothing is mended in it, and no prompt of it waits."""
         with refusing():
             record, model = await self._record(session_id), self._model_of(session_id)
+            role = self.agents.role_of(session_id)
 
             def read() -> Session:
                 tools = partial(self._tools, self._around, self._sandbox_finder)
-                return Session(record, self._kept.log.load(session_id), self._around, tools, model, self._on_update)
+                return Session(record, self._kept.log.load(session_id), self._around, tools, model, self._on_update, role)
 
             try:
                 session = self._foreign[session_id] = await asyncio.to_thread(read)
@@ -208,7 +253,7 @@ class OpenSessions:
         return record
 
     async def _made(self, session_id: str) -> Session:
-        record = await self._record(session_id)
+        record, role = await self._record(session_id), self.agents.role_of(session_id)
         self._kept.log.claim(session_id)
         settings, model = self._around.settings, self._model_of(session_id)
         elsewhere = self.worktrees.enter(session_id)
@@ -217,10 +262,10 @@ class OpenSessions:
             around.run_hook = self._hook_runner(around, elsewhere.finder)
         finder = self._sandbox_finder if elsewhere is None else elsewhere.finder
         await finder.find(around.folders.roots)
-        tools = partial(self._tools, around, finder)
+        tools = partial(self._tools, around, finder, role=role)
 
         def read() -> Session:
-            return Session(record, self._kept.log.load(session_id), around, tools, model, self._on_update)
+            return Session(record, self._kept.log.load(session_id), around, tools, model, self._on_update, role)
 
         with uncollected():
             session = await asyncio.to_thread(read)
@@ -228,6 +273,13 @@ class OpenSessions:
             self.choose_model(session)
             session.settings_changed()
         await session.record_cut_off()
+        begins_as = self.agents.begins_as(session_id)
+        if begins_as:
+            session.begin_as_fork(begins_as)
+        elif session.pending_calls:
+            left = await asyncio.to_thread(self.agents.left_by, session_id, session.pending_calls)
+            for call_id, (run, told) in left.items():
+                session.agent_ended_early(call_id, run, told)
         session.mend()
         return session
 
@@ -240,6 +292,7 @@ class OpenSessions:
         entries: Callable[[], Sequence[Logged]],
         shelf: Shelf,
         read_rules: ReadRulesNow,
+        role: Role | None = None,
     ) -> Mapping[str, Tool]:
         settings = around.settings
         recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
@@ -258,8 +311,12 @@ class OpenSessions:
             read_rules,
             around.web,
             around.remembered.web_is_on,
+            self.agents.of(session_id) if role is None else None,
         )
-        return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
+        tools = build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
+        if role is None or role.tools is None:
+            return tools
+        return {name: tool for name, tool in tools.items() if name in role.tools or name in around.policy.engine.tools}
 
     def _hook_runner(self, around: Surroundings, finder: SandboxFinder) -> RunHook:
         return hook_runner(around.folders, lambda: Sandbox(finder, self._around.settings.bash_sandbox, around.folders))
@@ -297,48 +354,3 @@ class OpenSessions:
             if choice == chosen:
                 return choice
         return self._around.settings.effort
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
-
-    session: Session
-    prompt: UserPrompt | None
-    refs: tuple[Ref, ...]
-
-
-async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
-    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
-
-    Raises `SessionError`.
-    """
-    log = around.store
-    async with opened.one_opens:
-        with refusing():
-            if is_foreign(session_id):
-                raise ForeignSession(session_id)
-            place = None if item_id is None else await _place(around, opened, session_id, item_id)
-            titles = {record.id: record.title for record in log.sessions()}
-            title = title_of_fork(titles.get(session_id, ""), titles.values())
-            through = None if place is None else place.through
-            record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, around.clock()))
-            for kind in ("model", "effort", "worktree"):
-                chosen = log.recalled(f"{kind}:{session_id}")
-                if chosen is not None:
-                    await patiently_at_once(partial(log.remember, f"{kind}:{record.id}", chosen))
-        session = await opened.make(record.id)
-    prompt = None if place is None else place.prompt
-    found = (ref_of(attachment, around.folders) for attachment in (prompt.attachments if prompt else ()))
-    return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
-
-
-async def _place(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str) -> ForkPlace:
-    if session_id in opened:
-        entries = opened.get(session_id).entries
-    else:
-        entries = await asyncio.to_thread(lambda: list(around.store.entries(session_id)))
-    place = await asyncio.to_thread(fork_place, entries, item_id)
-    if place is None:
-        raise SessionError("no_such_item", "This message cannot be forked from: the conversation does not hold it yet")
-    return place

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Media, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.quoting import in_a_line, quoted
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at
@@ -29,9 +29,11 @@ from ullage.context.view.taken_out import (
     without_texts,
 )
 from ullage.session.history.places import items_of_entry
+from ullage.session.sessions.sub_agents import last_words
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.store.search import SearchHit, SearchIndex
+from ullage.store.session_list import AGENT
 from ullage.tools.recall import RecallHit
 
 
@@ -53,10 +55,12 @@ async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Seq
 
 
 def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
+    agents = log.recalled_all(AGENT).keys()
     titles = {record.id: f"{record.title} (imported)" if is_foreign(record.id) else record.title for record in log.sessions()}
     return [
         Found(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
         for hit in index.search(words, limit)
+        if hit.what != "user" or hit.session_id not in agents  # what a sub-agent was asked stands in the call, and is not the user's
     ]
 
 
@@ -89,6 +93,13 @@ def block_with(reply: AssistantReply, what: str, words: str) -> str | None:
     return best
 
 
+MOST_SEARCHED = 500
+"""Hits that are looked through for those of one sub-agent."""
+
+GAVE_THE_TASK = "the agent that gave the task"
+"""Who speaks in the log of a sub-agent where the user speaks in others."""
+
+
 class SessionRecall:
     """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`.
 
@@ -103,9 +114,9 @@ class SessionRecall:
         self._index = index
         self._entries = entries
 
-    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
-        """Best matches first, over all sessions of the workspace that the user has had; at most `limit`."""
-        found = await asyncio.to_thread(self._search, words, limit, self._entries()[:])
+    async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
+        """Best matches first, over all sessions of the workspace that the user has had, or in that of a sub-agent; at most `limit`."""
+        found = await asyncio.to_thread(self._search, words, limit, self._entries()[:], agent)
         return [self._hit(hit) for hit in found]
 
     async def result(self, tool_use_id: str) -> str | None:
@@ -116,14 +127,56 @@ class SessionRecall:
         """The images and documents of that call of this session; what was taken out is not given back."""
         return await asyncio.to_thread(_media, tool_use_id, self._entries()[:])
 
-    async def range(self, first_seq: int, last_seq: int) -> str:
-        """The entries of this session from `first_seq` to `last_seq` (both included) as text."""
+    async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
+        """The entries of this session, or of that sub-agent, from `first_seq` to `last_seq` (both included) as text."""
+        if agent is not None:
+            return await asyncio.to_thread(self._range_of_agent, agent, first_seq, last_seq, self._entries()[:])
         logged = await asyncio.to_thread(self._log.between, self._session_id, first_seq, last_seq)
         out = await asyncio.to_thread(_OutOfSight, self._entries()[:], first_seq, last_seq)
         return "\n\n".join(f"[{who}, entry {item.seq}]\n{quoted(said)}" for item in logged for who, said in out.texts(item))
 
-    def _search(self, words: str, limit: int, entries: Sequence[Logged]) -> Sequence[SearchHit]:
-        return self._index.search(words, limit, None, self._session_id, self._hidden(out_of_sight(entries)), foreign=False)
+    async def report(self, agent: str) -> str | None:
+        """What that sub-agent said last, whole, and which entries it has; None where there is no such sub-agent."""
+        return await asyncio.to_thread(self._report, agent, self._entries()[:])
+
+    def _report(self, agent: str, entries: Sequence[Logged]) -> str | None:
+        if not self._is_agent(agent):
+            return None
+        if agent in self._agents_out(entries):
+            return EXCLUDED_RESULT
+        logged = list(self._log.entries(agent))
+        said = last_words(logged)
+        last = logged[-1].seq if logged else 0
+        return f"[the sub-agent, entries 1 to {last}]\n{quoted(said or '(It said nothing.)')}"
+
+    def _range_of_agent(self, agent: str, first_seq: int, last_seq: int, entries: Sequence[Logged]) -> str:
+        if not self._is_agent(agent):
+            return ""
+        if agent in self._agents_out(entries):
+            return EXCLUDED_RESULT
+        logged = list(self._log.entries(agent))
+        out = _OutOfSight(logged, first_seq, last_seq)
+        wanted = [each for each in logged if first_seq <= each.seq <= last_seq]
+        begun = max((each.seq for each in logged if isinstance(each.entry, Forked)), default=0)  # before that its parent's user speaks
+        return "\n\n".join(
+            f"[{GAVE_THE_TASK if who == 'user' and item.seq > begun else who}, entry {item.seq}]\n{quoted(said)}"
+            for item in wanted
+            for who, said in out.texts(item)
+        )
+
+    def _is_agent(self, session_id: str) -> bool:
+        return self._log.recalled(AGENT + session_id) is not None
+
+    def _agents_out(self, entries: Sequence[Logged]) -> AbstractSet[str]:
+        """The sub-agents whose reports the user took out of the conversation."""
+        hidden = (entry_at(entries, seq) for seq in out_of_sight(entries))
+        return {entry.agent.session_id for entry in hidden if isinstance(entry, ToolReturned) and entry.agent is not None}
+
+    def _search(self, words: str, limit: int, entries: Sequence[Logged], agent: str | None) -> Sequence[SearchHit]:
+        hidden, out = self._hidden(out_of_sight(entries)), self._agents_out(entries)
+        most = limit if agent is None and not out else MOST_SEARCHED
+        found = self._index.search(words, most, None, self._session_id, hidden, foreign=False)
+        return [hit for hit in found if hit.session_id not in out and agent in (None, hit.session_id)][:limit]
 
     def _result(self, tool_use_id: str, entries: Sequence[Logged]) -> str | None:
         own = out_of_sight(entries)
@@ -140,7 +193,8 @@ class SessionRecall:
         return {**self._index.out_of_sight(), self._session_id: own}
 
     def _hit(self, hit: SearchHit) -> RecallHit:
-        return RecallHit(hit.session_id, hit.seq, hit.at, hit.what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
+        what = hit.what if hit.what != "user" or not self._is_agent(hit.session_id) else GAVE_THE_TASK
+        return RecallHit(hit.session_id, hit.seq, hit.at, what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
 
 
 def _media(tool_use_id: str, entries: Sequence[Logged]) -> Sequence[Media]:

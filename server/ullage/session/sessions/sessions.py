@@ -18,7 +18,7 @@ from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
-from ullage.session.long_work import Background, call_in, patiently, patiently_at_once, walked_again
+from ullage.session.long_work import Background, call_in, patiently_at_once, walked_again
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.permissions.permits import WayOfAsking, way_of_asking
 from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
@@ -27,7 +27,8 @@ from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
 from ullage.session.sessions.earlier_store import Taken
 from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary
-from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
+from ullage.session.sessions.forking import Fork, fork_session
+from ullage.session.sessions.open_sessions import OpenSessions
 from ullage.session.sessions.searching import Found, find
 from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
 from ullage.session.settings import OTHER_LOCATION, Settings
@@ -41,7 +42,7 @@ from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
 from ullage.store.session_list import BROUGHT
 from ullage.store.user_state import UserState
-from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
+from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept, home_beside
 from ullage.workspace.text_file import OwnWrites
@@ -154,7 +155,8 @@ class Sessions:
         self._news.close()
         await self._open.until_opened()
         self._around.scanner.close()
-        await asyncio.gather(*(self._open.close(session) for session in self._open))
+        own = [session for session in self._open if not self._open.agents.is_of_call(session.id)]
+        await asyncio.gather(*(self._open.close(session) for session in own))  # each ends its sub-agents
         await self._background.close()
         await self._models.close()
         self._kept.versions.close()
@@ -203,12 +205,18 @@ class Sessions:
             if session_id in self._open:
                 await self._open.follow_titles()
             return await self._open.open(session_id)
-        for record in (each for each in self._kept.log.sessions() if not is_foreign(each.id)):
+        with refusing():
+            agents = self._open.agents.ids()
+        for record in (each for each in self._kept.log.sessions() if not is_foreign(each.id) and each.id not in agents):
             try:
                 return await self._open.open(record.id)
             except SessionError as error:
                 logger.info("session %s is passed over: %s", record.id, error)
         return await self.create()
+
+    def stop(self, session_id: str) -> None:
+        """The user stops what that session does: of a sub-agent, all that it does. Raises `SessionError`."""
+        (self._open.agents.running(session_id) or self._open.get(session_id)).cancel()
 
     def shown(self, session_id: str) -> Session:
         """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
@@ -279,6 +287,8 @@ class Sessions:
     async def close_session(self, session_id: str) -> None:
         """Lets go of a session: its turn ends as interrupted, and another window may open it. Raises `SessionError`."""
         await self._open.until_opened()
+        if self._open.agents.is_of_call(session_id):
+            return  # nobody looks at it any more; its call lets go of it
         if session_id in self._open:
             await self._open.close(self._open.get(session_id))
             self._open.forget(session_id)
@@ -289,18 +299,9 @@ class Sessions:
         self._list_changed()
 
     async def delete(self, session_id: str) -> None:
-        """Deletes a session for good. Raises `SessionError`."""
+        """Deletes a session with its sub-agents for good. Raises `SessionError`."""
         await self._open.until_opened()
-        self._open.look_away(session_id)
-        was_open = session_id in self._open
-        if was_open:
-            await self._open.get(session_id).close()  # open until then, so that nobody opens it a second time meanwhile
-            self._open.forget(session_id)
-        kept = self._kept
-        async with self._open.one_opens:
-            with refusing():
-                files = (kept.results, kept.media, kept.versions)
-                await patiently(lambda: asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, *files))
+        was_open = await self._open.delete(session_id)
         self._list_changed()
         if was_open:
             walked_again()

@@ -16,7 +16,7 @@ from ullage.context.compaction.decide import Fullness, NextCompaction
 from ullage.context.compaction.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.gauge import level
-from ullage.context.entries import AssistantReply, Entry, Forked, Logged
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged, ToolReturned
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
 from ullage.models.model import ModelCard
@@ -139,6 +139,8 @@ class Spending:
             self._compactions.append(entry)
         if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and entry.usage.can_be:
             self._add_call(entry.usage, entry.cost)
+        if isinstance(entry, ToolReturned) and entry.agent is not None and entry.agent.cost is not None:
+            self.add_aside(entry.agent.cost)
 
     def _add_call(self, usage: Usage, cost: float | None) -> None:
         self._sent += usage.total_input_tokens

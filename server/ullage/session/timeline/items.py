@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction_entries import Checked, FetchedAgain, Rung, Trigger
-from ullage.context.entries import Action, Answer, FileDiff
+from ullage.context.entries import Action, AgentRun, Answer, FileDiff
 from ullage.session.timeline.turn_costs import TurnCost
 from ullage.tools.rules.covering import AskedPart, Proposal
 from ullage.tools.tool import AskedAction, Question, ToolKind
@@ -158,6 +158,10 @@ class ToolCallItem:
     """Where in the workspace it is at work."""
     seconds: float | None = None
     """How long it ran, without the wait for an approval; None where that is not known."""
+    agent: AgentRun | None = None
+    """The sub-agent that is or was at work for it."""
+    doing: str = ""
+    """What that does now, in words for the user; empty where it does nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)

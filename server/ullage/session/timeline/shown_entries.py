@@ -181,6 +181,8 @@ def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallIt
         failure=failure_of(result),
         began=result.began,
         seconds=None if result.began is None else max(0.0, at - result.began),
+        agent=result.agent,
+        doing="",
     )
 
 

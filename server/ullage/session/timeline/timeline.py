@@ -377,6 +377,7 @@ class Timeline:
                         asked=None,
                         questions=(),
                         question_id="",
+                        doing="",
                     )
                 )
 

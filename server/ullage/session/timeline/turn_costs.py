@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, SpentInVain
-from ullage.context.entries import AssistantReply, Entry, Forked, Notice, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Forked, Notice, ToolReturned, TurnEnded, UserPrompt
 
 _NOTHING = Usage(0, 0)
 
@@ -35,6 +35,10 @@ class TurnCost:
     """Of `calls`, those for compactions."""
     compaction_dollars: float | None = None
     """What these cost; in `dollars`, too."""
+    agents: int = 0
+    """Sub-agents that worked for it. Their calls and tokens stand in logs of their own, not here."""
+    agent_dollars: float | None = None
+    """What these cost; in `dollars`, too."""
 
     def with_call(self, usage: Usage | None, cost: float | None, *, compaction: bool) -> TurnCost:
         """One more call."""
@@ -49,6 +53,10 @@ class TurnCost:
             compactions=self.compactions + compaction,
             compaction_dollars=_sum(self.compaction_dollars, cost) if compaction else self.compaction_dollars,
         )
+
+    def with_agent(self, cost: float | None) -> TurnCost:
+        """One more sub-agent."""
+        return replace(self, agents=self.agents + 1, dollars=_sum(self.dollars, cost), agent_dollars=_sum(self.agent_dollars, cost))
 
 
 def _sum(before: float | None, more: float | None) -> float | None:
@@ -79,6 +87,8 @@ class TurnCosts:
             case AssistantReply():
                 self._go_on()
                 self._count(entry.usage, entry.cost, compaction=False)
+            case ToolReturned() if entry.agent is not None and self._running is not None:
+                self._running = self._running.with_agent(entry.agent.cost)
             case Compaction() | SpentInVain() if self._running is not None:
                 self._count(entry.usage, entry.cost, compaction=True)
             case Forked():  # what came before it another session has paid

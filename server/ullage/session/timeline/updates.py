@@ -232,5 +232,7 @@ class Snapshot:
     changes: OpenChanges = NOTHING_OPEN
     worktree: Worktree | None = None
     """Where the agent works, if that is not the workspace folder."""
+    agent_of: str | None = None
+    """The session that called it, where it is a sub-agent's: it can only be read."""
     turn: UserItem | None = None
     """The prompt of the newest turn, where that is not among `items`."""

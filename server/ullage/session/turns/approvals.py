@@ -35,6 +35,9 @@ NOT_WRITTEN = (
     "The user had changed your proposal before they accepted it. Their text was not written; it is kept in {path}. What they changed, "
     "which your next proposal should have:\n{changes}"
 )
+NOBODY_THERE = (
+    "This call needs an approval, and nobody is asked for a sub-agent. It was not run. Find another way, or report what is needed."
+)
 OTHER_FILES = "You always allow this, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
 
@@ -100,9 +103,12 @@ class Approvals:
         proposals: ProposedEdits,
         workspace: Folders,
         refusal: Callable[[PermissionNeed], str] = lambda need: "",
+        *,
+        attended: bool = True,
     ) -> None:
         """`workspace` are the folders that the user has open. `refusal` says why a call may not run at all, in words for the model; empty
-        where it may."""
+        where it may. `attended`: whether somebody is there to ask; what would be asked about is not run where nobody is."""
+        self.attended = attended
         self._timeline = timeline
         self.permits = permits
         self.proposals = proposals
@@ -219,6 +225,8 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = ""
         if decision.free and not is_theirs and not asks:
             await asyncio.to_thread(approvals.permits.used, decision.rules)
             return replace(need, confined=decision.confined)
+        if not approvals.attended:
+            return ToolOutcome(NOBODY_THERE, is_error=True)
         answer = await approvals.ask(call.id, need, decision, again=again, document=document)
         if isinstance(answer, Refused):
             said = f" They said: {answer.reason}" if answer.reason else ""

@@ -29,6 +29,7 @@ from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
 from ullage.session.turns.questions import Questions
 from ullage.store.errors import StoreFailed
+from ullage.tools.task import TASK
 from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
 MOST_AT_ONCE = 8
@@ -138,6 +139,7 @@ class Calls:
             changed=changes.files,
             uncovered=changes.uncovered,
             answers=outcome.answers,
+            agent=outcome.agent,
         )
         logged = self._conversation.append(entry)
         self._recording.logged(call.id)
@@ -229,12 +231,12 @@ class Calls:
 
 
 def side_by_side(calls: Sequence[ToolUse], tools: Mapping[str, Tool]) -> list[list[ToolUse]]:
-    """The calls in groups that may run at once: neighbours that only read or search; everything else alone."""
+    """The calls in groups that may run at once: neighbours that only read or search, sub-agents too; everything else alone."""
     groups: list[list[ToolUse]] = []
     free_before = False
     for call in calls:
         tool = tools.get(call.name)
-        free = tool is not None and tool.kind in ("read", "search")
+        free = tool is not None and (tool.kind in ("read", "search") or call.name == TASK)
         if free and free_before:
             groups[-1].append(call)
         else:

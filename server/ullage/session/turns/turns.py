@@ -13,20 +13,21 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
-from ullage.context.blocks import ToolUse
 from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply, Attachment, Forked, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.summary.settled import ASK_USER, NOT_ANSWERED
+from ullage.context.entries import (
+    Attachment,
+    Notice,
+    TurnEnded,
+    UserPrompt,
+)
 from ullage.models.errors import AuthenticationFailed, CloudRefused, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, in_ullage_itself
-from ullage.session.history.places import end_of_fork
 from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND
@@ -37,12 +38,11 @@ from ullage.session.timeline.items import NoticeItem, UserItem, new_id
 from ullage.session.timeline.shown_entries import of_prompt
 from ullage.session.timeline.updates import EndedTurn, RetryInfo, StopReason
 from ullage.session.turns.calls import Calls
-from ullage.session.turns.incoming import take_unfinished
+from ullage.session.turns.closing import INTERRUPTED, EndedAgents, close_turn
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices, Turn, run_turn
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
-from ullage.store.plain_files import unfinished_file
 
 WAITING = "nwaiting"
 """Id of the notice that prompts wait while nothing is being done."""
@@ -161,13 +161,6 @@ def refuse_too_long(text: str, fits: int) -> None:
 logger = logging.getLogger(__name__)
 
 
-INTERRUPTED = "This turn was interrupted when Ullage ended. What was done by then is kept."
-
-
-STOPPED_ASKING = "they stopped this turn while the question was open."
-ASK_AGAIN = "Ullage ended while the question was open. Ask again, if you still need the answer."
-
-
 RESUMED = "The turn was interrupted before it was finished. Go on where it was cut, without repeating what is done."
 
 
@@ -191,8 +184,10 @@ class Turns:
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
+        agents: EndedAgents,
     ) -> None:
-        """`ending` says what a cancel means, as it comes."""
+        """`ending` says what a cancel means, as it comes. `agents` has what became of sub-agents that ended with the turn."""
+        self._agents = agents
         self._conversation = conversation
         self._surroundings = surroundings
         self._queue = queue
@@ -229,7 +224,7 @@ class Turns:
         ending = await ending_of(self._to_its_end(prompt), self._ending)
         turn, self.running = self.running, None
         try:
-            close_turn(self._conversation, ending.entry)
+            close_turn(self._conversation, ending.entry, self._agents)
         except StoreFailed as error:
             at = self._conversation.clock()
             self._conversation.timeline.close_calls()
@@ -312,47 +307,6 @@ def _cancelled(reason: Literal["cancelled", "interrupted"]) -> TurnEnded:
 def stop_reason_of(end: TurnEnded) -> StopReason:
     """Why the turn ended, for a client. That the server ended is a cancel to it."""
     return "cancelled" if end.outcome == "interrupted" else end.outcome
-
-
-def interrupted_result(call: ToolUse, outcome: Outcome) -> ToolReturned:
-    """The result of a call that has none: every call needs one."""
-    who = "The user stopped this turn" if outcome == "cancelled" else "This call was interrupted"
-    text = f"{who} before the call was done. It is not known what it did; look before you rely on it."
-    if call.name == ASK_USER:
-        text = f"{NOT_ANSWERED}: {STOPPED_ASKING if outcome == 'cancelled' else ASK_AGAIN}"
-    return ToolReturned(call.id, call.name, text, is_error=True, characters=len(text))
-
-
-def turn_is_open(entries: Sequence[Logged]) -> bool:
-    """Whether the log ends in the middle of a turn: the process that wrote it was ended by force."""
-    for logged in reversed(entries):
-        if isinstance(logged.entry, TurnEnded):
-            return False
-        if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned):
-            return True
-    return False
-
-
-def is_unfinished(entries: Sequence[Logged]) -> bool:
-    """Whether the newest turn did not come to its own end, so that it can be gone on with."""
-    ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
-    ended = next(ends, None)
-    return turn_is_open(entries) or (ended is not None and ended.outcome != "end_turn")
-
-
-def close_what_is_open(conversation: Conversation, store_folder: Path | None) -> None:
-    """Closes the turn in which the log ends, if it ends in one: a crash left it so, or a fork was made there."""
-    if not turn_is_open(conversation.entries):
-        return
-    take_unfinished(unfinished_file(store_folder, conversation.session_id), conversation)
-    forked = isinstance(conversation.entries[-1].entry, Forked)
-    close_turn(conversation, end_of_fork(conversation.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
-
-
-def close_turn(conversation: Conversation, end: TurnEnded) -> None:
-    """Gives every call without a result one, so that the log is valid, and logs the end: all in one write."""
-    pending = conversation.projection.pending_tool_uses
-    conversation.append_all([*(interrupted_result(call, end.outcome) for call in pending), end])
 
 
 class Work:

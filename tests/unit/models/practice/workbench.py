@@ -28,7 +28,7 @@ from ullage.workspace.touched import FileReads
 class NothingToRecall:
     """The practice model never recalls anything."""
 
-    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
+    async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
         return ()
 
     async def result(self, tool_use_id: str) -> str | None:
@@ -37,8 +37,11 @@ class NothingToRecall:
     async def media(self, tool_use_id: str) -> Sequence[Media]:
         return ()
 
-    async def range(self, first_seq: int, last_seq: int) -> str:
+    async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
         return ""
+
+    async def report(self, agent: str) -> str | None:
+        return None
 
 
 class Workbench:

@@ -1,0 +1,124 @@
+"""Sub-agents that a project defines in files: a head with name, description, tools and model, and below it what they are told.
+
+The format is the one of Claude Code (`.claude/agents/NAME.md`). Whatever a definition says, its sub-agent reads and changes nothing: the
+tools that it names can only be fewer than those. Nothing in it allows anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.context.quoting import in_a_line
+from ullage.session.instructions.heads import Head, read_head
+from ullage.session.instructions.prompt_files import plain, text_of
+from ullage.session.instructions.rules_files import files_below
+from ullage.tools.rules.reading import ReadRules
+from ullage.tools.task import EXPLORE, FORK
+from ullage.workspace.folders import OWN_FOLDER, Folders
+
+AGENT_FOLDERS = (f"{OWN_FOLDER}/agents", ".claude/agents")
+"""Where projects keep them."""
+
+MOST_AGENTS = 50
+"""Each takes a line of every request."""
+
+DESCRIPTION_CHARACTERS = 500
+"""Of what the model is told of each."""
+
+SYSTEM_CHARACTERS = 30_000
+"""Of what a sub-agent is told; the rest is left out."""
+
+READING_TOOLS = ("read_file", "list_files", "search", "diagnostics", "todo", "recall", "bash")
+"""What a sub-agent has that begins small. Of commands it runs those that only read."""
+
+_NAMED: dict[str, tuple[str, ...]] = {
+    "read": ("read_file",),
+    "glob": ("list_files", "search"),
+    "ls": ("list_files",),
+    "grep": ("search",),
+    "bash": ("bash",),
+    "todowrite": ("todo",),
+    **{name: (name,) for name in READING_TOOLS},
+}
+"""Our tools by the names that other programs have for them."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+_LISTED = "Sub-agents of this workspace, for `task`:"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    """A sub-agent of the project."""
+
+    name: str
+    description: str
+    shown: str
+    """The path of its file, as the user and the model know it."""
+    text: str
+    """What it is told."""
+    tools: frozenset[str] = frozenset(READING_TOOLS)
+    model: str = ""
+    """Empty: that of its parent."""
+    trouble: str = ""
+    """Why it does not count, in words for the user; empty where it does."""
+
+
+def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]:
+    """All of them, by folder and name. Of two of one name the first counts, and the second says so."""
+    found: list[AgentFile] = []
+    for root in folders.roots:
+        for each in _agents(root, folders, may_not_be_read):
+            first = next((other for other in found if other.name == each.name and not other.trouble), None)
+            if first is not None and not each.trouble:
+                found.append(AgentFile(each.name, each.description, each.shown, "", trouble=f"{first.shown} has the same name"))
+            else:
+                found.append(each)
+    return found
+
+
+def agents_for_the_model(folders: Folders, may_not_be_read: ReadRules) -> str:
+    """What the model is told of them before any message; empty where there are none."""
+    usable = [each for each in agent_files(folders, may_not_be_read) if not each.trouble][:MOST_AGENTS]
+    lines = [f"- {each.name} (`{in_a_line(each.shown)}`): {each.description}" for each in usable]
+    return "\n".join((_LISTED, *lines)) if lines else ""
+
+
+def _agents(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterator[AgentFile]:
+    for place in AGENT_FOLDERS:
+        for file in files_below(root / place, ".md"):
+            name, shown = file.stem.lower(), folders.show(file)
+            text = text_of(file, folders, may_not_be_read)
+            if isinstance(text, str):
+                yield _agent(name, shown, read_head(text))
+            elif text.trouble:
+                yield AgentFile(name, "", shown, "", trouble=text.trouble)
+
+
+def _agent(stem: str, shown: str, head: Head) -> AgentFile:
+    name = (head.text("name").strip() or stem).lower()
+    description = plain(head.text("description"))[:DESCRIPTION_CHARACTERS]
+    tools = tools_named(head.items("tools")) if head.text("tools").strip() else frozenset(READING_TOOLS)
+    model = head.text("model").strip()
+    trouble = head.trouble
+    if not trouble and not description:
+        trouble = "its head has no description, by which the agent would know when to use it"
+    if not trouble and not head.body.strip():
+        trouble = "it is empty"
+    if not trouble and _NAME.fullmatch(name) is None:
+        trouble = "its name has other characters than letters, digits and hyphens"
+    if not trouble and name in (EXPLORE, FORK):
+        trouble = "Ullage has a sub-agent of this name"
+    if not trouble and not tools:
+        trouble = "it names no tool that a sub-agent has here"
+    inherits = model.casefold() in ("", "inherit", "sonnet", "opus", "haiku")  # the last three are names of one program's own
+    return AgentFile(name, description, shown, head.body.strip()[:SYSTEM_CHARACTERS], tools, "" if inherits else model, trouble)
+
+
+def tools_named(names: tuple[str, ...]) -> frozenset[str]:
+    """Of the tools that a sub-agent can have, those that are named, by our names or those of others. `recall` is always there."""
+    found = {tool for name in names for tool in _NAMED.get(name.partition("(")[0].strip().casefold(), ())}
+    return frozenset({*found, "recall"}) if found else frozenset()

@@ -1,0 +1,81 @@
+"""The `task` tool: hands work to a sub-agent, which is a session of its own, and gives back its report.
+
+Which sub-agents there are, how they run and what they may cost is the business of `session/`, which implements `Agents`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
+
+TASK = "task"
+
+EXPLORE = "explore"
+"""The sub-agent that every workspace has: it starts small, and reads."""
+
+FORK = "fork"
+"""The sub-agent that begins with the conversation of its parent."""
+
+NO_DEEPER = "A sub-agent starts no sub-agents. Do this part of the work yourself."
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a sub-agent is asked to do."""
+
+    call_id: str
+    agent: str
+    """Which one, by its name."""
+    title: str
+    prompt: str
+
+
+class Agents(Protocol):
+    """The sub-agents that one session can call."""
+
+    async def run(self, task: Task) -> ToolOutcome:
+        """Runs one to its end. Cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
+        ...
+
+
+class TaskTool:
+    """Hands work to a sub-agent."""
+
+    kind: ToolKind = "other"
+
+    def __init__(self, agents: Agents | None) -> None:
+        """`agents`: None in a sub-agent, which has none of its own."""
+        self._agents = agents
+        self.spec = ToolSpec(
+            TASK,
+            description(TASK),
+            {
+                "type": "object",
+                "properties": {
+                    "title": {"type": "string", "minLength": 1, "maxLength": 100, "description": "3 to 6 words for the user."},
+                    "prompt": {"type": "string", "minLength": 1, "description": "The whole task, and what to report."},
+                    "agent": {"type": "string", "minLength": 1, "description": f"`{EXPLORE}` (default), `{FORK}`, or one that is listed."},
+                },
+                "required": ["title", "prompt"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`explore: Find the callers`."""
+        return f"{text(input, 'agent', EXPLORE)}: {text(input, 'title')}"
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """What a sub-agent does is allowed or not call by call."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """The report, or why there is none."""
+        check_input(self.spec.input_schema, call.input)
+        if self._agents is None:
+            return ToolOutcome(NO_DEEPER, is_error=True)
+        agent = text(call.input, "agent", EXPLORE).strip()
+        return await self._agents.run(Task(call.id, agent, text(call.input, "title").strip(), text(call.input, "prompt")))
