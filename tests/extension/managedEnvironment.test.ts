@@ -11,6 +11,7 @@ import {
   ensureEnvironment,
   type EnvironmentKeeper,
   removeEnvironments,
+  whileHeld,
 } from "../../client-extension/src/server/managedEnvironment";
 
 let folder: string;
@@ -385,3 +386,40 @@ test("passwords of a proxy do not get into the log", async () => {
   assert.match(log.join("\n"), /http:\/\/…@proxy\.example/);
   assert.doesNotMatch(log.join("\n"), /secret/);
 });
+
+/** A move that fails so many times with that code. */
+function held(code: string, times: number): { move: () => Promise<void>; tried: () => number } {
+  let tries = 0;
+  const move = async () => {
+    tries += 1;
+    if (tries <= times) throw Object.assign(new Error(code), { code });
+  };
+  return { move, tried: () => tries };
+}
+
+test("a folder that a virus scanner holds on Windows is moved once it is let go; elsewhere, and for other reasons, nobody waits", async () => {
+  const soon = { pause: 1, tries: 4 };
+  const scanned = held("EPERM", 3);
+  await whileHeld("win32", scanned.move, soon);
+  assert.equal(scanned.tried(), 4);
+  for (const [platform, code] of [
+    ["win32", "ENOTEMPTY"],
+    ["linux", "EPERM"],
+  ] as const) {
+    const other = held(code, 3);
+    await assert.rejects(whileHeld(platform, other.move, soon), { code });
+    assert.equal(other.tried(), 1);
+  }
+  await assert.rejects(whileHeld("win32", held("EBUSY", 9).move, soon), { code: "EBUSY" });
+});
+
+for (const said of [
+  "[WinError 112] Es steht nicht genug Speicherplatz auf dem Datenträger zur Verfügung",
+  "磁盘空间不足。 (os error 112)",
+]) {
+  checkFailure(
+    "a full disk is known by its number, in whatever language: " + said,
+    () => ({ run: programs([], { match: /--no-deps/, output: said }) }),
+    /disk is full/,
+  );
+}

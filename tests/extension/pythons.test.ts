@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { proxyVariables } from "../../client-extension/src/server/environmentTrouble";
-import { runProgram } from "../../client-extension/src/server/process";
+import { type RunProgram, runProgram } from "../../client-extension/src/server/process";
 import { candidatesOutside, findPythons } from "../../client-extension/src/server/python";
 import { isTrap, usualPythons } from "../../client-extension/src/server/pythonPlaces";
 
@@ -109,4 +109,15 @@ test("the proxy of VS Code is that of pip and uv", () => {
   });
   assert.deepEqual(proxyVariables({ ...set, support: "off" }), {});
   assert.deepEqual(proxyVariables({ proxy: "", noProxy: [], support: "override" }), {});
+});
+
+test("what a Python says of itself is UTF-8 on every system, so a path may have any letter", async () => {
+  const asked: (readonly string[])[] = [];
+  const run: RunProgram = async (_, args) => {
+    asked.push(args);
+    return { code: 0, output: "C:\\Users\\Zoë\\python.exe\n3.12\nwin32-x64\n" };
+  };
+  const found = await findPythons([{ command: "py", args: ["-3"], origin: "PATH" }], run, tmpdir(), () => undefined);
+  assert.equal(found.usable[0]?.path, "C:\\Users\\Zoë\\python.exe");
+  assert.deepEqual(asked[0]?.slice(0, 4), ["-3", "-X", "utf8", "-I"]);
 });

@@ -12,6 +12,9 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
+MAY_WRITE = {"release": {"contents", "id-token", "attestations", "pages"}, "site": {"id-token", "pages"}}
+"""Both are started by hand, and wait for a person's approval."""
+
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 class TestWorkflow:
@@ -25,7 +28,7 @@ class TestWorkflow:
         assert re.search(r"^permissions:(?: \{\}|\n  contents: read)\n\n", text, re.MULTILINE)
         assert "pull_request_target" not in text
         writes = set(re.findall(r"^ +([\w-]+): write$", text, re.MULTILINE))
-        assert writes <= ({"contents", "id-token", "attestations", "pages"} if path.stem == "release" else set())
+        assert writes <= MAY_WRITE.get(path.stem, set())
 
     def test_every_script_that_it_runs_is_there(self, path: Path) -> None:
         text = path.read_text("utf-8")
@@ -39,6 +42,12 @@ class TestWorkflow:
         is_by_hand = re.search(r"^on:\n  workflow_dispatch:\n    inputs:", text, re.MULTILINE) is not None
         assert path.stem == "release" or "secrets." not in text
         assert path.stem != "release" or (is_by_hand and not re.search(r"^  (?:push|pull_request|schedule|release):", text, re.MULTILINE))
+
+
+def test_the_site_is_published_by_hand_alone() -> None:
+    text = (ROOT / ".github" / "workflows" / "site.yml").read_text("utf-8")
+    assert re.search(r"^on:\n  workflow_dispatch:\n\n", text, re.MULTILINE)
+    assert "environment: github-pages" in text
 
 
 def test_one_action_has_one_version() -> None:

@@ -23,7 +23,7 @@ export function noPython(refused: readonly string[], platform: NodeJS.Platform):
 function known(output: string): string | undefined {
   const causes: [RegExp, () => string][] = [
     [
-      /No space left on device|ENOSPC|Errno 28|not enough space on the disk|Disk quota exceeded|EDQUOT/i,
+      /No space left on device|ENOSPC|Errno 28|(?:WinError|os error) (?:28|39|112)\b|not enough space on the disk|Disk quota exceeded|EDQUOT/i,
       () => t("The disk is full. The server's environment needs 200 MB. Make room, then restart the server."),
     ],
     [

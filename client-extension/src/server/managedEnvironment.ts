@@ -8,6 +8,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { t } from "../l10n";
 import { hasCloudPackages, installCloudPackages } from "./cloudPackages";
 import { CHECK, makeEnvironment, type Parts, readWheelIndex, type ReportProgress, serves, type Workshop } from "./environmentMaking";
@@ -179,7 +180,7 @@ function shopOf(keeper: EnvironmentKeeper): Workshop {
 /** Another window may have been faster: its environment is as good as ours. One that is broken goes first. */
 async function moveIntoPlace(keeper: EnvironmentKeeper, building: string, folder: string): Promise<void> {
   try {
-    await rename(building, folder);
+    await whileHeld(keeper.platform, () => rename(building, folder));
     return;
   } catch (error) {
     if (!(await exists(folder))) {
@@ -188,8 +189,26 @@ async function moveIntoPlace(keeper: EnvironmentKeeper, building: string, folder
   }
   const { code } = await keeper.run(interpreterIn(folder, keeper.platform), CHECK, { cwd: keeper.packageFolder, timeout: 60_000 });
   if (code !== 0) {
-    await rm(folder, { recursive: true, force: true });
-    await rename(building, folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await whileHeld(keeper.platform, () => rename(building, folder));
+  }
+}
+
+/** Milliseconds between tries, and how many there are at most: virus scanners look at thousands of new files for some seconds. */
+const HELD = { pause: 250, tries: 40 };
+
+/** On Windows whoever reads a file keeps its folder from being renamed: that is tried again for a while. Elsewhere once is enough. */
+export async function whileHeld(platform: NodeJS.Platform, move: () => Promise<void>, { pause, tries } = HELD): Promise<void> {
+  for (let left = platform === "win32" ? tries : 1; ; left -= 1) {
+    try {
+      return await move();
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      if (left <= 1 || !["EPERM", "EACCES", "EBUSY"].includes(code)) {
+        throw error;
+      }
+      await delay(pause);
+    }
   }
 }
 

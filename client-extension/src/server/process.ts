@@ -65,7 +65,7 @@ const GRACE = 2000;
 
 /** What it writes meanwhile waits in its pipes. */
 export function startProcess({ command, args }: ServerCommand, options: { env: Record<string, string>; cwd: string }): ServerProcess {
-  const child = spawn(command, args, options);
+  const child = spawn(command, args, { ...options, windowsHide: true }); // else Windows opens a console for it
   const started = new Promise<ChildProcess>((resolve, reject) => {
     child.once("spawn", () => resolve(child));
     child.on("error", reject); // kept: a later error of a process has nobody else to go to

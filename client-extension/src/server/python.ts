@@ -101,6 +101,8 @@ const PROBE = [
   "print(f'{system}-{arch}' if usual else 'other')",
 ].join("\n");
 /* oxlint-enable ullage/untranslated */
+/** Else a pipe gets the code page of Windows, in which the folder of a user called Zoë is another one. */
+const AS_UTF8 = ["-X", "utf8"];
 const PROBE_TIMEOUT = 15_000;
 
 export interface FoundPythons {
@@ -146,7 +148,7 @@ export async function findPythons(
 }
 
 async function probe(candidate: PythonCandidate, run: RunProgram, cwd: string): Promise<Python | undefined> {
-  const result = await run(candidate.command, [...candidate.args, "-I", "-c", PROBE], { cwd, timeout: PROBE_TIMEOUT });
+  const result = await run(candidate.command, [...candidate.args, ...AS_UTF8, "-I", "-c", PROBE], { cwd, timeout: PROBE_TIMEOUT });
   const [path, version, target] = result.output.trim().split(/\r?\n/);
   return result.code === 0 && path && version && /^\d+\.\d+$/.test(version) ? { path, version, target } : undefined;
 }
