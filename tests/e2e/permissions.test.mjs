@@ -1,7 +1,7 @@
 /** What the agent may do: asked part by part, allowed by rules that the user writes, listed and revoked; and an edit that is changed before it is accepted. */
 
 import assert from "node:assert/strict";
-import { access, readFile, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
@@ -181,5 +181,38 @@ stage("permissions", {}, (scenario) => {
     await itemsOf(panel, "toolCall").locator(".tool-yours .diff-added").getByText("zero").waitFor();
     await screenshot("3-what-the-user-changed");
     assert.ok(await isThere(workspace, FILE));
+  });
+
+  scenario("a hook runs once its command was seen and allowed, and the page says what it did", { goesOn: true }, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    const command = 'echo "Tanks are read with care" >&2; exit 2';
+    const hooks = { PreToolUse: [{ matcher: "Read", hooks: [{ type: "command", command }] }], Notification: [{ hooks: [] }] };
+    await mkdir(join(workspace, ".claude"), { recursive: true });
+    await writeFile(join(workspace, ".claude", "settings.json"), JSON.stringify({ hooks }));
+    const reading = { call: "read_file", input: { path: FILE } };
+    await api.enqueue([reading], { say: "It is read." });
+    await api.enqueue([reading], { say: "I may not." });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "Read the tank");
+    await panel.getByText("There are hooks that you have not decided about").waitFor();
+    await screenshot("1-told");
+    await panel.getByRole("button", { name: "Show hooks" }).click();
+    const hook = panel.locator(".sheet .hook");
+    await hook.getByText("Not allowed yet").waitFor();
+    assert.equal(await hook.locator(".hook-command").textContent(), command);
+    await screenshot("2-page");
+    await hook.getByRole("button", { name: "Allow with all rights" }).focus();
+    await page.keyboard.press("Enter");
+    await hook.getByText("Runs with all your rights").waitFor();
+    await screenshot("3-allowed");
+    await page.keyboard.press("Escape");
+    await sendAndFinish(panel, "Read it again");
+    assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /> Tanks are read with care/);
+    await sendPrompt(panel, "/hooks");
+    await hook.getByText("it said no").waitFor();
+    await screenshot("4-what-it-did");
+    await hook.getByRole("button", { name: "Never run" }).click();
+    await hook.getByText("Never runs").waitFor();
+    await page.keyboard.press("Escape");
   });
 });
