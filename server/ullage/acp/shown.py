@@ -211,6 +211,8 @@ def call_content(item: items.ToolCallItem, folder: Path | None, terminal: str | 
                 type="diff", path=_path_of(item, item.diff.path, folder), old_text=before, new_text=item.diff.new_text
             )
         )
+    if item.agent is not None and item.doing:
+        content.append(_content(f"{item.agent.name}: {item.doing}"))
     if item.permission_reason:
         content.append(_content(item.permission_reason))
     if item.name == PROPOSING and item.permission:

@@ -99,7 +99,7 @@ class Parts:
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self.hooks = Hooks(self._conversation, surroundings, self.permits.reading, lambda: self._mode.id)
-        self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed)
+        self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed, with_user=role is None)
         told = "" if role is None else role.system
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading, told)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.unit.session.harness import calls, stage
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import ToolReturned
 from ullage.session.errors import SessionError
+from ullage.session.history.context_view import Query
 from ullage.session.session import Session
 from ullage.session.sessions.sub_agents import NOT_TYPED
 from ullage.session.settings import Settings
@@ -320,6 +322,60 @@ async def test_a_deleted_session_takes_its_sub_agents_along(folder: Path) -> Non
         await here.sessions.delete(session.id)
         with pytest.raises(SessionError):
             await here.sessions.open(result.agent.session_id)
+
+
+async def test_hooks_hold_for_its_calls_and_take_it_for_no_user(folder: Path) -> None:
+    hooks = {
+        "PreToolUse": [{"matcher": "Read", "hooks": [{"type": "command", "command": "echo 'not this file' >&2; exit 2"}]}],
+        **{
+            event: [{"matcher": "", "hooks": [{"type": "command", "command": f"echo x >> {event}"}]}]
+            for event in ("UserPromptSubmit", "SessionStart", "Stop")
+        },
+    }
+    (folder / ".claude").mkdir()
+    (folder / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    async with stage(folder) as here:
+        session = await here.new()
+        for each in (await session.hooks.listed()).listed:
+            await session.hooks.decide(each.id, "outside")
+        here.fake.enqueue([task()], [Call("read_file", {"path": "dip.txt"})], Say("I may not."), Say("So be it."))
+        await here.say(session, "Look")
+        [result] = results(session)
+        assert result.agent is not None
+        log = await here.sessions.open(result.agent.session_id)
+        assert "not this file" in calls(log)[0].output
+        assert [(folder / event).read_text() for event in ("UserPromptSubmit", "SessionStart", "Stop")] == ["x\n"] * 3
+
+
+async def test_its_log_can_be_read_while_it_works_and_on_when_it_is_done(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.add_rules(Rule(asked("Where"), Hang(Reply((Say("Here."),)))))
+        here.fake.enqueue([task()], Say("Good."))
+        await session.prompt("Look")
+        await here.fake.until_held(1)
+        running = card(session).agent
+        assert running is not None
+        log = await here.sessions.open(running.session_id)
+        assert (log.state, log.snapshot().agent_of) == ("running", session.id)
+        with pytest.raises(SessionError, match="log of a sub-agent"):
+            here.sessions.get(log.id)
+        with pytest.raises(SessionError, match="at work"):
+            await here.sessions.delete(log.id)
+        here.fake.release()
+        await here.idle(session)
+        assert here.sessions.shown(log.id) is log
+        assert items_text(log) == ["Here."]
+
+
+async def test_each_report_is_a_part_of_the_context(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue([task("One"), task("Two")], Say("Here."), Say("There."), Say("Good."))
+        await here.say(session, "Look twice")
+        page = await session.context.look(Query(text="explore: "))
+        assert sorted(row.title for row in page.rows) == ["explore: One", "explore: Two"]
+        assert all(row.part.tokens > 0 for row in page.rows)
 
 
 def asked_to_read(body: Any) -> bool:

@@ -46,8 +46,18 @@ class BeforeCall:
 class HooksAtEvents:
     """For one session. `changed` is told of files that hooks may have changed."""
 
-    def __init__(self, hooks: Hooks, conversation: Conversation, entries: Iterable[Logged], changed: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        hooks: Hooks,
+        conversation: Conversation,
+        entries: Iterable[Logged],
+        changed: Callable[[str], None],
+        *,
+        with_user: bool = True,
+    ) -> None:
+        """`with_user`: whether a user speaks there. In a sub-agent's session none does: hooks run around calls and compactions alone."""
         self._hooks = hooks
+        self._with_user = with_user
         self._conversation = conversation
         self._changed = changed
         self._to_tell: list[Notice] = []
@@ -134,6 +144,8 @@ class HooksAtEvents:
     async def prompted(self, text: str) -> Sequence[Attachment]:
         """What hooks add to a prompt that was typed. Raises `SessionError` where one refuses it."""
         await self._hooks.renew()
+        if not self._with_user:
+            return ()
         said = await self._hooks.run("UserPromptSubmit", lambda _: {"prompt": text})
         for hook, each in said:
             why = each.blocks if each.blocks is not None else each.ends
@@ -150,12 +162,14 @@ class HooksAtEvents:
     async def turn_begins(self) -> None:
         """Comes after the prompt is in the log: with the first turn since the session was opened it starts."""
         self._going_on, self._ends = 0, None
-        if not self._started:
+        if not self._started and self._with_user:
             self._started = True
             await self._start("resume" if self._was_there else "startup")
 
     async def _start(self, source: str) -> frozenset[str]:
         """Gives how what the hooks that ran have to say begins."""
+        if not self._with_user:
+            return frozenset()
         said = await self._hooks.run("SessionStart", lambda _: {"source": source}, (source,))
         for hook, each in said:
             if each.context:
@@ -166,6 +180,8 @@ class HooksAtEvents:
 
     async def go_on(self, last_words: str) -> Notice | None:
         """The turn would end: what the model is told where a hook wants it to go on; None where it ends."""
+        if not self._with_user:
+            return None
         given: dict[str, Json] = {"stop_hook_active": self._going_on > 0, "last_assistant_message": last_words[:GIVEN_CHARACTERS]}
         said = await self._hooks.run("Stop", lambda _: given)
         reasons = [(hook, each.blocks or NO_REASON) for hook, each in said if each.blocks is not None and each.ends is None]
