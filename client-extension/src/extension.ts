@@ -8,6 +8,7 @@ import { CommitMessages } from "./editor/commitMessage";
 import { bindProblemActions } from "./editor/problemActions";
 import { ProposedChanges } from "./files/applyCode";
 import { t } from "./l10n";
+import { McpServers } from "./mcp/servers";
 import { ApiKey } from "./model/apiKey";
 import { bindUnknownModel } from "./model/picker";
 import { warn } from "./notify";
@@ -39,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
   connection.warnings.isPanelVisible = () => chat.isVisible;
   const commitMessages = new CommitMessages(session);
   const review = startReview(session, chat);
+  const servers = new McpServers(connection, context.workspaceState);
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
     log,
@@ -54,9 +56,10 @@ export function activate(context: vscode.ExtensionContext): void {
     bindApprovals(session, chat),
     bindAttention(session, chat),
     commitMessages,
+    servers,
     bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, log }),
+    registerCommands({ connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

@@ -190,7 +190,7 @@ export interface AskedPart {
 
 /** A rule that would cover a part of the call. */
 export interface RuleProposal {
-  action: "command" | "edit" | "host";
+  action: "command" | "edit" | "host" | "mcp";
   pattern: string;
 }
 
@@ -204,7 +204,7 @@ export interface ProposedText {
 
 /** What a call is asked about. */
 export interface Asked {
-  action: "edit" | "command" | "host" | "outside" | "plan";
+  action: "edit" | "command" | "host" | "outside" | "plan" | "mcp";
   parts: AskedPart[];
   /** Where it would happen, by the name of the workspace folder; absolute where it is outside. */
   folder?: Optional<string>;
@@ -822,6 +822,8 @@ export type AttachmentRef =
   | { kind: "problems" }
   /** A page of the web, which the server fetches once when the prompt is sent. */
   | { kind: "page"; url: string }
+  /** A resource of an MCP server, which the server reads when the prompt is sent. */
+  | { kind: "resource"; server: string; uri: string }
   /** The base64 of an image, and the name of the file that was dropped. */
   | { kind: "pasted"; data: string; name?: Optional<string> };
 
@@ -937,8 +939,45 @@ export interface Instructions {
   noSandbox?: Optional<string>;
 }
 
+export type McpState = "off" | "untrusted" | "starting" | "running" | "waiting" | "sign_in" | "failed";
+
+/** A tool of an MCP server, in its own words; `readOnly` is what the server says of it. */
+export interface McpTool {
+  name: string;
+  description: string;
+  readOnly?: Optional<boolean>;
+}
+
+/** Something of a server that can be attached to a prompt. */
+export interface McpResource {
+  uri: string;
+  name: string;
+  description?: Optional<string>;
+}
+
+/** An MCP server that is configured. `shown` is its command or its address, `why` why it is not running. Tokens are estimated. */
+export interface McpServer {
+  name: string;
+  source: "settings" | ".mcp.json" | ".vscode/mcp.json";
+  state: McpState;
+  fingerprint: string;
+  /** The user has not decided about it yet. */
+  asks: boolean;
+  tools: McpTool[];
+  resources: McpResource[];
+  prompts: number;
+  indexTokens: number;
+  toolTokens: number;
+  kind?: Optional<"stdio" | "http">;
+  file?: Optional<string>;
+  shown?: Optional<string>;
+  host?: Optional<string>;
+  why?: Optional<string>;
+  signedIn?: Optional<boolean>;
+}
+
 /** What a rule is about; one about reading can only refuse. */
-export type RuleAction = "command" | "edit" | "host" | "read";
+export type RuleAction = "command" | "edit" | "host" | "read" | "mcp";
 export type RuleScope = "session" | "workspace" | "everywhere";
 export type AskFor = "everything" | "notHarmless" | "outsideSandbox";
 
@@ -1175,6 +1214,12 @@ export interface ClientRequests {
   ];
   "ullage/permission/allow": [OfSession & { rule: NewRule; replaces?: Optional<NewRule> }, Nothing];
   "ullage/permission/check": [OfSession & { rule: NewRule }, CheckedRule];
+  "ullage/mcp/list": [Nothing, { servers: McpServer[]; problems: string[] }];
+  "ullage/mcp/turn": [{ name: string; fingerprint: string; on: boolean }, Nothing];
+  "ullage/mcp/restart": [{ name: string }, Nothing];
+  "ullage/mcp/log": [{ name: string }, { text: string }];
+  "ullage/mcp/signIn": [{ name: string }, Nothing];
+  "ullage/mcp/signOut": [{ name: string }, Nothing];
   "ullage/command/list": [{ sessionId?: Optional<string> }, { commands: AvailableCommand[] }];
   "ullage/model/list": [{ address?: Optional<string>; provider?: Optional<"anthropic" | "openai" | "editor"> }, { models: OfferedModel[] }];
   "ullage/model/try": [{ model: string; address?: Optional<string>; provider?: Optional<"anthropic" | "openai"> }, Nothing];
@@ -1194,6 +1239,7 @@ export interface ClientNotifications {
 export interface ServerNotifications {
   "ullage/session/update": UpdateParams;
   "ullage/session/listChanged": Nothing;
+  "ullage/mcp/changed": Nothing;
   "ullage/session/figures": OfSession & { figures: SessionFigures };
 }
 
@@ -1206,6 +1252,8 @@ export interface ServerRequests {
     { failure?: Optional<ChatFailure> },
   ];
   "ullage/editor/countTokens": [{ model: string; texts: string[] }, { counts: number[] }];
+  "ullage/secret/read": [{ key: string }, { value?: Optional<string> }];
+  "ullage/secret/keep": [{ key: string; value?: Optional<string> }, Nothing];
 }
 
 export type ClientMethod = keyof ClientRequests;
@@ -1269,6 +1317,12 @@ export const METHODS = {
     "ullage/permission/forget": true,
     "ullage/permission/allow": true,
     "ullage/permission/check": true,
+    "ullage/mcp/list": true,
+    "ullage/mcp/turn": true,
+    "ullage/mcp/restart": true,
+    "ullage/mcp/log": true,
+    "ullage/mcp/signIn": true,
+    "ullage/mcp/signOut": true,
     "ullage/command/list": true,
     "ullage/model/list": true,
     "ullage/model/try": true,
@@ -1281,6 +1335,7 @@ export const METHODS = {
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,
     "ullage/session/listChanged": true,
+    "ullage/mcp/changed": true,
     "ullage/session/figures": true,
   }),
   serverRequests: namesOf<keyof ServerRequests>({
@@ -1288,6 +1343,8 @@ export const METHODS = {
     "ullage/editor/models": true,
     "ullage/editor/chat": true,
     "ullage/editor/countTokens": true,
+    "ullage/secret/read": true,
+    "ullage/secret/keep": true,
   }),
 };
 

@@ -36,6 +36,7 @@ export const PASS_THROUGH = [
   "ullage/permission/check",
   "ullage/workspace/others",
   "ullage/workspace/lookAtOther",
+  "ullage/mcp/list",
 ] as const satisfies readonly ClientMethod[];
 
 export type PassThroughMethod = (typeof PASS_THROUGH)[number];
@@ -68,6 +69,7 @@ export const PANEL_COMMANDS = [
   "ullage.goOnWithOther",
   "ullage.showPermissions",
   "ullage.showInstructions",
+  "ullage.mcpServers",
   "ullage.askFor",
   "ullage.openProposedEdit",
   "ullage.reviewChanges",

@@ -326,6 +326,9 @@ export class Panel {
           void this.actions.send("ullage/session/prompt", { text: ["/hooks", command.words].join(" ") });
         }
         return;
+      case "mcp":
+        this.actions.runCommand("ullage.mcpServers");
+        return;
       case "help":
         this.cards.showHelp();
         return;

@@ -45,8 +45,9 @@ def _musl(machine: str) -> tuple[str, ...]:
 
 
 TARGETS = {
-    "win32-x64": Target(("win_amd64",), "win32", "AMD64"),
-    "win32-arm64": Target(("win_arm64",), "win32", "ARM64"),
+    # pywin32 takes 28 MB, and nothing of it is used (`mcp_servers/connection.py`).
+    "win32-x64": Target(("win_amd64",), "win32", "AMD64", without="pywin32"),
+    "win32-arm64": Target(("win_arm64",), "win32", "ARM64", without="pywin32"),
     "darwin-x64": Target(("macosx_12_0_x86_64",), "darwin", "x86_64"),
     "darwin-arm64": Target(("macosx_12_0_arm64",), "darwin", "arm64"),
     "linux-x64": Target(_glibc("x86_64"), "linux", "x86_64"),

@@ -22,12 +22,13 @@ MAY_IMPORT = {
     "store": {"context", "platforms"},
     "processes": {"platforms"},
     "workspace": {"context", "platforms", "processes"},
+    "mcp_servers": {"context", "processes", "workspace"},
     "models": {"context", "store", "workspace"},
-    "tools": {"context", "platforms", "store", "workspace", "processes"},
+    "tools": {"context", "platforms", "store", "workspace", "processes", "mcp_servers"},
     "recorded": {"context", "store", "models"},
-    "session": {"context", "store", "workspace", "models", "tools", "recorded"},
+    "session": {"context", "store", "workspace", "models", "tools", "recorded", "mcp_servers"},
     "replay": {"context", "store", "models", "processes", "recorded"},
-    "lsp": {"context", "store", "workspace", "models", "tools", "session"},
+    "lsp": {"context", "store", "workspace", "models", "tools", "session", "mcp_servers"},
     "acp": {"context", "store", "workspace", "models", "tools", "session"},
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""
@@ -60,9 +61,12 @@ ONLY_IN = {
     "attrs": {"lsp"},
     "attr": {"lsp"},
     "acp": {"acp"},
-    "pydantic": {"acp"},
+    "pydantic": {"acp", "mcp_servers"},
+    "mcp": {"mcp_servers"},
+    "mcp_types": {"mcp_servers"},
+    "jsonschema": {"mcp_servers"},
     "anthropic": {"models"},
-    "httpx2": {"models", "workspace"},
+    "httpx2": {"models", "workspace", "mcp_servers"},
     "ctok": {"models"},
     "PIL": {"workspace"},
     "pygit2": {"workspace"},
@@ -73,7 +77,7 @@ ONLY_IN = {
 }
 """Packages that one folder alone knows."""
 
-LATE_ONLY = {"anthropic", "httpx2", "ctok", "pygit2", *GRAMMARS, "tree_sitter_bash"}
+LATE_ONLY = {"anthropic", "mcp", "mcp_types", "jsonschema", "httpx2", "ctok", "pygit2", *GRAMMARS, "tree_sitter_bash"}
 """Slow to import, so imported in functions alone: the server must answer `initialize` first."""
 
 NO_IO_NO_CLOCK = {

@@ -82,7 +82,16 @@ NOT_SAID = frozenset(
         *("CompactionItem.policy", "Epoch.policy", "Gauge.policy", "ModelInfo.limits_source", "Preview.policy", "SearchHit.what"),
         *("ToolCallItem.name", "Allowed.action", "AgentRun.name"),
         # names and addresses
-        *("Allowed.pattern", "ModelInfo.name", "OfferedModel.name", "PageAttachment.url", "PastedAttachment.data", "Proposal.pattern"),
+        *(
+            "ResourceAttachment.server",
+            "Allowed.pattern",
+            "ModelInfo.name",
+            "OfferedModel.name",
+            "PageAttachment.url",
+            "ResourceAttachment.server",
+            "PastedAttachment.data",
+            "Proposal.pattern",
+        ),
         *("Snapshot.agent_of", "RemoveWorktreeResult.branch", "Worktree.branch"),
     }
 )

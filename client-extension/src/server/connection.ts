@@ -8,7 +8,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { t } from "../l10n";
-import type { Remembered } from "./languageClient";
+import type { Remembered, Secrets } from "./languageClient";
 import { EnvironmentError } from "./environmentTrouble";
 import { tellError, warn } from "../notify";
 import type { SessionNews } from "../../webview/messages";
@@ -31,6 +31,8 @@ export interface ServerLaunch {
   workingFolder: string;
   /** Where the user's own state goes. */
   remembered: Remembered;
+  /** What the server has kept here. */
+  secrets: Secrets;
 }
 
 export class ServerConnection implements vscode.Disposable {
@@ -42,6 +44,9 @@ export class ServerConnection implements vscode.Disposable {
   private readonly newsEmitter = new vscode.EventEmitter<SessionNews>();
   /** Of all sessions, for the list of them. */
   readonly onNews = this.newsEmitter.event;
+  private readonly mcpChanged = new vscode.EventEmitter<void>();
+  /** Something about MCP servers is new to show. */
+  readonly onMcpChanged = this.mcpChanged.event;
   readonly warnings = new ServerWarnings();
 
   private client: LanguageClient | undefined;
@@ -138,6 +143,7 @@ export class ServerConnection implements vscode.Disposable {
   dispose(): void {
     this.statusChanged.dispose();
     this.updated.dispose();
+    this.mcpChanged.dispose();
     this.warnings.dispose();
   }
 
@@ -191,15 +197,23 @@ export class ServerConnection implements vscode.Disposable {
     signal.addEventListener("abort", () => giveUp(t("it is no longer wanted")));
     try {
       const { createLanguageClient } = await import("./languageClient");
-      const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
-        updated: (params) => this.updated.fire(withTexts(params)),
-        news: (news) => this.newsEmitter.fire(news),
-        told: (message) => this.warnings.add(message),
+      const listener = {
+        updated: (params: UpdateParams) => this.updated.fire(withTexts(params)),
+        news: (news: SessionNews) => this.newsEmitter.fire(news),
+        told: (message: string) => this.warnings.add(message),
+        mcpChanged: () => this.mcpChanged.fire(),
         closed: () => {
           giveUp(t("it ended while it was starting"));
           this.endedUnexpectedly(client);
         },
-      });
+      };
+      const client: LanguageClient = createLanguageClient(
+        () => server.started,
+        this.launch.remembered,
+        this.log,
+        listener,
+        this.launch.secrets,
+      );
       await Promise.race([client.start(), given.promise]);
       this.checkVersion(client);
       return client;

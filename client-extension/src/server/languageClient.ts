@@ -40,11 +40,16 @@ export interface Remembered {
   rememberedSession: string | undefined;
 }
 
+/** The secrets that the server keeps here: sign-ins to MCP servers. */
+export type Secrets = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
+
 /** What the connection does with what comes. */
 export interface Listener {
   updated: (params: UpdateParams) => void;
   news: (news: SessionNews) => void;
   told: (message: string) => void;
+  /** Something about MCP servers is new to show. */
+  mcpChanged: () => void;
   /** The connection ended without having been stopped. The client never starts its server again by itself. */
   closed: () => void;
 }
@@ -58,7 +63,8 @@ export function createLanguageClient(
   running: () => Promise<ChildProcess>,
   { stateFolder, rememberedSession }: Remembered,
   log: vscode.LogOutputChannel,
-  { updated, news, told, closed }: Listener,
+  { updated, news, told, mcpChanged, closed }: Listener,
+  secrets: Secrets,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [{ scheme: "file" }, { scheme: UNTITLED }],
@@ -104,6 +110,12 @@ export function createLanguageClient(
   client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
   client.onRequest(ShowMessageRequest.type, ({ message, actions }) => askInLanguage(message, actions ?? [], warn));
   client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
+  client.onNotification("ullage/mcp/changed", () => mcpChanged());
+  client.onRequest("ullage/secret/read", async ({ key }: ServerRequests["ullage/secret/read"][0]) => ({ value: await secrets.get(key) }));
+  client.onRequest("ullage/secret/keep", async ({ key, value }: ServerRequests["ullage/secret/keep"][0]) => {
+    await (value == null ? secrets.delete(key) : secrets.store(key, value));
+    return {};
+  });
   return client;
 }
 

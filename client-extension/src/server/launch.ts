@@ -14,7 +14,7 @@ import { candidatesOutside, canRun, findOnPath, type FoundPythons, findPythons, 
 import { usualPythons, usualUvs } from "./pythonPlaces";
 import { resolveServerCommand, type ServerCommand, serverEnvironment } from "./command";
 import type { ServerLaunch } from "./connection";
-import type { Remembered } from "./languageClient";
+import type { Remembered, Secrets } from "./languageClient";
 import { runProgram } from "./process";
 
 /** Where the editor keeps the interpreter with which the server ran last. */
@@ -43,6 +43,17 @@ export class Launch implements ServerLaunch {
     return {
       stateFolder: vscode.Uri.joinPath(this.context.globalStorageUri, "state").fsPath,
       rememberedSession: this.context.workspaceState.get<string>(REMEMBERED_SESSION),
+    };
+  }
+
+  /** In a corner of their own: the server names each, and no name reaches another secret, such as the API key. */
+  get secrets(): Secrets {
+    const { secrets } = this.context;
+    const inCorner = (key: string) => `ullage.server:${key}`;
+    return {
+      get: (key) => secrets.get(inCorner(key)),
+      store: (key, value) => secrets.store(inCorner(key), value),
+      delete: (key) => secrets.delete(inCorner(key)),
     };
   }
 

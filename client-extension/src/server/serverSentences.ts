@@ -11,6 +11,7 @@ import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
 import { CLOUDS } from "./sentences/clouds";
 import { HOOKS } from "./sentences/hooks";
+import { MCP } from "./sentences/mcp";
 import { MODELS } from "./sentences/models";
 import { SESSIONS } from "./sentences/store";
 import { TURNS } from "./sentences/turns";
@@ -26,4 +27,5 @@ export const SERVER_SENTENCES: readonly string[] = [
   ...HOOKS,
   ...SESSIONS,
   ...TURNS,
+  ...MCP,
 ];

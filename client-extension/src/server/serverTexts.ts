@@ -55,7 +55,7 @@ const FIELDS = new Set([
 ]);
 const FIELDS_BY_KIND: Record<string, ReadonlySet<string>> = { notice: new Set(["text"]), toolCall: new Set(["title"]) };
 /** Lists of texts. */
-const LISTS = new Set(["skipped", "failures"]);
+const LISTS = new Set(["skipped", "failures", "problems"]);
 /** Messages of the model's view that the server names itself; the others begin with the words of the user or of the model. */
 const NAMED_BY_THE_SERVER = new Set(["tool", "notice", "record"]);
 /** The same of the parts of the context. */

@@ -12,6 +12,7 @@ const ICONS: Record<AttachmentRef["kind"], string> = {
   problems: "warning",
   pasted: "file-media",
   page: "globe",
+  resource: "plug",
 };
 
 export interface Attachment {
@@ -145,6 +146,8 @@ function nameOf(ref: AttachmentRef): string {
       return ref.name ?? PASTED;
     case "problems":
       return t("problems");
+    case "resource":
+      return `${ref.server}: ${ref.uri}`;
     case "page":
       return ref.url.replace(/^https?:\/\//i, "");
   }

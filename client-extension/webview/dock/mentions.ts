@@ -2,7 +2,8 @@
 
 import { withLines } from "../../src/files/fileFacts";
 import { t } from "../../src/l10n";
-import type { AttachmentRef } from "../../src/protocol";
+import type { AttachmentRef, McpServer } from "../../src/protocol";
+import { visibleLine } from "../../src/visible";
 import type { FileSuggestion, Gathered } from "../messages";
 
 /** Something that is always offered after `@`. */
@@ -37,6 +38,22 @@ export function asMention(file: FileSuggestion) {
 export function mentionsFor(typed: string): Mention[] {
   const wanted = typed.toLowerCase();
   return MENTIONS.filter(({ name, label }) => [name, label].some((each) => each.toLowerCase().startsWith(wanted)));
+}
+
+/** Most resources that are offered at once. */
+const MOST_RESOURCES = 20;
+
+/** The resources of MCP servers whose names have what was typed in them. What is written has no blank, so that the name ends there. */
+export function resourcesFor(typed: string, servers: readonly McpServer[]) {
+  const wanted = typed.toLowerCase();
+  const all = servers.flatMap(({ name: server, resources }) =>
+    resources.map(({ uri, name, description }) => {
+      const label = visibleLine(`${server}:${name}`);
+      const ref: AttachmentRef = { kind: "resource", server, uri };
+      return { label, detail: visibleLine(description ?? uri), icon: "plug", written: label.replaceAll(/\s/g, "_"), ref };
+    }),
+  );
+  return all.filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, MOST_RESOURCES);
 }
 
 /** What is being typed after `@` at the end of a text; undefined where nothing is. */

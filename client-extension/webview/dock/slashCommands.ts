@@ -19,6 +19,7 @@ export type SlashCommand =
   | { name: "context" }
   | { name: "rules" }
   | { name: "hooks"; words: string }
+  | { name: "mcp" }
   | { name: "help" };
 
 export interface SlashCommandHelp {
@@ -39,6 +40,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "context", summary: t("Show what the context is made of") },
   { name: "rules", summary: t("Show rules, skills and commands of the project, and which are in force") },
   { name: "hooks", argument: "[allow|never|forget] [number]", summary: t("Show hooks, and say which may run") },
+  { name: "mcp", argument: "[on|off|restart] [name]", summary: t("Show the MCP servers, or turn one on or off") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
@@ -79,6 +81,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     case "search":
     case "hooks":
       return { name, words: argument };
+    case "mcp":
+      return { name };
     case "undo":
     case "redo":
     case "fork":

@@ -225,7 +225,7 @@ export class PermissionsSheet {
 }
 
 function newRule({ action, pattern, scope, refuses }: Allowed): NewRule {
-  const known: RuleAction = action === "edit" || action === "host" || action === "read" ? action : "command";
+  const known: RuleAction = action === "edit" || action === "host" || action === "read" || action === "mcp" ? action : "command";
   return { action: known, pattern, scope, ...(refuses === true ? { refuses } : {}) };
 }
 

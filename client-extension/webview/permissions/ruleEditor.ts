@@ -17,6 +17,7 @@ const ACTION_NAMES: Record<RuleAction, string> = {
   edit: t("Edits of files"),
   host: t("Connections"),
   read: t("Reading of files"),
+  mcp: t("Tools of MCP servers"),
 };
 
 /** A rule without the place where it holds, which is one for all that are saved together. */

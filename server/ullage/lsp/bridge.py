@@ -25,6 +25,7 @@ from pygls.exceptions import JsonRpcException
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import figures_to_wire, update_to_wire
 from ullage.lsp.editor_models import ConnectedModels
+from ullage.lsp.mcp_client import of_client
 from ullage.lsp.methods import Answers
 from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, FiguresParams, Nothing, UpdateParams
 from ullage.session.changes.progress import Shown, nowhere
@@ -105,6 +106,7 @@ class Bridge:
             show_progress=self._progress.show,
             on_figures=lambda changed: protocol.notify(FIGURES, FiguresParams(changed.session_id, figures_to_wire(changed.figures))),
             editor_models=self.editor_models,
+            of_client=of_client(protocol),
         )
         self.answers = Answers(self.sessions)
 

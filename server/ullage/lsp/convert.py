@@ -135,7 +135,7 @@ def _modes(current: updates.ModeId) -> protocol.SessionModes:
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, TextRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ResourceRef, TextRef
 
     if isinstance(ref, PastedRef):
         return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"), ref.name)
@@ -143,6 +143,8 @@ def _attachment(ref: Ref) -> protocol.AttachmentRef:
         return protocol.FileAttachment(ref.uri)
     if isinstance(ref, TextRef):
         return protocol.TextAttachment(ref.name, ref.text)
+    if isinstance(ref, ResourceRef):
+        return protocol.ResourceAttachment(ref.server, ref.uri)
     if isinstance(ref, PageRef):
         return protocol.PageAttachment(ref.url)
     if isinstance(ref, FileRef):

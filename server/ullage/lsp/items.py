@@ -124,7 +124,7 @@ class AskedPart:
 class Proposal:
     """A rule that would cover a part of the call."""
 
-    action: Literal["command", "edit", "host"]
+    action: Literal["command", "edit", "host", "mcp"]
     pattern: str
 
 
@@ -141,7 +141,7 @@ class ProposedText:
 class Asked:
     """What a call is asked about, part by part."""
 
-    action: Literal["edit", "command", "host", "outside", "plan"]
+    action: Literal["edit", "command", "host", "outside", "plan", "mcp"]
     parts: list[AskedPart]
     folder: str | None = None
     """By the name of the workspace folder; absolute where it is outside."""

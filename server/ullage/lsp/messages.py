@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, chat, coming_over, context, history, instructions, items, permissions
+from ullage.lsp import changes, chat, coming_over, context, history, instructions, items, mcp, permissions
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -80,6 +80,12 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.FORGET: (permissions.ForgetParams, wire.Nothing),
     wire.ALLOW: (permissions.AllowParams, wire.Nothing),
     wire.CHECK: (permissions.CheckParams, permissions.CheckResult),
+    wire.MCP_LIST: (wire.Nothing, mcp.McpListResult),
+    wire.MCP_TURN: (mcp.McpTurnParams, wire.Nothing),
+    wire.MCP_RESTART: (mcp.McpServerParams, wire.Nothing),
+    wire.MCP_LOG: (mcp.McpServerParams, mcp.McpLogResult),
+    wire.MCP_SIGN_IN: (mcp.McpServerParams, wire.Nothing),
+    wire.MCP_SIGN_OUT: (mcp.McpServerParams, wire.Nothing),
     wire.COMMANDS: (wire.CommandsParams, wire.CommandsResult),
     wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
     wire.TRY_MODEL: (wire.TryModelParams, wire.Nothing),
@@ -91,6 +97,8 @@ REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {
     wire.EDITOR_MODELS: (wire.Nothing, chat.EditorModelsResult),
     wire.CHAT: (chat.ChatParams, chat.ChatResult),
     wire.COUNT_TOKENS: (chat.CountTokensParams, chat.CountTokensResult),
+    wire.READ_SECRET: (mcp.SecretParams, mcp.SecretResult),
+    wire.KEEP_SECRET: (mcp.KeepSecretParams, wire.Nothing),
 }
 
 NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {
@@ -102,12 +110,13 @@ NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {
 NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
     wire.UPDATE: wire.UpdateParams,
     wire.LIST_CHANGED: wire.Nothing,
+    wire.MCP_CHANGED: wire.Nothing,
     wire.FIGURES: wire.FiguresParams,
 }
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions, coming_over))
+_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions, coming_over, mcp))
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

@@ -26,6 +26,7 @@ from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, sum
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.instructions_methods import INSTRUCTIONS_METHODS
+from ullage.lsp.mcp_methods import MCP_METHODS
 from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
@@ -234,7 +235,7 @@ async def _import(sessions: Sessions, params: wire.ImportParams) -> wire.ImportR
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ProblemsRef, TextRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ProblemsRef, ResourceRef, TextRef
 
     if isinstance(attachment, wire.ProblemsAttachment):
         return ProblemsRef()
@@ -245,6 +246,8 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
             raise SessionError("invalid", "What was pasted is no base64") from None
     if isinstance(attachment, wire.TextAttachment):
         return TextRef(attachment.name, attachment.text)
+    if isinstance(attachment, wire.ResourceAttachment):
+        return ResourceRef(attachment.server, attachment.uri)
     if isinstance(attachment, wire.PageAttachment):
         return PageRef(attachment.url)
     if is_new(attachment.uri):
@@ -299,6 +302,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     **CHANGES_METHODS,
     **PERMISSION_METHODS,
     **INSTRUCTIONS_METHODS,
+    **MCP_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
 

@@ -84,6 +84,15 @@ EDITOR_MODELS_CHANGED = "ullage/editor/modelsChanged"
 CHAT = "ullage/editor/chat"
 CHAT_PARTS = "ullage/editor/chatParts"
 COUNT_TOKENS = "ullage/editor/countTokens"
+MCP_LIST = "ullage/mcp/list"
+MCP_TURN = "ullage/mcp/turn"
+MCP_RESTART = "ullage/mcp/restart"
+MCP_LOG = "ullage/mcp/log"
+MCP_SIGN_IN = "ullage/mcp/signIn"
+MCP_SIGN_OUT = "ullage/mcp/signOut"
+MCP_CHANGED = "ullage/mcp/changed"
+READ_SECRET = "ullage/secret/read"  # noqa: S105 - a method
+KEEP_SECRET = "ullage/secret/keep"  # noqa: S105 - a method
 
 REQUEST_FAILED = -32050
 """The code of every error that a session answers with; `data.reason` says which."""
@@ -209,13 +218,22 @@ class PageAttachment:
     url: str
 
 
-AttachmentRef: TypeAlias = FileAttachment | TextAttachment | ProblemsAttachment | PastedAttachment | PageAttachment
+@attrs.frozen
+class ResourceAttachment:
+    """A resource of an MCP server, which is read when the prompt comes."""
+
+    server: str
+    uri: str
+
+
+AttachmentRef: TypeAlias = FileAttachment | TextAttachment | ProblemsAttachment | PastedAttachment | PageAttachment | ResourceAttachment
 ATTACHMENT_KINDS: dict[type[Any], str] = {
     FileAttachment: "file",
     TextAttachment: "text",
     ProblemsAttachment: "problems",
     PastedAttachment: "pasted",
     PageAttachment: "page",
+    ResourceAttachment: "resource",
 }
 
 

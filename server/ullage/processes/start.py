@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter, SubprocessProtocol, SubprocessTransport
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -20,7 +21,8 @@ from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
 from ullage.processes.ending import Group, group_of, own_group
-from ullage.processes.programs import bare_environment, without_relative_entries
+from ullage.processes.programs import bare_environment, reaper, without_relative_entries
+from ullage.processes.reaper import END
 
 GRACE_SECONDS = 1.0
 """How long a killed process may take to be gone."""
@@ -55,11 +57,14 @@ class Asker(StrEnum):
     WORKTREES = "worktrees"
     """Our own Python, which has libgit2 make a worktree, compare it or remove it."""
 
+    MCP_SERVER = "MCP server"
+    """A server that the user configured, or trusted by its exact command."""
+
     REPLAY = "replay"
     """Our own Python, once for each core, where a user runs `ullage replay`."""
 
 
-BRINGS_ITS_ENVIRONMENT = frozenset({Asker.SHELL})
+BRINGS_ITS_ENVIRONMENT = frozenset({Asker.SHELL, Asker.MCP_SERVER})
 """All others run with `bare_environment`: they need nothing of what the user or a folder has set."""
 
 
@@ -164,6 +169,116 @@ async def start_for_user(
         **own_group(),
     )
     return transport, made, group_of(transport.get_pid())
+
+
+class Talking:
+    """A program that was started by `start_talking`."""
+
+    def __init__(self, transport: SubprocessTransport, process: Process, control: socket.socket | None) -> None:
+        self._transport = transport
+        self._process = process
+        self._group = group_of(process.pid)
+        self._control = control
+
+    @property
+    def output(self) -> StreamReader:
+        """Its standard output."""
+        return cast("StreamReader", self._process.stdout)
+
+    @property
+    def complaints(self) -> StreamReader:
+        """Its standard error."""
+        return cast("StreamReader", self._process.stderr)
+
+    async def say(self, data: bytes) -> None:
+        """Writes to its standard input. Raises `OSError` where it has ended."""
+        writer = cast("StreamWriter", self._process.stdin)
+        writer.write(data)
+        await writer.drain()
+
+    async def ended(self) -> int:
+        """Its exit code, once it has ended; negative for a signal. Raises `OSError` where it could not be started."""
+        code = await self._process.wait()
+        match (_last_words(self._control) or "").split():
+            case ["failed", number, *_]:
+                raise OSError(int(number), os.strerror(int(number)))
+            case ["ended", own, *_]:
+                return int(own)
+            case _:
+                return code
+
+    async def end(self) -> None:
+        """Closes its input, which is how such a program is told to end, and ends it with all that it started if it does not."""
+        cast("StreamWriter", self._process.stdin).close()
+        try:
+            await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+        except TimeoutError:
+            self._ask()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), 2 * GRACE_SECONDS)
+        finally:
+            if self._control is not None:
+                self._control.close()  # what is still there is killed
+            if self._process.returncode is None:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+            self._group.kill()
+            self._group.close()
+            self._transport.close()  # somebody may not have read all of its output
+
+    def _ask(self) -> None:
+        if self._control is None:
+            self._group.ask()
+            return
+        with suppress(OSError):
+            self._control.send(END)
+
+
+def _last_words(control: socket.socket | None) -> str | None:
+    """What the reaper said before it ended."""
+    if control is None:
+        return None
+    try:
+        return control.recv(1_000).decode()
+    except OSError:
+        return None
+
+
+async def start_talking(asker: Asker, command: Sequence[str], *, folder: Path, environment: Mapping[str, str]) -> Talking:
+    """Starts what the user allowed, to talk with it over its standard input and output, in an environment of the asker's own.
+
+    Nothing of it outlives this process: on Linux and Windows whatever it does; on macOS it is told by the end of its input. End it with
+    `Talking.end`. Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    """
+    _check(asker, command)
+    if asker not in BRINGS_ITS_ENVIRONMENT:
+        raise ValueError(f"{asker} has no environment of its own")
+    loop = asyncio.get_running_loop()
+    ours, theirs = socket.socketpair()
+    with theirs:
+        before = reaper(theirs.fileno())
+        try:
+            transport, streams = await loop.subprocess_exec(
+                lambda: SubprocessStreamProtocol(LONGEST_LINE, loop),
+                *(before or []),
+                *command,
+                cwd=folder,
+                env=without_relative_entries(environment),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=() if before is None else (theirs.fileno(),),
+                **own_group(),
+            )
+        except BaseException:
+            ours.close()
+            raise
+    process = Process(transport, streams, loop)
+    if before is None:
+        ours.close()
+        return Talking(transport, process, None)
+    ours.setblocking(False)
+    return Talking(transport, process, ours)
 
 
 def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> ProcessPoolExecutor:

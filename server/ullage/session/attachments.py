@@ -18,8 +18,10 @@ from ullage.context.commit_prompt import diff_without
 from ullage.context.counting.media import Weight, shown_in, weight_of
 from ullage.context.entries import NO_FILE, Attachment
 from ullage.context.quoting import visible_line
+from ullage.mcp_servers.servers import Servers
 from ullage.models.model import ModelCard
 from ullage.session.errors import SessionError
+from ullage.session.server_offers import attached_resource
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import MediaFiles, shown_path
 from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
@@ -100,19 +102,35 @@ class PageRef:
     url: str
 
 
-Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef | PageRef
+@dataclass(frozen=True, slots=True)
+class ResourceRef:
+    """A resource of an MCP server."""
+
+    server: str
+    uri: str
+
+
+Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef | PageRef | ResourceRef
 
 FetchPage: TypeAlias = Callable[[str], Awaitable[Page]]
 """Raises `NotFetched`."""
 
 
 async def attach(
-    ref: Ref, read_rules: ReadRules, files: WorkspaceFiles, editor: Editor, shelf: Shelf, fetch: FetchPage = fetch_page
+    ref: Ref,
+    read_rules: ReadRules,
+    files: WorkspaceFiles,
+    editor: Editor,
+    shelf: Shelf,
+    fetch: FetchPage = fetch_page,
+    servers: Servers | None = None,
 ) -> Attachment:
     """What the model reads. Raises `SessionError` for what cannot be attached."""
     folders = files.folders
     if isinstance(ref, PageRef):
         return await _page(ref.url, fetch)
+    if isinstance(ref, ResourceRef):
+        return await attached_resource(ref.server, ref.uri, servers, shelf)
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
         problems = None if problems is None else [each for each in problems if read_rules.refusing(each.path) is None]

@@ -39,6 +39,7 @@ from ullage.session.permissions.proposed_edit import ProposedEdits
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import PreludeInUse
 from ullage.session.role import Role
+from ullage.session.servers_told import ServersTold
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
 from ullage.session.timeline.items import ToolCallItem
@@ -100,8 +101,10 @@ class Parts:
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self.hooks = Hooks(self._conversation, surroundings, self.permits.reading, lambda: self._mode.id)
         self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed, with_user=role is None)
+        self._servers = ServersTold(surroundings, lambda: self._model.card.window, entries)
         told = "" if role is None else role.system
-        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, self.permits.reading, told)
+        beside = (self.permits.reading, self._servers, told)
+        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed, *beside)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._means = SessionMeans(
@@ -137,7 +140,7 @@ class Parts:
         )
         self._turns = Turns(
             *(self._conversation, surroundings, self._queue, self._prelude, self._policy, self._model, self._controller),
-            *(calls, self._notices, self._rules, self._mode, self._at_events),
+            *(calls, self._notices, self._rules, self._mode, self._at_events, self._servers),
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -211,6 +214,7 @@ class Parts:
         self.context.logged(logged)
         self._mode.see(logged.entry)
         self._at_events.see(logged.entry)
+        self._servers.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):

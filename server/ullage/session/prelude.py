@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files as package_files
 
 from ullage.context.blocks import SystemPart
@@ -17,14 +17,22 @@ from ullage.session.conversation import Conversation
 from ullage.session.instructions.agent_files import agents_for_the_model
 from ullage.session.instructions.in_force import rules_from_the_start
 from ullage.session.instructions.prompt_files import lent_for, skills_for_the_agent, skills_in_force
+from ullage.session.servers_told import ServersTold
 from ullage.store.errors import StoreFailed
+from ullage.tools.registry import OF_SERVERS
 from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.task import TASK
 from ullage.tools.tool import Tool
 from ullage.workspace.folders import Folders
 
 
-def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRulesNow | None = None, told: str = "") -> Prelude:
+def make_prelude(
+    folders: Folders,
+    tools: Mapping[str, Tool],
+    read_rules: ReadRulesNow | None = None,
+    told: str = "",
+    of_servers: Sequence[SystemPart] = (),
+) -> Prelude:
     """The prelude as it would be now. Nothing in it changes by itself (no date, no open files): it is the cache's root.
 
     `told`: what a sub-agent is told in place of the usual instructions.
@@ -40,6 +48,7 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool], read_rules: ReadRu
     if TASK in tools:
         of_the_project.append(("agents", agents_for_the_model(folders, may_not_be_read)))
     parts += [SystemPart("rules", text, name) for name, text in of_the_project if text]
+    parts += of_servers
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
 
 
@@ -61,6 +70,7 @@ class PreludeInUse:
         tools: dict[str, Tool],
         make_tools: Callable[[], Mapping[str, Tool]],
         read_rules: ReadRulesNow,
+        servers: ServersTold,
         told: str = "",
     ) -> None:
         self._told = told
@@ -69,6 +79,7 @@ class PreludeInUse:
         self._tools = tools
         self._make_tools = make_tools
         self._read_rules = read_rules
+        self._servers = servers
 
     def use(self) -> None:
         """Logs the prelude where it is new or has changed."""
@@ -78,6 +89,7 @@ class PreludeInUse:
 
     async def use_as_foreseen(self, calibration: Calibration) -> None:
         """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
+        await self._servers.ready(begun=bool(self._conversation.projection.messages))
         now = self._changed()
         if now is not None:
             await self._conversation.foresee(now, calibration)
@@ -86,11 +98,21 @@ class PreludeInUse:
     def _changed(self) -> Prelude | None:
         """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
         the cache and all thinking."""
-        now = make_prelude(self._folders, self._tools, self._read_rules, self._told)
         before = self._conversation.projection.prelude
         begun = bool(self._conversation.projection.messages)
+        now = self._now(with_servers=self._knows_servers(before) if begun else self._servers.wanted)
         changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
         return now if changed else None
+
+    def _now(self, *, with_servers: bool) -> Prelude:
+        tools = self._tools if with_servers else {name: tool for name, tool in self._tools.items() if name not in OF_SERVERS}
+        has_servers = with_servers and tools.keys() >= OF_SERVERS  # a sub-agent has none
+        return make_prelude(self._folders, tools, self._read_rules, self._told, self._servers.parts() if has_servers else ())
+
+    @staticmethod
+    def _knows_servers(before: Prelude | None) -> bool:
+        """In the middle of an epoch the tools stay as they were, whatever is configured."""
+        return before is not None and any(tool.name in OF_SERVERS for tool in before.tools)
 
     def settings_changed(self) -> None:
         """The tools work by other settings from now on, and those that are gone cannot be called. The model is told with the next turn:
@@ -111,7 +133,7 @@ class PreludeInUse:
 
     def renew(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""
-        now = make_prelude(self._folders, self._tools, self._read_rules, self._told)
+        now = self._now(with_servers=self._servers.wanted)
         try:
             if now != self._conversation.projection.prelude:
                 self._conversation.append(now)

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 from ullage.session.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ullage.context.policy import Policy
     from ullage.installed_policies import Installed
 
 
@@ -53,6 +56,11 @@ def _installed() -> Installed:
     from ullage.installed_policies import installed
 
     return installed()
+
+
+def installed_by_name() -> Mapping[str, Policy]:
+    """Every policy that can be used. It loads all of them."""
+    return _installed().policies
 
 
 def _is_name(value: object) -> bool:
@@ -124,6 +132,12 @@ def _is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= 86_400
 
 
+def _is_percent(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_PERCENT
+
+
+_MOST_PERCENT = 20
+
 _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
     _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
@@ -157,6 +171,8 @@ _SETTINGS = (
     _Setting("agents.maxCost", "agents_max_cost", _is_dollars, "a number of dollars above 0"),
     _Setting("agents.maxTokens", "agents_max_tokens", _is_from(1_000, 1_000_000_000), "a whole number of tokens, at least 1000"),
     _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
+    _Setting("mcp.servers", "mcp_servers", lambda value: isinstance(value, dict), "an object with an MCP server under each name"),
+    _Setting("mcp.toolsInFull", "mcp_in_full", _is_percent, f"a number from 0 to {_MOST_PERCENT}"),
 )
 
 

@@ -27,6 +27,7 @@ from ullage.session.instructions.listing import Listed, listed_instructions
 from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
 from ullage.session.long_work import ROUND
 from ullage.session.parts import Parts, well
+from ullage.session.server_offers import called_prompt, hint_of, offered_prompts
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
 from ullage.session.timeline.items import Item, new_id
 from ullage.session.timeline.shown_entries import title_of
@@ -123,6 +124,11 @@ class Session(Parts):
         """The sub-agents that the project defines, as they are now."""
         return await asyncio.to_thread(agent_files, self._surroundings.folders, self.permits.reading())
 
+    def server_prompts(self) -> Sequence[tuple[str, str, str, str]]:
+        """The prompts of MCP servers: name, description, what can follow it, and the server."""
+        found = offered_prompts(self._surroundings.servers)
+        return [(name, prompt.description, hint_of(prompt), server) for name, prompt, server in found]
+
     @property
     def entries(self) -> Sequence[Logged]:
         """Its log, which grows; most of a long one is read where it is asked for."""
@@ -166,9 +172,12 @@ class Session(Parts):
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
             rules = self.permits.reading()
-            attachments = [await attach(ref, rules, around.files, around.editor, self._shelf, around.fetch_page) for ref in refs]
+            beside = (rules, around.files, around.editor, self._shelf, around.fetch_page, around.servers)
+            attachments = [await attach(ref, *beside) for ref in refs]
             if text.lstrip().startswith("/") and (command := called(text, await self.prompt_files())) is not None:
                 attachments.append(command)
+            elif text.lstrip().startswith("/") and (asked := await called_prompt(text, around.servers, self._shelf)) is not None:
+                attachments.append(asked)
             attachments += await self._at_events.prompted(text)
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)

@@ -83,6 +83,10 @@ class Settings:
     """`ullage.agents.maxCost`: dollars that the sub-agents of one turn may cost together."""
     agents_max_tokens: int = 2_000_000
     """`ullage.agents.maxTokens`: tokens of one sub-agent that are sent anew or written; what the prompt cache has does not count."""
+    mcp_servers: Mapping[str, object] = field(default_factory=dict[str, object])
+    """`ullage.mcp.servers`: MCP servers by name, as the user configured them; checked where they are used (`mcp_servers/configured.py`)."""
+    mcp_in_full: float = 0
+    """`ullage.mcp.toolsInFull`: percent of the model's window up to which tools of MCP servers stand before the messages in full."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
     shows_questions: bool = True

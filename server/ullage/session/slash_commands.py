@@ -14,6 +14,7 @@ from ullage.session.history.context_view import Query
 from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.listing import IN_FORCE
 from ullage.session.instructions.prompt_files import is_built_in
+from ullage.session.mcp_command import mcp_in_words
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
@@ -41,7 +42,7 @@ class Command:
     description: str
     hint: str = ""
     source: str = ""
-    """The file of the project that it stands in; empty for those of Ullage."""
+    """The file of the project that it stands in, or the MCP server that has it; empty for those of Ullage."""
 
 
 COMMANDS = (
@@ -54,6 +55,7 @@ COMMANDS = (
     Command("context", "Show what the context is made of"),
     Command("rules", "Show rules, skills and commands of the project, and which are in force"),
     Command("hooks", "Show hooks, and say which may run", "[allow|never|forget] [number]"),
+    Command("mcp", "Show the MCP servers, or turn one on or off", "[on|off|restart] [name]"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -204,6 +206,9 @@ async def offered_commands(session: Session | None) -> Sequence[Command]:
     own = () if session is None else await session.prompt_files()
     counting = (each for each in own if not each.trouble and not is_built_in(each.name))
     brought = [Command(each.name, each.description, each.hint, each.shown) for each in counting]
+    known = {each.name for each in brought}
+    of_servers = () if session is None else session.server_prompts()
+    brought += [Command(name, said, hint, f"MCP: {server}") for name, said, hint, server in of_servers if name not in known]
     return (*COMMANDS, *brought)
 
 
@@ -211,6 +216,10 @@ NO_RULES = (
     "This project has no rules files. Ullage reads AGENTS.md, CLAUDE.md with its imports, .claude/rules, .cursor/rules, .cursorrules, "
     ".clinerules, .github/copilot-instructions.md and .github/instructions."
 )
+
+
+async def _mcp(sessions: Sessions, _: Session, argument: str) -> Answer:
+    return Answer(await mcp_in_words(sessions, argument))
 
 
 async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
@@ -337,6 +346,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "context": _context,
     "rules": _rules,
     "hooks": _hooks,
+    "mcp": _mcp,
     "model": _model,
     "mode": _mode,
     "effort": _effort,

@@ -11,6 +11,7 @@ from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.mcp_servers.servers import Servers
 from ullage.models.model import ModelCard
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.changes.scanning import Scanner
@@ -82,6 +83,9 @@ class Surroundings:
     """What the user decided about hooks."""
     run_hook: RunHook = no_runner
     """Runs a hook that they allowed."""
+    servers: Servers | None = None
+    """The MCP servers of the workspace; None where there can be none. They work in the workspace folder, for sessions in worktrees, too."""
+
     worktree: Worktree | None = None
     """The worktree that these folders are of; None where they are those of the workspace."""
     home: Surroundings | None = None

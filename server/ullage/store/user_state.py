@@ -124,6 +124,18 @@ class UserState:
             others = {*_strings(state.get("web"))} - {str(workspace)}
             state["web"] = sorted({*others, str(workspace)} if on else others)
 
+    def mcp_choices(self, workspace: Path) -> dict[str, tuple[str, bool]]:
+        """What the user chose for MCP servers there: by name the fingerprint of a configuration, and whether it is on."""
+        kept = _section(_section(self._read(), "mcp"), str(workspace))
+        found = {name: (_section(kept, name).get("fingerprint"), _section(kept, name).get("on")) for name in kept}
+        return {name: (print_, on) for name, (print_, on) in found.items() if isinstance(print_, str) and isinstance(on, bool)}
+
+    def choose_mcp(self, workspace: Path, name: str, fingerprint: str, on: bool) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            chosen = _make_section(_make_section(state, "mcp"), str(workspace))
+            chosen[name] = {"fingerprint": fingerprint, "on": on}
+
     def is_confirmed_address(self, address: str) -> bool:
         """Whether the user wants the model to be asked there although only the environment names the address."""
         return address in _strings(self._read().get("addresses"))

@@ -61,6 +61,8 @@ def shown_rule(action: str, pattern: str, files: str = "") -> str:
         return f"connections to `{pattern}`"
     if action == "read":
         return f"reading of `{pattern}`"
+    if action == "mcp":
+        return f"calls of `{pattern}`"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
 
 

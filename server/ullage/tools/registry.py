@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 
 from ullage.context.entries import Logged
 from ullage.context.policies.memgpt import blocks_of
+from ullage.mcp_servers.servers import Servers
 from ullage.tools.ask_user import AskUser
 from ullage.tools.bash import Bash
+from ullage.tools.call_mcp_tool import CallMcpTool
 from ullage.tools.compact import Compact
 from ullage.tools.diagnostics import Diagnostics
 from ullage.tools.edit_file import EditFile
 from ullage.tools.list_files import ListFiles
+from ullage.tools.load_mcp_tools import LoadMcpTools
 from ullage.tools.media import Shelf
 from ullage.tools.memory import MemoryTool
 from ullage.tools.propose_plan import Plans, ProposePlan
@@ -61,6 +64,8 @@ class ToolDependencies:
     """Whether the user turned the web on for the workspace."""
     agents: Agents | None = None
     """The sub-agents that the session can call; None in a sub-agent."""
+    servers: Servers | None = None
+    """The MCP servers; None where there can be none."""
 
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
@@ -69,10 +74,13 @@ OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
 """Tools that a session has only under a policy whose engine wants them, by name."""
 
 
+OF_SERVERS = frozenset({"load_mcp_tools", "call_mcp_tool"})
+"""Tools that stand in the prefix only of sessions that begin where MCP servers are configured (`session/prelude.py`)."""
+
 TOOL_NAMES = frozenset(
     (
         *("read_file", "list_files", "search", "diagnostics", "todo", "propose_plan", "recall", "compact", "ask_user"),
-        *("write_file", "edit_file", "bash", "web_fetch", *OF_POLICIES),
+        *("write_file", "edit_file", "bash", "web_fetch", *OF_POLICIES, *OF_SERVERS),
     )
 )
 """What all of them are called: no tool of another program passes for one of them."""
@@ -86,6 +94,8 @@ def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozen
     policy in force comes with; a name that nobody knows gives no tool.
     """
     tools = _reading(dependencies) + (_acting(dependencies) if trusted else [])
+    if trusted and dependencies.servers is not None:
+        tools += [LoadMcpTools(dependencies.servers), CallMcpTool(dependencies.servers, dependencies.shelf)]
     tools += [make(dependencies) for name, make in OF_POLICIES.items() if name in wanted]
     if trusted and dependencies.web is not None and dependencies.web_is_on():
         tools.append(WebFetch(dependencies.web, dependencies.web_is_on))

@@ -24,7 +24,7 @@ from ullage.tools.command_lines.judge import Part
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
-AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan"]
+AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp"]
 """What kind of thing has to be allowed."""
 
 NeedAction: TypeAlias = AskedAction | Literal["read"]
@@ -69,9 +69,9 @@ class PermissionNeed:
     hosts: tuple[str, ...] = ()
     """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
     subject: str = ""
-    """What it is about, as rules are compared with it: the path of an edit, as it is shown."""
+    """What it is about, as rules are compared with it: the path of an edit, as it is shown; of a tool of a server, both names."""
     line: str = ""
-    """The line of a command."""
+    """The line of a command; of a tool of a server, its arguments as JSON."""
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
     judged: tuple[Part, ...] = ()

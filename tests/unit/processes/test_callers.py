@@ -15,6 +15,7 @@ ROOT = Path(ullage.__file__).parent
 ROOM = ROOT / "processes"
 
 CALLERS = {
+    ("mcp_servers/starting.py", "start_talking", Asker.MCP_SERVER),
     ("replay/file_work.py", "worker_pool", Asker.REPLAY),
     ("tools/process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
@@ -27,7 +28,7 @@ CALLERS = {
 }
 """Every place that has a program started, and who asks there."""
 
-STARTERS = {"start", "start_for_user", "worker_pool"}
+STARTERS = {"start", "start_for_user", "start_talking", "worker_pool"}
 
 FORBIDDEN_MODULES = {
     "subprocess",

@@ -14,7 +14,7 @@ from ullage.session.permissions.permits import SessionPermits
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.tools.rules.covering import Judging, Rule, check_rule, explanation_of, warning_about
-from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, path_pattern
+from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, mcp_pattern, path_pattern
 from ullage.tools.rules.refusing import is_refused
 from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, text
 from ullage.workspace.folders import OutsideWorkspace
@@ -45,7 +45,8 @@ class PastCall:
     @property
     def text(self) -> str:
         """It in one line, for the user."""
-        shown = visible_line(self.need.line or self.need.subject)
+        called = f"{self.need.subject} {self.need.line}" if self.need.action == "mcp" else self.need.line or self.need.subject
+        shown = visible_line(called)
         return shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}…"
 
 
@@ -159,6 +160,8 @@ def is_about(rule: Rule, need: PermissionNeed) -> bool:
             return path_pattern(rule.pattern).fullmatch(need.subject) is not None
         case "host":
             return any(host_matches(rule.pattern, host) for host in _hosts(need))
+        case "mcp":
+            return mcp_pattern(rule.pattern).fullmatch(need.subject) is not None
         case "read":
             return False
 
@@ -186,6 +189,7 @@ _NAMES = {
     "edit_file": ("path",),
     "read_file": ("path",),
     "web_fetch": ("url",),
+    "call_mcp_tool": ("server", "tool", "arguments"),
 }
 """What of a call's input says what it does, by tool."""
 

@@ -63,7 +63,7 @@ class SessionPermits:
     def allow(self, need: PermissionNeed) -> None:
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
-            if need.action in ("command", "edit", "host"):
+            if need.action in ("command", "edit", "host", "mcp"):
                 self.add(Rule(need.action, pattern, "workspace"))
 
     def add(self, rule: Rule) -> None:

@@ -312,6 +312,7 @@ class OpenSessions:
             around.web,
             around.remembered.web_is_on,
             self.agents.of(session_id) if role is None else None,
+            around.servers if role is None else None,
         )
         tools = build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
         if role is None or role.tools is None:

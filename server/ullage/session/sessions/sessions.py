@@ -22,6 +22,7 @@ from ullage.session.long_work import Background, call_in, patiently_at_once, wal
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.permissions.permits import WayOfAsking, way_of_asking
 from ullage.session.permissions.rules_kept import Remembered, RememberedForNow, RememberedInWorkspace
+from ullage.session.reading_settings import installed_by_name
 from ullage.session.session import Session
 from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
@@ -31,6 +32,7 @@ from ullage.session.sessions.forking import Fork, fork_session
 from ullage.session.sessions.open_sessions import OpenSessions
 from ullage.session.sessions.searching import Found, find
 from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
+from ullage.session.sessions.workspace_servers import OfClient, follow, workspace_servers
 from ullage.session.settings import OTHER_LOCATION, Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.shown_entries import one_line
@@ -73,10 +75,10 @@ class Sessions:
         show_progress: ShowProgress = nowhere,
         on_figures: Callable[[FiguresChanged], None] = lambda changed: None,
         editor_models: EditorModels = NO_EDITOR_MODELS,
+        of_client: OfClient | None = None,
     ) -> None:
-        """`remembered_session`: the id of one that the editor itself remembers for this workspace. `kept`: what is kept for these folders,
-        where it is open already; else it is opened here, which takes a while where something is to be recovered."""
-        self._find_policies = find_policies or _installed
+        """`remembered_session`: one that the editor remembers for this workspace. `kept`: what is kept here, where it is open already."""
+        self._find_policies = find_policies or installed_by_name
         self._tell_of_list = on_list_changed
         self._on_warning = on_warning
         self._background = Background()
@@ -96,6 +98,7 @@ class Sessions:
             keys, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted, editor_models
         )
         remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
+        self.servers = workspace_servers(known, user_state, of_client or OfClient())
         self._around = Surroundings(
             folders=known,
             editor=editor,
@@ -115,6 +118,7 @@ class Sessions:
             counts_of=self._models.counts_of,
             fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,
+            servers=self.servers,
         )
         self._on_figures = on_figures
         keep, figures = self._background.keep, OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
@@ -136,6 +140,7 @@ class Sessions:
         self._news.listen(lambda: call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()
+        self._background.keep(follow(self.servers, self._around.settings))
         self._events.watch()
 
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
@@ -158,6 +163,7 @@ class Sessions:
         own = [session for session in self._open if not self._open.agents.is_of_call(session.id)]
         await asyncio.gather(*(self._open.close(session) for session in own))  # each ends its sub-agents
         await self._background.close()
+        await self.servers.close()
         await self._models.close()
         self._kept.versions.close()
         self._kept.index.close()
@@ -168,10 +174,7 @@ class Sessions:
         return await self._brought.importable()
 
     async def import_sessions(self, *, as_mine: bool = False, of_gone: Path | None = None) -> Taken:
-        """Imports what lies in `.ullage` of the workspace, as somebody else's or the user's own, or the sessions of a folder that is gone.
-
-        Raises `SessionError`.
-        """
+        """Imports what lies in `.ullage` of the workspace, or the sessions of a folder that is gone. Raises `SessionError`."""
         taken = await (self._brought.take_in(as_mine=as_mine) if of_gone is None else self._brought.take_over(of_gone))
         self._list_changed()
         return taken
@@ -350,6 +353,7 @@ class Sessions:
                 self._open.choose_model(session)
         for session in self._open:
             session.settings_changed()
+        self._background.keep(follow(self.servers, settings))
 
     @property
     def unconfirmed_address(self) -> str:
@@ -394,10 +398,3 @@ class Sessions:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
         for events in (self._events, *(each.events for each in self.worktrees.surrounded)):
             events.document_changed(path, event, line)
-
-
-def _installed() -> Mapping[str, Policy]:
-    # Imported where somebody wants another policy than Ullage's own: it loads all of them.
-    from ullage.installed_policies import policies
-
-    return policies()

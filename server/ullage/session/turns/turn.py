@@ -28,6 +28,7 @@ from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
+from ullage.session.servers_told import ServersTold
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.session.timeline.updates import RetryInfo
@@ -115,6 +116,7 @@ class Turn:
         rules: RulesInForce,
         mode: ModeInForce,
         hooks: HooksAtEvents,
+        servers: ServersTold,
         take_steering: Callable[[], bool],
         retrying: Callable[[RetryInfo | None], None],
     ) -> None:
@@ -127,6 +129,7 @@ class Turn:
         self._rules = rules
         self._mode = mode
         self._hooks = hooks
+        self._servers = servers
         self._take_steering = take_steering
         self._retrying = retrying
         self._asked: Wanted | None = None
@@ -142,6 +145,9 @@ class Turn:
         mode = self._mode.notice()  # a compaction may have taken away what the model was told of it
         if mode is not None:
             self._conversation.append(mode)
+        servers = self._servers.notice()
+        if servers is not None:
+            self._conversation.append(servers)
 
     async def ask(self) -> AssistantReply:
         """One model call; its reply is logged. Where the prompt is too long it compacts and asks once more."""

@@ -33,6 +33,7 @@ from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse
+from ullage.session.servers_told import ServersTold
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, UserItem, new_id
 from ullage.session.timeline.shown_entries import of_prompt
@@ -181,6 +182,7 @@ class Turns:
         rules: RulesInForce,
         mode: ModeInForce,
         hooks: HooksAtEvents,
+        servers: ServersTold,
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
@@ -200,7 +202,7 @@ class Turns:
         self._show_running = show_running
         self._show_ended = show_ended
         self._make_turn = lambda: Turn(
-            conversation, surroundings, model, controller, calls, notices, rules, mode, hooks, queue.start_steering, show_running
+            conversation, surroundings, model, controller, calls, notices, rules, mode, hooks, servers, queue.start_steering, show_running
         )
         self.running: Turn | None = None
         """The turn that asks the model now."""

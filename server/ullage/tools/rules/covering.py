@@ -21,6 +21,7 @@ from ullage.tools.rules.patterns import (
     command_pattern,
     explained,
     host_matches,
+    mcp_pattern,
     path_pattern,
     warning_of,
 )
@@ -76,7 +77,7 @@ class AskedPart:
 class Proposal:
     """A pattern that would cover a part of the call, for the user to change."""
 
-    action: Literal["command", "edit", "host"]
+    action: Literal["command", "edit", "host", "mcp"]
     pattern: str
 
 
@@ -125,6 +126,8 @@ class Judging:
                 return self._edit(need)
             case "host":
                 return self._hosts(need)
+            case "mcp":
+                return self._mcp(need)
             case "read":
                 return Decision(True, (AskedPart(need.subject, "harmless", "it only reads"),))
             case _:
@@ -207,6 +210,13 @@ class Judging:
         asked = [part.text for part in found if part.standing == "asked"]
         return Decision(not asked, tuple(found), tuple(Proposal("host", host) for host in asked))
 
+    def _mcp(self, need: PermissionNeed) -> Decision:
+        """A tool of a server runs outside of the sandbox, whatever it says of itself."""
+        rule = next((rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)), None)
+        if rule is not None:
+            return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
+        return Decision(False, (AskedPart(need.subject, "asked", "what a server does is not seen"),), (Proposal("mcp", need.subject),))
+
     def _of(self, action: RuleAction) -> Sequence[Rule]:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]
 
@@ -249,6 +259,14 @@ def covers_host(pattern: str, host: str) -> bool:
     """Whether a rule for connections is about that host; one that cannot be read is about none."""
     try:
         return host_matches(pattern, host)
+    except BadPattern:
+        return False
+
+
+def covers_tool(pattern: str, tool: str) -> bool:
+    """Whether a rule is about that tool of a server; one that cannot be read is about none."""
+    try:
+        return mcp_pattern(pattern).fullmatch(tool) is not None
     except BadPattern:
         return False
 

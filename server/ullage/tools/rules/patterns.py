@@ -6,6 +6,7 @@
 - `exactly: LINE` is a whole line as it stands, also one that is not followed.
 - `harmless: NAME` and `runs: NAME` are what an earlier version kept: commands of that name, with words that are known to do no more.
 - Of an edit it is a path with `*`, `?` and `**`, as in settings of the editor. Of a connection it is a host, or `*.` before one.
+- Of a call of an MCP server it is `SERVER/TOOL`, where a `*` stands for any characters of the tool's name.
 
 A pattern that cannot be followed is refused with the reason, in words for the user.
 """
@@ -22,7 +23,7 @@ from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
 from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
-RuleAction: TypeAlias = Literal["command", "edit", "host", "read"]
+RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp"]
 """What a rule is about. Reading is free, so a rule for it can only refuse."""
 
 EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
@@ -229,6 +230,30 @@ def host_pattern(text: str) -> str:
     return f"*.{host}" if below else str(host)
 
 
+# Tools of MCP servers
+
+_MCP = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,47})/([A-Za-z0-9_./*-]{1,128})")
+
+
+@lru_cache(maxsize=2_000)
+def mcp_pattern(text: str) -> re.Pattern[str]:
+    """Which tools of a server it covers, each as `SERVER/TOOL`. Raises `BadPattern`."""
+    match = _MCP.fullmatch(text)
+    if match is None:
+        raise BadPattern("Write the name of the server and of the tool, such as `git/git_log`, or `git/*` for all of its tools")
+    return re.compile(re.escape(match[1]) + "/" + ".*".join(map(re.escape, match[2].split("*"))))
+
+
+def tools_in_words(text: str) -> str:
+    """Which tools a pattern is about."""
+    server, _, tool = text.partition("/")
+    if tool == "*":
+        return f"all tools of the MCP server `{server}`"
+    return (
+        f"tools of the MCP server `{server}` whose names fit `{tool}`" if "*" in tool else f"the tool `{tool}` of the MCP server `{server}`"
+    )
+
+
 # In words
 
 
@@ -241,6 +266,8 @@ def check_pattern(action: RuleAction, text: str) -> None:
             path_pattern(text)
         case "host":
             host_pattern(text)
+        case "mcp":
+            mcp_pattern(text)
         case "read":
             raise BadPattern("Files of the workspace are read without a question. A rule for reading can only refuse")
 
@@ -254,6 +281,8 @@ def explained(action: RuleAction, text: str) -> str:
         return f"Lets commands connect to every host below `{below}`, and pages be fetched from there."
     if action == "edit":
         return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
+    if action == "mcp":
+        return f"Lets the agent call {tools_in_words(text)}, with any arguments."
     read = command_pattern(text)
     if read.exact is not None:
         return "Runs just this line, as it stands."
@@ -284,6 +313,8 @@ def _command(text: str, read: CommandPattern) -> str:
 
 def warning_of(action: RuleAction, text: str) -> str:
     """What is wide about a pattern that may be a rule all the same; empty where nothing is."""
+    if action == "mcp" and text.endswith("/*"):
+        return "The server can add tools at any time. They are allowed, too."
     if action != "command":
         return "" if text not in ("**", "**/*") else "That is nearly everything in the workspace."
     read = command_pattern(text)

@@ -29,6 +29,7 @@ _ACTIONS: Mapping[RuleAction, str] = {
     "edit": "edits of files",
     "host": "connections",
     "read": "reading of files",
+    "mcp": "tools of MCP servers",
 }
 
 

@@ -35,7 +35,9 @@ from ullage.tools.rules.patterns import (
     command_pattern,
     files_in_words,
     host_matches,
+    mcp_pattern,
     path_pattern,
+    tools_in_words,
 )
 from ullage.tools.tool import PermissionNeed
 
@@ -70,6 +72,8 @@ def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
             case "host":
                 hosts = need.hosts or (need.parts if need.action == "host" else ())
                 return any(host_matches(pattern, host) for host in hosts)
+            case "mcp":
+                return need.action == "mcp" and mcp_pattern(pattern).fullmatch(need.subject) is not None
             case "read":
                 names = need.names if need.action == "command" else (need.subject,) if need.action in ("edit", "read") else ()
                 return any(refuses_reading(pattern, name) for name in names)
@@ -163,6 +167,8 @@ def explained_refusal(action: RuleAction, text: str) -> str:
         return f"Refuses edits of {files_in_words(text)}. Commands can still change them."
     if action == "read":
         return f"Refuses reading and editing {files_in_words(text)}, and commands that name them. What else commands read is not seen."
+    if action == "mcp":
+        return f"Refuses calls of {tools_in_words(text)}."
     read = command_pattern(text)
     if text.startswith(EXACTLY):
         return "Refuses just this line, as it stands."

@@ -1,0 +1,163 @@
+/** The MCP servers of the workspace: a list of them, and what the user does with one. What they are and do, the server of Ullage knows. */
+
+import * as vscode from "vscode";
+import { t } from "../l10n";
+import { confirm, tell } from "../notify";
+import type { McpServer } from "../protocol";
+import type { ServerConnection } from "../server/connection";
+import { labelText } from "../visible";
+import { newToTell, placeOf, STATE_ICONS, stateInWords, toldInWords, trustQuestion } from "./serversText";
+
+/** Where the editor keeps which configurations the user was told of. */
+const TOLD = "ullage.mcpTold";
+const MOST_TOLD = 200;
+
+/** Milliseconds in which changes count as one: several servers start at once. */
+const SETTLED = 700;
+
+interface Choice extends vscode.QuickPickItem {
+  run?: () => Promise<unknown>;
+}
+
+export class McpServers implements vscode.Disposable {
+  private readonly disposables: vscode.Disposable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly connection: ServerConnection,
+    private readonly memory: vscode.Memento,
+  ) {
+    this.disposables.push(
+      connection.onMcpChanged(() => {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => void this.tellOfNew(), SETTLED);
+      }),
+    );
+  }
+
+  /** Lists them. @throws Error with a message for the user. */
+  async show(): Promise<void> {
+    const { servers, problems } = await this.connection.request("ullage/mcp/list", {});
+    const rows = servers.map((server): Choice => ({
+      label: `$(${STATE_ICONS[server.state]}) ${labelText(server.name)}`,
+      description: labelText(stateInWords(server)),
+      detail: labelText([placeOf(server), server.shown ?? ""].filter(Boolean).join(" · ")),
+      run: () => this.showOne(server),
+    }));
+    const wrong = problems.map((problem): Choice => ({ label: `$(warning) ${labelText(problem)}` }));
+    const add: Choice[] = [
+      { label: "", kind: vscode.QuickPickItemKind.Separator },
+      {
+        label: `$(add) ${t("Add a server to your settings…")}`,
+        run: async () => vscode.commands.executeCommand("workbench.action.openSettings", "ullage.mcp.servers"),
+      },
+    ];
+    const chosen = await vscode.window.showQuickPick<Choice>([...rows, ...wrong, ...add], {
+      title: t("MCP servers"),
+      placeHolder:
+        rows.length === 0
+          ? t("None is configured: in your settings, in .mcp.json or in .vscode/mcp.json")
+          : t("Choose one to turn it on or off, to see its tools or its log"),
+      matchOnDescription: true,
+    });
+    await chosen?.run?.();
+  }
+
+  private async showOne(server: McpServer): Promise<void> {
+    const chosen = await vscode.window.showQuickPick<Choice>(this.choices(server), {
+      title: t("MCP server {name}", { name: labelText(server.name) }),
+      placeHolder: labelText(stateInWords(server)),
+    });
+    await chosen?.run?.();
+  }
+
+  private choices(server: McpServer): Choice[] {
+    const { name, state, kind, tools } = server;
+    const isOn = state !== "off" && state !== "untrusted";
+    const usable = kind != null;
+    const all: (Choice | false)[] = [
+      usable && !isOn && { label: `$(play) ${t("Turn on")}`, run: () => this.turnOn(server) },
+      usable && state === "sign_in" && { label: `$(sign-in) ${t("Sign in…")}`, run: () => this.signIn(name) },
+      usable && isOn && { label: `$(debug-restart) ${t("Restart")}`, run: () => this.connection.request("ullage/mcp/restart", { name }) },
+      usable && state !== "off" && { label: `$(circle-slash) ${t("Turn off")}`, run: () => this.turn(server, false) },
+      server.signedIn === true && {
+        label: `$(sign-out) ${t("Sign out")}`,
+        run: () => this.connection.request("ullage/mcp/signOut", { name }),
+      },
+      tools.length > 0 && { label: `$(tools) ${t("Show tools")}`, description: stateInWords(server), run: () => this.showTools(server) },
+      { label: `$(output) ${t("Show log")}`, run: () => this.showLog(name) },
+      { label: `$(go-to-file) ${t("Open the configuration")}`, description: placeOf(server), run: () => openConfiguration(server) },
+    ];
+    return all.filter((choice) => choice !== false);
+  }
+
+  private async turnOn(server: McpServer): Promise<void> {
+    const { title, detail, button } = trustQuestion(server);
+    if (!server.asks || (await confirm(title, detail, button))) {
+      await this.turn(server, true);
+    }
+  }
+
+  private async turn({ name, fingerprint }: McpServer, on: boolean): Promise<void> {
+    await this.connection.request("ullage/mcp/turn", { name, fingerprint, on });
+  }
+
+  private async signIn(name: string): Promise<void> {
+    await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: t("Sign in to {name} in your browser…", { name }), cancellable: true },
+      async (_, stop) => this.connection.request("ullage/mcp/signIn", { name }, stop),
+    );
+    void tell(t("You are signed in to the MCP server {name}.", { name }));
+  }
+
+  private async showTools({ name, tools }: McpServer): Promise<void> {
+    const items = tools.map((tool) => ({
+      label: `$(tools) ${labelText(tool.name)}`,
+      description: tool.readOnly === true ? t("only reads, says the server") : "",
+      detail: labelText(tool.description),
+    }));
+    await vscode.window.showQuickPick(items, {
+      title: t("Tools of the MCP server {name}", { name: labelText(name) }),
+      placeHolder: t("In the server's words. The agent loads a tool when it needs it"),
+      matchOnDetail: true,
+    });
+  }
+
+  private async showLog(name: string): Promise<void> {
+    const { text } = await this.connection.request("ullage/mcp/log", { name });
+    const document = await vscode.workspace.openTextDocument({ language: "log", content: text === "" ? t("Nothing was said yet.") : text });
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  /** Says once of each configuration that it is there and waits for the user. */
+  private async tellOfNew(): Promise<void> {
+    const listed = await this.connection.request("ullage/mcp/list", {}).catch(() => undefined);
+    const told = this.memory.get<string[]>(TOLD, []);
+    const found = newToTell(listed?.servers ?? [], told);
+    if (found.length === 0) {
+      return;
+    }
+    await this.memory.update(TOLD, [...told, ...found.map(({ fingerprint }) => fingerprint)].slice(-MOST_TOLD));
+    const show = t("Show servers");
+    if ((await tell(toldInWords(found), show)) === show) {
+      await vscode.commands.executeCommand("ullage.mcpServers");
+    }
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.disposables.forEach((each) => each.dispose());
+  }
+}
+
+async function openConfiguration({ source, file }: McpServer): Promise<void> {
+  if (file == null) {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "ullage.mcp.servers");
+    return;
+  }
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const folder = folders.find(({ name }) => file === `${name}/${source}`) ?? folders[0];
+  if (folder !== undefined) {
+    await vscode.window.showTextDocument(vscode.Uri.joinPath(folder.uri, ...source.split("/")));
+  }
+}

@@ -1,0 +1,269 @@
+"""Which MCP servers somebody has configured, and how each is reached: read from files of the workspace and from the user's settings.
+
+Three places, in the forms that other programs have: the setting `ullage.mcp.servers`, `.mcp.json` (`mcpServers`) and `.vscode/mcp.json`
+(`servers`). All of it is checked here. What cannot be used says why, in words for the user. A file of the workspace is not the user's word:
+nothing of it is started before they trust it (`trust.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from ullage.mcp_servers.commented_json import NotJson, read_commented
+from ullage.workspace.regular_files import open_regular
+
+Source: TypeAlias = Literal["settings", ".mcp.json", ".vscode/mcp.json"]
+
+FILES: tuple[tuple[Source, str], ...] = ((".mcp.json", "mcpServers"), (".vscode/mcp.json", "servers"))
+"""The files in each workspace folder, and where in them the servers stand."""
+
+MOST_SERVERS = 50
+MOST_BYTES = 500_000
+"""Of a file; these have a few hundred."""
+
+MOST_WORDS, LONGEST_WORD = 200, 8_000
+"""Arguments, variables and headers of one server."""
+
+LEAST_SECONDS, MOST_SECONDS = 1, 3_600
+CALL_SECONDS = 300.0
+"""How long a call may take where nothing else is configured. A user can stop a call at any time."""
+
+_SETTINGS = "the settings"
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
+
+_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stdio:
+    """A program that is talked with over its standard input and output. Variables are filled in."""
+
+    command: str
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    folder: Path = Path()
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """A service that is reached over HTTP."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def host(self) -> str:
+        """As the user is asked about it."""
+        return urlsplit(self.url).netloc.rpartition("@")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """One server as somebody configured it."""
+
+    name: str
+    source: Source
+    file: str
+    """Where it stands, as the user knows it; empty for the settings."""
+    reached: Stdio | Http | None
+    """None where it cannot be used."""
+    fingerprint: str = ""
+    """Changes with anything in its configuration, variables not filled in."""
+    trouble: str = ""
+    """Why it cannot be used, in words for the user; empty where it can."""
+    seconds: float = CALL_SECONDS
+    """How long a call may take."""
+    off: bool = False
+    """Whether its configuration says that it is not to be started."""
+
+    @property
+    def shown(self) -> str:
+        """The command or the address, with variables filled in but for those that may hold a secret: in a line for the user."""
+        if isinstance(self.reached, Http):
+            return self.reached.url
+        return "" if self.reached is None else " ".join((self.reached.command, *map(_quoted, self.reached.args)))
+
+
+class _Wrong(Exception):
+    """It cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What variables stand for."""
+
+    folder: Path
+    """The workspace folder."""
+    environment: Mapping[str, str]
+    home: Path
+
+
+def configured(
+    roots: Sequence[Path], settings: Mapping[str, object], environment: Mapping[str, str], home: Path
+) -> tuple[tuple[Configured, ...], tuple[str, ...]]:
+    """All servers, those of the settings first, and what is wrong with whole files. Of two of one name the first counts, and the other says
+    so. Reads files: for another thread."""
+    found: list[Configured] = []
+    problems: list[str] = []
+    for each in _all(roots, settings, environment, home, problems):
+        first = next((other for other in found if other.name == each.name), None)
+        if first is not None:
+            place, other = each.file or _SETTINGS, first.file or _SETTINGS
+            problems.append(f"The MCP server {each.name} of {place} is left out: {other} has one of the same name")
+        elif len(found) < MOST_SERVERS:
+            found.append(each)
+        else:
+            problems.append(f"Only the first {MOST_SERVERS} MCP servers are used")
+            break
+    return tuple(found), tuple(problems)
+
+
+def _all(
+    roots: Sequence[Path], settings: Mapping[str, object], environment: Mapping[str, str], home: Path, problems: list[str]
+) -> Iterator[Configured]:
+    yield from _servers(settings, "settings", "", Places(roots[0] if roots else home, environment, home))
+    for root in roots:
+        for source, key in FILES:
+            file = root / source
+            shown = source if root == roots[0] else f"{root.name}/{source}"
+            try:
+                with open_regular(file) as opened:
+                    text = opened.read(MOST_BYTES + 1)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                problems.append(f"{shown} cannot be read: {error.strerror or error}")
+                continue
+            try:
+                if len(text) > MOST_BYTES:
+                    raise NotJson(f"it has more than {MOST_BYTES:,} bytes")
+                whole = read_commented(text.decode("utf-8"))
+            except (NotJson, UnicodeDecodeError) as error:
+                problems.append(f"{shown} is not used: {error}")
+                continue
+            servers = whole.get(key) if isinstance(whole, dict) else None
+            if not isinstance(servers, dict):
+                problems.append(f"{shown} names no MCP servers: they stand in an object `{key}`")
+                continue
+            yield from _servers(cast("dict[str, object]", servers), source, shown, Places(root, environment, home))
+
+
+def _servers(servers: Mapping[str, object], source: Source, file: str, places: Places) -> Iterator[Configured]:
+    for name, value in servers.items():
+        fingerprint = hashlib.sha256(
+            json.dumps([source, str(places.folder), name, value], sort_keys=True, default=str).encode("utf-8", "replace")
+        ).hexdigest()[:32]
+        try:
+            if NAME.fullmatch(name) is None:
+                raise _Wrong("its name has other characters than letters, digits, `.`, `_` and `-`, or more than 48")
+            yield _server(name, value, source, file, fingerprint, places)
+        except _Wrong as wrong:
+            shown = "".join(filter(str.isprintable, name))[:48] or "?"
+            yield Configured(shown, source, file, None, fingerprint, str(wrong))
+
+
+def _server(name: str, value: object, source: Source, file: str, fingerprint: str, places: Places) -> Configured:
+    if not isinstance(value, dict):
+        raise _Wrong("its configuration is no object")
+    given = cast("dict[str, object]", value)
+    kind = given.get("type", given.get("transport"))
+    url, command = given.get("url", given.get("serverUrl")), given.get("command")
+    if (url is None) == (command is None):
+        raise _Wrong("it needs either a `command` or a `url`")
+    if kind in ("sse", "ws"):
+        raise _Wrong(f"its type is `{kind}`, an older way over HTTP that Ullage does not speak; most services offer `http` as well")
+    if kind is not None and kind not in (("stdio",) if url is None else ("http", "streamable-http", "streamableHttp")):
+        raise _Wrong("its `type` does not fit; there is `stdio` with a `command` and `http` with a `url`")
+    seconds = given.get("timeout", CALL_SECONDS)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+        raise _Wrong(f"its `timeout` must be a number of seconds from {LEAST_SECONDS} to {MOST_SECONDS}")
+    off = given.get("disabled") is True or given.get("enabled") is False
+    reached = _stdio(given, places) if url is None else _http(given, url, places)
+    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off)
+
+
+def _stdio(given: Mapping[str, object], places: Places) -> Stdio:
+    command = _filled(_text(given.get("command"), "command"), places).strip()
+    if not command:
+        raise _Wrong("its `command` is empty")
+    if given.get("envFile") is not None:
+        raise _Wrong("it names an `envFile`, which Ullage does not read; write the variables into `env`")
+    args = given.get("args", [])
+    if not isinstance(args, list) or len(cast("list[object]", args)) > MOST_WORDS:
+        raise _Wrong(f"its `args` must be a list of at most {MOST_WORDS} texts")
+    words = tuple(_filled(_text(each, "args"), places) for each in cast("list[object]", args))
+    folder = places.folder / Path(_filled(_text(given.get("cwd", "."), "cwd"), places)).expanduser()
+    return Stdio(command, words, _texts(given, "env", places), folder)
+
+
+def _http(given: Mapping[str, object], url: object, places: Places) -> Http:
+    address = _filled(_text(url, "url"), places).strip()
+    parts = urlsplit(address) if address.isprintable() and " " not in address else None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _Wrong("its `url` must begin with `https://` or `http://`")
+    if parts.username or parts.password:
+        raise _Wrong("its `url` has a name or a password in it; use `headers`")
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise _Wrong("its `url` must begin with `https://`, unless it is on this machine")
+    headers = _texts(given, "headers", places)
+    if any(not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or not value.isprintable() for name, value in headers.items()):
+        raise _Wrong("its `headers` have a name or a value that no header can have")
+    return Http(address, headers)
+
+
+def _texts(given: Mapping[str, object], key: str, places: Places) -> dict[str, str]:
+    value = given.get(key, {})
+    if not isinstance(value, dict) or len(cast("dict[str, object]", value)) > MOST_WORDS:
+        raise _Wrong(f"its `{key}` must be an object of at most {MOST_WORDS} texts")
+    found: dict[str, str] = {}
+    for name, each in cast("dict[str, object]", value).items():
+        if each is None:
+            continue
+        if not name or not name.isprintable() or "=" in name:
+            raise _Wrong(f"its `{key}` has a name that cannot be")
+        found[name] = _filled(_text(str(each) if isinstance(each, int | float) else each, key), places)
+    return found
+
+
+def _text(value: object, key: str) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_WORD or "\0" in value:
+        raise _Wrong(f"its `{key}` must be text of at most {LONGEST_WORD:,} characters")
+    return value
+
+
+def _filled(text: str, places: Places) -> str:
+    """With what its variables stand for, as VS Code (`${env:X}`, `${workspaceFolder}`) and others (`${X}`, `${X:-default}`) write them."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        if name in ("workspaceFolder", "workspaceRoot"):
+            return str(places.folder)
+        if name == "workspaceFolderBasename":
+            return places.folder.name
+        if name in ("userHome", "HOME"):
+            return str(places.home)
+        if name in ("/", "pathSeparator"):
+            return "\\" if "\\" in str(places.folder) else "/"
+        if name.startswith("input:"):
+            raise _Wrong(f"it asks for input with `{match[0][:60]}`, which Ullage does not do; use an environment variable")
+        variable, _, default = name.removeprefix("env:").partition(":-")
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
+            raise _Wrong(f"it has a variable that Ullage does not know: `{match[0][:60]}`")
+        found = places.environment.get(variable)
+        if found is None and ":-" not in name:
+            raise _Wrong(f"it needs the environment variable `{variable}`, which is not set where the server of Ullage runs")
+        return default if found is None else found
+
+    return _VARIABLE.sub(value, text)
+
+
+def _quoted(word: str) -> str:
+    return word if word and not re.search(r"[\s\"'$`\\]", word) else json.dumps(word, ensure_ascii=False)

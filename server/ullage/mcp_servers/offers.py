@@ -1,0 +1,179 @@
+"""What an MCP server offers: tools, prompts and resources, as values, checked where they come in.
+
+All of it is the server's word. Names are short and plain, or the thing is left out; texts are cut; characters that nobody sees are written
+out where they are shown (`context/quoting.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from ullage.context.blocks import Json
+
+if TYPE_CHECKING:  # takes long to import
+    import mcp_types
+
+MOST_TOOLS, MOST_PROMPTS, MOST_RESOURCES = 300, 100, 500
+"""Of one server; what comes behind them is left out, and the log says so."""
+
+DESCRIPTION_CHARACTERS = 4_000
+"""Of a tool: what is longer is cut."""
+
+LINE_CHARACTERS = 300
+"""Of what stands in a list."""
+
+SCHEMA_CHARACTERS = 40_000
+"""A tool with a longer schema is left out: it would take a tenth of a window by itself."""
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
+"""As the protocol advises, with a slash, which some servers have."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """One tool of a server."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json] = field(compare=False)
+    schema_text: str
+    """The same as JSON."""
+    read_only: bool = False
+    """Whether the server says that it changes nothing. Nothing is allowed for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptArgument:
+    """What a prompt takes."""
+
+    name: str
+    description: str
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedPrompt:
+    """A prompt that the user can call."""
+
+    name: str
+    description: str
+    arguments: tuple[PromptArgument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedResource:
+    """A text or a file that the user can attach."""
+
+    uri: str
+    name: str
+    description: str
+    mime: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """All that a server offers."""
+
+    tools: tuple[OfferedTool, ...] = ()
+    prompts: tuple[OfferedPrompt, ...] = ()
+    resources: tuple[OfferedResource, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What could not be taken, each in words for the log."""
+
+
+def tools_of(listed: Sequence[mcp_types.Tool]) -> tuple[tuple[OfferedTool, ...], list[str]]:
+    """The tools that can be used, and why others cannot. Of two of one name the first counts."""
+    found: dict[str, OfferedTool] = {}
+    left_out: list[str] = []
+    for tool in listed[:MOST_TOOLS]:
+        schema = json.dumps(tool.input_schema, ensure_ascii=False, separators=(",", ":"))
+        if _NAME.fullmatch(tool.name) is None:
+            left_out.append(f"a tool is left out, since its name is none: {tool.name[:100]!r}")
+        elif tool.name in found:
+            left_out.append(f"the tool {tool.name} is listed twice; the first one counts")
+        elif len(schema) > SCHEMA_CHARACTERS:
+            left_out.append(f"the tool {tool.name} is left out: its schema has {len(schema):,} characters")
+        else:
+            says = tool.annotations is not None and tool.annotations.read_only_hint is True
+            found[tool.name] = OfferedTool(tool.name, _cut(tool.description or ""), tool.input_schema, schema, says)
+    return tuple(found.values()), [*left_out, *_beyond("tools", len(listed), MOST_TOOLS)]
+
+
+def prompts_of(listed: Sequence[mcp_types.Prompt]) -> tuple[tuple[OfferedPrompt, ...], list[str]]:
+    """The same of prompts."""
+    found: dict[str, OfferedPrompt] = {}
+    left_out: list[str] = []
+    for prompt in listed[:MOST_PROMPTS]:
+        if _NAME.fullmatch(prompt.name) is None or prompt.name in found:
+            left_out.append(f"a prompt is left out, since its name is none or there twice: {prompt.name[:100]!r}")
+            continue
+        arguments = [
+            PromptArgument(each.name[:60], line_of(each.description or ""), each.required is True) for each in prompt.arguments or ()
+        ]
+        found[prompt.name] = OfferedPrompt(prompt.name, line_of(prompt.description or prompt.title or ""), tuple(arguments[:20]))
+    return tuple(found.values()), [*left_out, *_beyond("prompts", len(listed), MOST_PROMPTS)]
+
+
+def resources_of(listed: Sequence[mcp_types.Resource]) -> tuple[tuple[OfferedResource, ...], list[str]]:
+    """The same of resources."""
+    found: dict[str, OfferedResource] = {}
+    left_out: list[str] = []
+    for resource in listed[:MOST_RESOURCES]:
+        uri = str(resource.uri)
+        if not uri.isprintable() or len(uri) > 2_000:
+            left_out.append(f"a resource is left out, since its address is none: {uri[:100]!r}")
+            continue
+        found.setdefault(
+            uri,
+            OfferedResource(
+                uri, line_of(resource.title or resource.name), line_of(resource.description or ""), line_of(resource.mime_type or "")
+            ),
+        )
+    return tuple(found.values()), [*left_out, *_beyond("resources", len(listed), MOST_RESOURCES)]
+
+
+def line_of(text: str) -> str:
+    """In one line, without characters that cannot be seen: it stands in menus and lists."""
+    return " ".join("".join(filter(str.isprintable, word)) for word in text[: 4 * LINE_CHARACTERS].split())[:LINE_CHARACTERS]
+
+
+def first_sentence(text: str, most: int) -> str:
+    """The beginning of a description, as it stands in the index: its first sentence, or what fits."""
+    line = line_of(text)
+    sentence = re.split(r"(?<=[.!?])\s", line, maxsplit=1)[0].rstrip(".")
+    if len(sentence) <= most:
+        return sentence
+    return f"{sentence[: most - 1].rsplit(' ', 1)[0].rstrip(' ,;:')}…"
+
+
+def problem_of(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> str:
+    """Why the arguments do not fit the schema of a tool, in words for the model; empty where they do. For another thread.
+
+    The schema is another's: it is interpreted and not compiled into code, and it loads nothing from elsewhere.
+    """
+    import jsonschema
+    from jsonschema.exceptions import best_match
+    from referencing import Registry
+
+    chosen = cast("type[jsonschema.Draft202012Validator]", jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator))
+    try:
+        validator = chosen(cast("dict[str, object]", schema), registry=Registry())
+        error = best_match(validator.iter_errors(arguments))
+    except Exception:  # noqa: BLE001 - whatever a schema does wrong, the call is the server's to judge
+        return ""
+    if error is None:
+        return ""
+    where = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in error.absolute_path)
+    return f"`arguments{where}`: {str(error.message)[:500]}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= DESCRIPTION_CHARACTERS else f"{text[:DESCRIPTION_CHARACTERS]}…"
+
+
+def _beyond(what: str, count: int, most: int) -> Iterable[str]:
+    return [f"only the first {most} are used: {what}"] if count > most else []

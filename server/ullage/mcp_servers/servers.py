@@ -1,0 +1,320 @@
+"""All MCP servers of a workspace: which are configured, which the user allowed and wants, and the connections to them.
+
+What comes from a workspace is started after the user trusted exactly that configuration; what is reached over HTTP after they turned it on
+for this workspace. Both choices are the user's state and name the configuration by its fingerprint, so an edited file asks anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ullage.context.blocks import Json
+from ullage.mcp_servers.configured import Configured, Http, configured
+from ullage.mcp_servers.connection import Connection, Reach, ServerFailed, State
+from ullage.mcp_servers.index import Listed
+from ullage.mcp_servers.offers import OfferedTool, Offers
+from ullage.mcp_servers.results import Answered
+from ullage.mcp_servers.server_log import ServerLog
+from ullage.mcp_servers.services import REQUEST_SECONDS, Services
+from ullage.mcp_servers.sign_in import SIGN_IN_SECONDS
+from ullage.mcp_servers.starting import Programs
+
+WAIT_SECONDS = 5.0
+"""How long the first prompt of a session waits for servers that are just starting, so that their tools stand in the index."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the user chose for a server: that configuration, and whether it is on."""
+
+    fingerprint: str
+    on: bool
+
+
+class Choices(Protocol):
+    """The user's choices for this workspace."""
+
+    def chosen(self) -> Mapping[str, Choice]:
+        """By the name of the server."""
+        ...
+
+    def choose(self, name: str, choice: Choice) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        ...
+
+
+class ChoicesForNow:
+    """Choices where there is no workspace folder to remember them for."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[str, Choice] = {}
+
+    def chosen(self) -> Mapping[str, Choice]:
+        """Those since the process began."""
+        return self._chosen
+
+    def choose(self, name: str, choice: Choice) -> None:
+        """From now on."""
+        self._chosen[name] = choice
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A server as a list shows it."""
+
+    server: Configured
+    state: State
+    why: str
+    offers: Offers
+    asks: bool
+    """Whether the user has not decided about it yet."""
+    signed_in: bool = False
+
+
+class NoSuchServer(Exception):
+    """There is no server of that name; the message says which there are."""
+
+
+class Servers:
+    """The servers. `changed` is called when there is something new to show."""
+
+    def __init__(
+        self,
+        roots: Callable[[], Sequence[Path]],
+        choices: Choices,
+        programs: Programs,
+        services: Services,
+        environment: Mapping[str, str],
+        home: Path,
+        changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._roots = roots
+        self._choices = choices
+        self._programs = programs
+        self._services = services
+        self._signed_in: set[str] = set()
+        self._environment = environment
+        self._home = home
+        self.changed = changed
+        self._settings: Mapping[str, object] = {}
+        self._trusted = False
+        self._configured: tuple[Configured, ...] = ()
+        self.problems: tuple[str, ...] = ()
+        self._connections: dict[str, Connection] = {}
+        self._logs: dict[str, ServerLog] = {}
+        self._looking = asyncio.Lock()
+        self._is_closed = False
+
+    @property
+    def any_configured(self) -> bool:
+        """Whether somebody configured a server that the user has not turned off."""
+        return self._trusted and any(self._state(each) != "off" for each in self._configured)
+
+    async def look(self, settings: Mapping[str, object] | None = None, *, trusted: bool | None = None) -> None:
+        """Reads the configuration again, and starts and ends what that asks for. In a workspace without trust there are no servers."""
+        async with self._looking:
+            self._settings = self._settings if settings is None else settings
+            self._trusted = self._trusted if trusted is None else trusted
+            roots = tuple(self._roots())
+            found = await asyncio.to_thread(configured, roots, self._settings, self._environment, self._home) if self._trusted else ((), ())
+            before = self._configured, self.problems
+            self._configured, self.problems = found
+            await self._follow()
+        if before != found:
+            self.changed()
+
+    async def _follow(self) -> None:
+        wanted = {each.name: each for each in self._configured if self._wanted(each)} if not self._is_closed else {}
+        for name, connection in [*self._connections.items()]:
+            if name not in wanted or connection.server.fingerprint != wanted[name].fingerprint or connection.server != wanted[name]:
+                await self._end(name)
+        for name, server in wanted.items():
+            if name not in self._connections:
+                await self._look_for_tokens(server)
+                self._begin(server)
+
+    def _begin(self, server: Configured, start_seconds: float | None = None) -> Connection:
+        reach: Reach = self._services.reach if isinstance(server.reached, Http) else self._programs.reach
+        made = Connection(server, reach, self._roots, self.log(server.name), self.changed, start_seconds)
+        self._connections[server.name] = made
+        return made
+
+    async def _look_for_tokens(self, server: Configured) -> None:
+        if isinstance(server.reached, Http) and await self._services.tokens(server).there:
+            self._signed_in.add(server.name)
+        else:
+            self._signed_in.discard(server.name)
+
+    async def _end(self, name: str) -> None:
+        connection = self._connections.pop(name, None)
+        if connection is not None:
+            await connection.close()
+
+    def _wanted(self, server: Configured) -> bool:
+        return self._state(server) not in ("off", "untrusted") and server.reached is not None
+
+    def _state(self, server: Configured) -> State:
+        """What the user says of it; `starting` where they allow it."""
+        if server.reached is None:
+            return "failed"
+        choice = self._choices.chosen().get(server.name)
+        if choice is not None and choice.fingerprint == server.fingerprint:
+            return "starting" if choice.on else "off"
+        if server.source == "settings" and not isinstance(server.reached, Http):  # the user's own words
+            return "off" if server.off else "starting"
+        return "off" if server.off else "untrusted"
+
+    # What the user sees and does
+
+    def shown(self) -> list[Shown]:
+        """All that are configured."""
+        return [self._shown(each) for each in self._configured]
+
+    def _shown(self, server: Configured) -> Shown:
+        connection = self._connections.get(server.name)
+        if connection is not None:
+            return Shown(server, connection.state, connection.why, connection.offers, False, server.name in self._signed_in)
+        state = self._state(server)
+        return Shown(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
+
+    def log(self, name: str) -> ServerLog:
+        """What that server said."""
+        return self._logs.setdefault(name, ServerLog())
+
+    async def turn(self, name: str, fingerprint: str, *, on: bool) -> None:
+        """The user allows that configuration of a server, or turns it off. Raises `NoSuchServer` where it has another one by now,
+        `StoreFailed`."""
+        server = self._named(name)
+        if server.fingerprint != fingerprint:
+            raise NoSuchServer(f"The configuration of the MCP server {name} has changed. Look at it again")
+        self._choices.choose(name, Choice(fingerprint, on))
+        async with self._looking:
+            await self._follow()
+        self.changed()
+
+    async def restart(self, name: str) -> None:
+        """Ends a server and starts it again. Raises `NoSuchServer`."""
+        self._named(name)
+        async with self._looking:
+            await self._end(name)
+        await self.look()
+        self.changed()
+
+    def log_of(self, name: str) -> str:
+        """What is kept of what a server said. Raises `NoSuchServer`."""
+        return self.log(self._named(name).name).text
+
+    async def sign_in(self, name: str) -> None:
+        """Has the user sign in to a service in their browser. Raises `NoSuchServer`, `ServerFailed` where nothing came of it."""
+        server = self._named(name)
+        if not isinstance(server.reached, Http) or not self._wanted(server):
+            raise NoSuchServer(f"The MCP server {name} is no service that is turned on, so there is nothing to sign in to")
+        if name in self._services.signing_in:
+            raise ServerFailed("You are signing in there already. Go on in the browser")
+        self._services.signing_in.add(name)
+        try:
+            async with self._looking:
+                await self._end(name)
+                connection = self._begin(server, SIGN_IN_SECONDS + REQUEST_SECONDS)
+            await connection.settled()
+            if connection.state != "running":
+                raise ServerFailed(f"Signing in to the MCP server {name} failed: {connection.why}")
+            await self._look_for_tokens(server)
+        except BaseException:
+            self._services.signing_in.discard(name)
+            async with self._looking:
+                await self._end(name)
+                await self._follow()  # with what was there before
+            raise
+        finally:
+            self._services.signing_in.discard(name)
+            self.changed()
+
+    async def sign_out(self, name: str) -> None:
+        """Forgets the sign-in. Raises `NoSuchServer`."""
+        await self._services.tokens(self._named(name)).forget()
+        await self.restart(name)
+
+    def _named(self, name: str) -> Configured:
+        found = next((each for each in self._configured if each.name == name), None)
+        if found is None:
+            names = ", ".join(each.name for each in self._configured) or "none"
+            raise NoSuchServer(f"There is no MCP server {name}. There is: {names}")
+        return found
+
+    # What the agent uses
+
+    async def settled(self, seconds: float = WAIT_SECONDS) -> None:
+        """Waits for those that are just starting for the first time, at most so long."""
+        waiting = [asyncio.ensure_future(each.settled()) for each in self._connections.values() if not each.has_listed]
+        if waiting:
+            _, late = await asyncio.wait(waiting, timeout=seconds)
+            for each in late:
+                each.cancel()
+
+    def listed(self) -> list[Listed]:
+        """Those that the agent can use, as the index has them. One that is started again is still among them."""
+        found: list[Listed] = []
+        for server in self._configured:
+            connection = self._connections.get(server.name)
+            if connection is not None and connection.state not in ("failed", "sign_in"):
+                found.append(Listed(server.name, connection.offers.tools, connection.has_listed))
+        return found
+
+    def tool(self, server: str, name: str) -> OfferedTool:
+        """That tool. Raises `NoSuchServer` with what there is, in words for the model."""
+        tools = self._connected(server).offers.tools
+        found = next((tool for tool in tools if tool.name == name), None)
+        if found is None:
+            raise NoSuchServer(
+                f"The MCP server {server} has no tool {name}. Its tools are: {', '.join(tool.name for tool in tools) or 'none'}"
+            )
+        return found
+
+    def instructions(self, server: str) -> str:
+        """What a server says of its use."""
+        connection = self._connections.get(server)
+        return "" if connection is None else connection.instructions
+
+    def prompts(self) -> list[tuple[str, Offers]]:
+        """What the servers offer to the user, by name."""
+        return [(name, each.offers) for name, each in self._connections.items() if each.state == "running"]
+
+    async def call(self, server: str, tool: str, arguments: dict[str, Json], progress: Callable[[str], None]) -> Answered:
+        """Has a tool called. A server that was given up is tried once more. Raises `NoSuchServer`, `ServerFailed`."""
+        connection = self._connected(server)
+        if connection.state == "failed":
+            await self.restart(server)
+            connection = self._connected(server)
+        if connection.state in ("starting", "waiting"):
+            await connection.settled()
+        return await connection.call(tool, arguments, progress)
+
+    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> Answered:
+        """What a prompt says. Raises `NoSuchServer`, `ServerFailed`."""
+        return await self._connected(server).prompt(name, arguments)
+
+    async def resource(self, server: str, uri: str) -> Answered:
+        """What a resource says. Raises `NoSuchServer`, `ServerFailed`."""
+        return await self._connected(server).resource(uri)
+
+    def _connected(self, name: str) -> Connection:
+        connection = self._connections.get(name)
+        if connection is None:
+            there = ", ".join(self._connections) or "none"
+            raise NoSuchServer(f"There is no MCP server {name} that is turned on. There is: {there}")
+        return connection
+
+    async def close(self) -> None:
+        """Ends all of them."""
+        self._is_closed = True
+        async with self._looking:
+            await asyncio.gather(*(each.close() for each in self._connections.values()))
+            self._connections.clear()
+
+
+__all__ = ["Choice", "Choices", "ChoicesForNow", "NoSuchServer", "ServerFailed", "Servers", "Shown"]
