@@ -49,7 +49,6 @@ export class Launch implements ServerLaunch {
   /** In a corner of their own: the server names each, and no name reaches another secret, such as the API key. */
   get secrets(): Secrets {
     const { secrets } = this.context;
-    const inCorner = (key: string) => `ullage.server:${key}`;
     return {
       get: (key) => secrets.get(inCorner(key)),
       store: (key, value) => secrets.store(inCorner(key), value),
@@ -221,4 +220,8 @@ async function candidatesOfEditor(log: (line: string) => void): Promise<PythonCa
 
 async function activate<Api>(id: string): Promise<Api | undefined> {
   return vscode.extensions.getExtension<Api>(id)?.activate();
+}
+
+function inCorner(key: string): string {
+  return `ullage.server:${key}`;
 }

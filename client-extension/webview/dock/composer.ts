@@ -1,7 +1,7 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { t } from "../../src/l10n";
-import type { AttachmentRef, ForkPrompt, McpServer } from "../../src/protocol";
+import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
 import { isQuestion } from "../../src/session/approvals";
 import type { Actions } from "../actions";
 import { element, iconButton } from "../dom";
@@ -9,7 +9,7 @@ import type { SessionView } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
 import { Choices, modeAfter } from "./choices";
-import { asMention, isPageAddress, type Mention, mentionsFor, NamedPages, resourcesFor, typedAfterAt, withMention } from "./mentions";
+import { asMention, isPageAddress, type Mention, mentionsFor, NamedPages, OfferedResources, typedAfterAt, withMention } from "./mentions";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand, typedAfterSlash } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
 
@@ -25,9 +25,6 @@ export interface ComposerHost {
   refuse(message: string): void;
   remember(draft: string, attached: readonly Attachment[]): void;
 }
-
-/** Milliseconds for which the list of MCP servers is good enough for the menu. */
-const SERVERS_KEPT = 5_000;
 
 export class Composer {
   readonly element: HTMLElement;
@@ -47,8 +44,7 @@ export class Composer {
   private session: SessionView | undefined;
   private online = false;
   private readonly pages = new NamedPages();
-  private servers: Promise<readonly McpServer[]> = Promise.resolve([]);
-  private serversAt = 0;
+  private readonly resources = new OfferedResources(async () => (await this.host.actions.ask("ullage/mcp/list", {})).servers);
   /** How many prompts were sent for which pages are being fetched. */
   private fetching = 0;
   private lastQuery = 0;
@@ -318,17 +314,12 @@ export class Composer {
       return;
     }
     this.menu.show(completions);
-    const resources = mention === undefined ? [] : await this.resourceCompletions(mention);
-    const isAsShown = typedAfterAt(this.box.value.slice(0, this.box.selectionStart)) === mention;
-    if (query === this.lastQuery && isAsShown && resources.length > 0 && this.menu.isOpen === completions.length > 0) {
-      this.menu.add(resources);
+    const resources = mention === undefined ? [] : await this.resources.matching(mention);
+    if (query === this.lastQuery && resources.length > 0 && this.menu.isOpen === completions.length > 0) {
+      const attach = ({ label, written, ref }: (typeof resources)[number]) =>
+        this.acceptMention(written, () => this.attachments.add(label, ref));
+      this.menu.add(resources.map((each) => ({ ...each, accept: () => attach(each) })));
     }
-  }
-
-  private async resourceCompletions(typed: string): Promise<Completion[]> {
-    return resourcesFor(typed, await this.mcpServers()).map(({ label, detail, icon, written, ref }): Completion => {
-      return { label, detail, icon, accept: () => this.acceptMention(written, () => this.attachments.add(label, ref)) };
-    });
   }
 
   /** Commands and skills of the project that begin with what was typed. */
@@ -369,18 +360,6 @@ export class Composer {
       return { label, detail, icon, accept: () => this.acceptMention(written, () => this.attachments.add(attached, ref)) };
     });
     return [...named, ...found];
-  }
-
-  /** As they were a moment ago: a menu is made anew with each key. */
-  private mcpServers(): Promise<readonly McpServer[]> {
-    if (Date.now() - this.serversAt > SERVERS_KEPT) {
-      this.serversAt = Date.now();
-      this.servers = this.host.actions.ask("ullage/mcp/list", {}).then(
-        ({ servers }) => servers,
-        () => [],
-      );
-    }
-    return this.servers;
   }
 
   private acceptMention(name: string, attach: () => void): void {

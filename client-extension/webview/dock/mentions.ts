@@ -56,6 +56,25 @@ export function resourcesFor(typed: string, servers: readonly McpServer[]) {
   return all.filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, MOST_RESOURCES);
 }
 
+/** Milliseconds for which the list of MCP servers is good enough: a menu is made anew with each key. */
+const SERVERS_KEPT = 5_000;
+
+/** The resources of MCP servers, as they were a moment ago. */
+export class OfferedResources {
+  private servers: Promise<readonly McpServer[]> = Promise.resolve([]);
+  private at = 0;
+
+  constructor(private readonly list: () => Promise<readonly McpServer[]>) {}
+
+  async matching(typed: string) {
+    if (Date.now() - this.at > SERVERS_KEPT) {
+      this.at = Date.now();
+      this.servers = this.list().catch(() => []);
+    }
+    return resourcesFor(typed, await this.servers);
+  }
+}
+
 /** What is being typed after `@` at the end of a text; undefined where nothing is. */
 export function typedAfterAt(before: string): string | undefined {
   return (/(?:^|\s)@(https?:\/\/\S*)$/i.exec(before) ?? /(?:^|\s)@([^\s@]*)$/.exec(before))?.[1];
