@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentRun, ToolCallItem } from "../../client-extension/src/protocol";
 import { SessionHeader } from "../../client-extension/webview/header";
-import { AgentView } from "../../client-extension/webview/items/agent";
+import { AgentView, isStoppedByUser } from "../../client-extension/webview/items/agent";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
 import { snapshot, toolCall } from "./samples";
@@ -61,4 +61,12 @@ test("its log says what it is and leads back", () => {
   assert.equal(back?.hidden, false);
   back?.click();
   assert.deepEqual(done, ["command ullage.openSession s1"]);
+});
+
+test("one that the user stopped did not fail, whatever a report says", () => {
+  assert.equal(
+    isStoppedByUser("There is no report of the sub-agent “explore”: the user stopped it. It had said by then:\n> I begin."),
+    true,
+  );
+  assert.equal(isStoppedByUser("There is no report of the sub-agent “explore”: it failed.\n> the user stopped it."), false);
 });

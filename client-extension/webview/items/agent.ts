@@ -9,6 +9,11 @@ import { element, icon } from "../dom";
 
 export const TASK = "task";
 
+/** Whether the user stopped it: the model is told so in these words. */
+export function isStoppedByUser(output: string): boolean {
+  return /^There is no report of the sub-agent “[^”\n]*”: the user stopped it\./.test(output);
+}
+
 /** How full its context is, in words. */
 export function fullnessOf({ used, threshold }: AgentRun): string {
   const share = threshold > 0 ? Math.min(1, used / threshold) : 0;

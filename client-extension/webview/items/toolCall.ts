@@ -6,7 +6,7 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { AgentView, TASK } from "./agent";
+import { AgentView, isStoppedByUser, TASK } from "./agent";
 import { ASK_USER, drawAnswers, drawQuestions } from "./question";
 import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
@@ -70,6 +70,9 @@ function statusOf({ status, failure, input, output, name, answers }: ToolCallIte
   }
   if (status === "failed" && failure === "refused" && isRefusedByRule(output)) {
     return BY_RULE;
+  }
+  if (status === "failed" && name === TASK && isStoppedByUser(output)) {
+    return STATUS.cancelled;
   }
   if (status === "failed" && failure != null) {
     return FAILURES[failure];
