@@ -31,7 +31,7 @@ async function provide() {
   const missing = PROGRAMS.filter(({ program }) => !isOnPath(program));
   if (missing.length === 0) return;
   if (process.env["CI"] === undefined || process.getuid?.() !== 0 || !isOnPath("apt-get")) {
-    for (const each of missing) console.log(bold(`${each.package} is not installed, so ${each.leftOut} is left out.`), advice(each));
+    for (const each of missing) console.log(bold(`${each.package} is not installed, so this is left out: ${each.leftOut}.`), advice(each));
     return;
   }
   for (const each of missing) {
@@ -42,7 +42,7 @@ async function provide() {
       });
     } catch (error) {
       if (each.isNeeded) throw error;
-      console.log(bold(`${each.package} cannot be had, so ${each.leftOut} is left out.`), String(error));
+      console.log(bold(`${each.package} cannot be had, so this is left out: ${each.leftOut}.`), String(error));
     }
   }
 }
