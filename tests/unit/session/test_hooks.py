@@ -459,3 +459,17 @@ async def test_hooks_that_are_to_run_in_the_sandbox_do_not_run_without_one(folde
     came, _, shown = await turn(folder, *READING, runs="sandbox")
     assert "CAPACITY" in came[0]
     assert any("it is to run in the sandbox" in text for text in shown)
+
+
+async def test_in_a_sub_agent_the_hooks_of_calls_run_and_those_of_turns_do_not(folder: Path):
+    declare(folder, "PreToolUse", "echo 'not this file' >&2; exit 2", "Read")
+    for event in ("Stop", "UserPromptSubmit", "SessionStart"):
+        declare(folder, event, f"echo {event} >> heard")
+    async with stage(folder) as here:
+        session = await here.new()
+        await allow_all(session)
+        task = Call("task", {"title": "Look", "prompt": "Read the tank"})
+        here.fake.enqueue([task], [Call("read_file", dict(READ))], Say("I may not."), Say("It may not."))
+        await here.say(session, "Have it read")
+        assert "> not this file" in str(here.fake.requests[2].body["messages"][-1])
+    assert (folder / "heard").read_text().split() == ["UserPromptSubmit", "SessionStart", "Stop"], "once each, for the user's own turn"
