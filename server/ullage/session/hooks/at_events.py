@@ -80,7 +80,7 @@ class HooksAtEvents:
 
     async def before_call(self, call: ToolUse) -> BeforeCall:
         """Whether it may run, as far as hooks have a say in that."""
-        said = await self._hooks.run("PreToolUse", self._about(call), names_of(call.name))
+        said = await self._hooks.run("PreToolUse", self._about(call), names_of(call.name, call.input))
         self._take(said, call.name)
         blocking = next(((hook, each) for hook, each in said if each.blocks is not None), None)
         if blocking is not None:
@@ -96,7 +96,7 @@ class HooksAtEvents:
         event: Event = "PostToolUseFailure" if outcome.is_error else "PostToolUse"
         response: dict[str, Json] = {"content": outcome.content[:GIVEN_CHARACTERS], "is_error": outcome.is_error}
         more: dict[str, Json] = {"error": outcome.content[:GIVEN_CHARACTERS]} if outcome.is_error else {"tool_response": response}
-        said = await self._hooks.run(event, self._about(call, more), names_of(call.name))
+        said = await self._hooks.run(event, self._about(call, more), names_of(call.name, call.input))
         for hook, each in said:
             if each.blocks is not None:
                 self._tell(hook, each.blocks or NO_REASON, f", about the call of `{call.name}`")
@@ -112,7 +112,7 @@ class HooksAtEvents:
         def given(hook: Hook) -> dict[str, Json]:
             as_claude = hook.dialect == "claude"
             told = dict(call.input) if folder is None else told_input(call.input, folder, as_claude=as_claude)
-            name = told_name(call.name, as_claude=as_claude)
+            name = told_name(call.name, call.input, as_claude=as_claude)
             return {"tool_name": name, "tool_input": told, "tool_use_id": call.id, **(more or {})}
 
         return given

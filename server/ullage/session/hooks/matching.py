@@ -44,9 +44,16 @@ def matcher_problem(matcher: object) -> str:
     return "its matcher has parentheses inside of parentheses" if re.search(r"\([^)]*\(", matcher) else ""
 
 
-def names_of(tool: str) -> tuple[str, ...]:
+def names_of(tool: str, input: Mapping[str, Json]) -> tuple[str, ...]:
     """What a tool can be called in a matcher."""
-    return (tool, *CLAUDES.get(tool, ()))
+    return (tool, *CLAUDES.get(tool, ()), *_of_server(tool, input))
+
+
+def _of_server(tool: str, input: Mapping[str, Json]) -> tuple[str, ...]:
+    """The name that Claude Code has for the tool of an MCP server that a call is about."""
+    server, named = input.get("server"), input.get("tool")
+    is_one = tool == "call_mcp_tool" and isinstance(server, str) and isinstance(named, str)
+    return (f"mcp__{server}__{named}",) if is_one else ()
 
 
 def matches(matcher: str, names: tuple[str, ...]) -> bool:
@@ -64,15 +71,18 @@ def _read(matcher: str) -> tuple[str, ...]:
     return tuple(each for part in text.split("|") for each in without_braces(part) if each)
 
 
-def told_name(tool: str, *, as_claude: bool) -> str:
+def told_name(tool: str, input: Mapping[str, Json], *, as_claude: bool) -> str:
     """The name of a tool as a hook is told it."""
-    return CLAUDES.get(tool, (tool,))[0] if as_claude else tool
+    return (_of_server(tool, input) or CLAUDES.get(tool, (tool,)))[0] if as_claude else tool
 
 
 def told_input(input: Mapping[str, Json], folder: Path, *, as_claude: bool) -> dict[str, Json]:
     """The input of a call as a hook is told it. Claude Code's scripts look for `file_path`, which is absolute."""
     if not as_claude:
         return dict(input)
+    arguments = input.get("arguments")
+    if "server" in input and "tool" in input and isinstance(arguments, dict):
+        return dict(arguments)
     told: dict[str, Json] = {_CLAUDES_INPUT.get(name, name): value for name, value in input.items()}
     path = input.get("path")
     if isinstance(path, str):
