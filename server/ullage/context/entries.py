@@ -173,6 +173,8 @@ class ToolReturned:
     """What the user answered, where the call asked them something: words of the user, which stand in `content` too."""
     agent: AgentRun | None = None
     """The sub-agent that was at work for it. What it cost stands in its own log, too, and nowhere else in this one."""
+    goes_on: str = ""
+    """The id of a command that was left running when the call was done; empty where none was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +193,15 @@ class Clipped:
 class Notice:
     """Something the program tells the model: appended to the next user message, never inserted before."""
 
-    about: Literal["file_changed", "rules", "resume", "hook", "hook_standing"]
-    """`hook`: what a hook of the workspace says; `hook_standing`: the same for all of the session."""
+    about: Literal["file_changed", "rules", "resume", "hook", "hook_standing", "command"]
+    """`hook`: what a hook of the workspace says; `hook_standing`: the same for all of the session; `command`: of what goes on."""
     text: str
     touched: tuple[FileTouch, ...] = ()
     """The files whose texts stand in it."""
+    ended: tuple[str, ...] = ()
+    """The commands that were left running and have ended, by their ids (`ToolReturned.goes_on`)."""
+    full_output: str | None = None
+    """The path of the whole output of the command that it tells of; None where it tells of none, or that could not be kept."""
 
 
 @dataclass(frozen=True, slots=True)

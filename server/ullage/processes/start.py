@@ -91,10 +91,14 @@ class Running:
 
     async def feed(self, data: bytes) -> None:
         """Writes to its standard input, and closes that. Raises `OSError` where it has ended before."""
+        await self.send(data)
+        cast("StreamWriter", self._process.stdin).close()
+
+    async def send(self, data: bytes) -> None:
+        """Writes to its standard input, which stays open. Raises `OSError` where it has ended before."""
         writer = cast("StreamWriter", self._process.stdin)
         writer.write(data)
         await writer.drain()
-        writer.close()
 
     async def wait(self) -> int:
         """Its exit code, once it has ended; negative for a signal."""

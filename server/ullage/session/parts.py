@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from ullage.context.blocks import Json
 from ullage.context.compaction_entries import Compaction
@@ -47,6 +48,7 @@ from ullage.session.timeline.shown_entries import locating
 from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId, ModelChanged, PinsChanged, Update
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
+from ullage.session.turns.commands import CommandNotices, last_number
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.questions import Questions
 from ullage.session.turns.turn import FileNotices
@@ -55,8 +57,12 @@ from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
 from ullage.tools.rules.reading import ReadRulesNow
+from ullage.tools.running import RunningCommands
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.touched import FileReads
+
+MakeTools: TypeAlias = Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow, RunningCommands], Mapping[str, Tool]]
+"""The tools of the session with that id, by name."""
 
 
 class Parts:
@@ -67,7 +73,7 @@ class Parts:
         record: SessionRecord,
         entries: Sequence[Logged],
         surroundings: Surroundings,
-        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow], Mapping[str, Tool]],
+        make_tools: MakeTools,
         model: Model,
         tell: Callable[[str, int, Update], None],
         role: Role | None = None,
@@ -85,7 +91,10 @@ class Parts:
         self._reads = FileReads()
         self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
         self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
-        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading)
+        self.running = RunningCommands(surroundings.clock, last=last_number(entries))
+        renewed = partial(
+            make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading, self.running
+        )
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._mode = ModeInForce(record.id, entries, surroundings.store)
@@ -97,7 +106,8 @@ class Parts:
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
         self._rules = RulesInForce(surroundings.folders, self.permits.reading, entries)
-        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading)
+        self._commands = CommandNotices(self._conversation, surroundings, self.running)
+        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules, self.permits.reading, self._commands.resume)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self.hooks = Hooks(self._conversation, surroundings, self.permits.reading, lambda: self._mode.id)
         self._at_events = HooksAtEvents(self.hooks, self._conversation, entries, self._notices.changed, with_user=role is None)
@@ -136,11 +146,11 @@ class Parts:
         self._recording = Recording(self._conversation, surroundings)
         calls = Calls(
             *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, self._recording),
-            *(self._at_events, self._plan_accepted),
+            *(self._at_events, self.running, self._plan_accepted),
         )
         self._turns = Turns(
             *(self._conversation, surroundings, self._queue, self._prelude, self._policy, self._model, self._controller),
-            *(calls, self._notices, self._rules, self._mode, self._at_events, self._servers),
+            *(calls, self._notices, self._commands, self._rules, self._mode, self._at_events, self._servers),
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -215,6 +225,7 @@ class Parts:
         self._mode.see(logged.entry)
         self._at_events.see(logged.entry)
         self._servers.see(logged.entry)
+        self._commands.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):

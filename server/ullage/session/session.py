@@ -60,6 +60,7 @@ class Session(Parts):
         if self._conversation.projection.prelude is None:
             self._prelude.use()  # so that the gauge counts it before any prompt: of a new session, or one that came over
         close_what_is_open(self._conversation, self._surroundings.store_folder, self._ended_agents)
+        self._commands.mend()
         self._queue.show()
         self._means.reading.look()
         self.context.look_ahead()
@@ -183,6 +184,7 @@ class Session(Parts):
             self._queue.add(prompt)
         if prompt.steering:
             self._questions.prompted()
+            self.running.interrupt()
         if not self.title:
             self._take_title(text)
         if not self.busy:
@@ -321,6 +323,7 @@ class Session(Parts):
     async def close(self) -> None:
         """Ends what is being done as interrupted, and lets go of the session."""
         await self._work.close()
+        await self.running.close()
         await self._endpoint_counts.close()
         await self.context.close()
         self._while_editing.give_up()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ullage.context.blocks import Media
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import Clipped, ToolReturned, media_in, versions_in
+from ullage.context.entries import Clipped, Notice, ToolReturned, media_in, versions_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreBusy, StoreFailed, UnknownSession
 from ullage.store.folder import advice, goes_with_the_container, prepare_for, store_location, systems_own
@@ -145,7 +145,7 @@ def _shown(log: LogStore, session_id: str) -> set[Media]:
 
 def _outputs(log: LogStore, session_id: str) -> Iterator[str]:
     for logged in log.entries(session_id):
-        if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None:
+        if isinstance(logged.entry, ToolReturned | Clipped | Notice) and logged.entry.full_output is not None:
             yield logged.entry.full_output
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,12 +18,14 @@ from ullage.platforms.shells import Shell, shell_for
 from ullage.platforms.system import HERE
 from ullage.processes.programs import find_program
 from ullage.tools.command_lines.judge import Site
+from ullage.tools.limit import Limit
 from ullage.tools.permission import EXTRA_PROPERTIES, Extras, command_need, extras_of, with_extras
 from ullage.tools.process import Finished, reading_environment, run_alone, run_process, sandbox_environment, tool_environment
+from ullage.tools.running import RunningCommands, TooMany
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
 from ullage.tools.sandbox.guarded import TakenBack
 from ullage.tools.sandbox.sandbox import Sandbox
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, integer, text
 from ullage.workspace.folders import Folders
 
 LONGEST_TIMEOUT = 3_600
@@ -50,10 +53,19 @@ class Bash:
 
     kind: ToolKind = "execute"
 
-    def __init__(self, folders: Folders, default_timeout: float, sandbox: Sandbox, find_shell: FindShell | None = None) -> None:
+    def __init__(
+        self,
+        folders: Folders,
+        default_timeout: float,
+        sandbox: Sandbox,
+        find_shell: FindShell | None = None,
+        running: RunningCommands | None = None,
+    ) -> None:
+        """`running` has the commands of the session."""
         self._folders = folders
         self._default_timeout = default_timeout
         self._sandbox = sandbox
+        self._running = running or RunningCommands(time.time)
         self._find_shell = find_shell or _shell
         self._told = self._find_shell(folders.roots)
         self.spec = ToolSpec(
@@ -67,6 +79,10 @@ class Bash:
                         "type": "integer",
                         "minimum": 1,
                         "description": f"Seconds after which it is ended; {default_timeout:g} if left out, {LONGEST_TIMEOUT} at most.",
+                    },
+                    "run_in_background": {
+                        "type": "boolean",
+                        "description": "Leave it running, for `timeout` if given; see running_command.",
                     },
                     **EXTRA_PROPERTIES,
                 },
@@ -85,6 +101,8 @@ class Bash:
         check_input(self.spec.input_schema, input)
         command = text(input, "command")
         need = with_extras(command_need(command, self._site()), command, extras_of(input, self._folders.first))
+        if boolean(input, "run_in_background"):
+            need = replace(need, goes_on=True, description=f"{need.description}, and leave it running in the background")
         missing = self._sandbox.missing
         return need if missing is None else replace(need, description=f"{need.description}, not sandboxed: {missing}")
 
@@ -107,19 +125,39 @@ class Bash:
             return ToolOutcome(f"It was to run in the sandbox, unasked, and {sandbox}. Call again; the user is asked.", is_error=True)
         if isinstance(sandbox, NoSandbox) and self._sandbox.wanted == "required":
             return ToolOutcome(f'Commands run in a sandbox only (setting "Ullage › Bash: Sandbox"), and {sandbox}', is_error=True)
-        try:
-            return await self._run(shell, sandbox, call, folder, harmless=harmless)
-        except OSError as error:
-            return ToolOutcome(f"The command could not be started: {error.strerror or error}", is_error=True)
+        background, named = boolean(call.input, "run_in_background"), integer(call.input, "timeout", 0)
+        limit = Limit(None if background and not named else min(named or self._default_timeout, LONGEST_TIMEOUT))
 
-    async def _run(self, shell: Shell, sandbox: Confiner | NoSandbox, call: ToolCall, folder: Path, *, harmless: bool) -> ToolOutcome:
+        async def run(on_output: Callable[[str], None]) -> ToolOutcome:
+            try:
+                return await self._run(shell, sandbox, call, folder, limit, on_output, harmless=harmless)
+            except OSError as error:
+                return ToolOutcome(f"The command could not be started: {error.strerror or error}", is_error=True)
+
+        try:
+            live = replace(call, output=_bounded(call.output))
+            return await self._running.carry_out(live, text(call.input, "command"), limit, run, background=background)
+        except TooMany as error:
+            return ToolOutcome(str(error), is_error=True)
+
+    async def _run(
+        self,
+        shell: Shell,
+        sandbox: Confiner | NoSandbox,
+        call: ToolCall,
+        folder: Path,
+        limit: Limit,
+        on_output: Callable[[str], None],
+        *,
+        harmless: bool,
+    ) -> ToolOutcome:
         """In the sandbox where there is one; what is harmless has nothing there that it could write to."""
-        timeout = min(integer(call.input, "timeout", 0) or self._default_timeout, LONGEST_TIMEOUT)
+        timeout = limit.seconds or 0.0
         line = text(call.input, "command")
         command = shell.command(line)
         environment = (reading_environment(os.environ) if harmless else tool_environment(os.environ)) | shell.variables(line)
         if isinstance(sandbox, NoSandbox):
-            finished, kept = await run_alone(command, folder, environment, timeout, _bounded(call.output)), Kept()
+            finished, kept = await run_alone(command, folder, environment, limit, on_output), Kept()
         else:
             environment = sandbox_environment(environment)
             extras = Extras() if harmless else extras_of(call.input, folder)
@@ -129,7 +167,7 @@ class Bash:
                 else self._sandbox.prepare(sandbox, command, environment, extras.hosts, extras.may_steer)
             )
             async with prepared as ready:
-                finished = await run_process(ready.command, folder, ready.environment, timeout, _bounded(call.output), ready.pass_fds)
+                finished = await run_process(ready.command, folder, ready.environment, limit, on_output, ready.pass_fds)
             kept = Kept(
                 tuple(ready.blocked), tuple(ready.refused), tuple(ready.taken_back), tuple(ready.over_limit), tuple(ready.not_compared)
             )
@@ -213,11 +251,13 @@ def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path
     parts += [f"(The sandbox ended it, because {reason}.)" for reason in kept.over_limit]
     if finished.ended == "by timeout":
         parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")
+    elif finished.ended == "stopped":
+        parts.append("(Stopped, with everything that it had started.)")
     elif finished.exit_code < 0:
         parts.append(f"(Ended by signal {-finished.exit_code}.)")
     elif finished.exit_code:
         parts.append(f"(exit code {finished.exit_code})")
-    failed = finished.ended == "by timeout" or finished.exit_code != 0
+    failed = finished.ended != "by itself" or finished.exit_code != 0
     return ToolOutcome("\n".join(parts), is_error=failed, complete=not finished.dropped)
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from ullage.platforms.shells import shell_for
 from ullage.platforms.system import HERE
 from ullage.processes.programs import find_program
+from ullage.tools.limit import Limit
 from ullage.tools.process import Finished, run_alone, run_process, sandbox_environment, tool_environment
 from ullage.tools.sandbox.confinement import NoSandbox
 from ullage.tools.sandbox.sandbox import Sandbox
@@ -63,7 +64,7 @@ def hook_runner(folders: Folders, sandbox: Callable[[], Sandbox]) -> RunHook:
             environment = {**tool_environment(os.environ), **shell.variables(command.line), **command.variables}
             try:
                 if not command.confined:
-                    return await run_alone(words, command.folder, environment, command.seconds, _nobody_looks, given)
+                    return await run_alone(words, command.folder, environment, Limit(command.seconds), _nobody_looks, given)
                 here = sandbox()
                 confiner = await here.find()
                 if isinstance(confiner, NoSandbox):
@@ -72,7 +73,7 @@ def hook_runner(folders: Folders, sandbox: Callable[[], Sandbox]) -> RunHook:
                 prepare = here.prepare if command.writes else here.prepare_reading
                 async with prepare(confiner, words, environment) as ready:
                     return await run_process(
-                        ready.command, command.folder, ready.environment, command.seconds, _nobody_looks, ready.pass_fds, given
+                        ready.command, command.folder, ready.environment, Limit(command.seconds), _nobody_looks, ready.pass_fds, given
                     )
             except OSError as error:
                 raise CannotRun(f"it could not be started: {error.strerror or error}") from error

@@ -20,13 +20,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, TypeAlias
 
 from ullage.context.redact import redact
 from ullage.processes import reaper as helper
 from ullage.processes.ending import KILLED, Group
 from ullage.processes.programs import reaper
 from ullage.processes.start import Asker, start_for_user
+from ullage.tools.limit import Limit
 
 KEPT_CHARACTERS = 4_000_000
 """How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
@@ -50,13 +51,17 @@ MOST_ROUNDS = 50
 """How often it is looked again, since a process may start others meanwhile."""
 
 
+Ended: TypeAlias = Literal["by itself", "by timeout", "stopped"]
+"""How a command came to its end; it is stopped by the user or by the model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a command ended. `exit_code` is negative for a signal, as `subprocess` has it."""
 
     output: str
     exit_code: int
-    ended: Literal["by itself", "by timeout"]
+    ended: Ended
     had_leftovers: bool
     """Processes that it left in the background were ended."""
     dropped: int = 0
@@ -69,12 +74,12 @@ async def run_process(
     command: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
-    timeout: float,
+    limit: Limit,
     on_output: Callable[[str], None],
     pass_fds: Sequence[int] = (),
     given: IO[bytes] | None = None,
 ) -> Finished:
-    """Runs the command to its end, at most `timeout` seconds; standard output and error come as one text. With `given`, a file that it
+    """Runs the command to its end, as long as the limit lets it; standard output and error come as one text. With `given`, a file that it
     reads on standard input, they come apart.
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
@@ -90,9 +95,9 @@ async def run_process(
         given=given,
     )
     try:
-        ended = await wait_for_end(protocol, timeout)
+        ended = await wait_for_end(protocol, limit)
         had_leftovers = not protocol.closed.is_set()
-        if ended == "by timeout" or had_leftovers:
+        if ended != "by itself" or had_leftovers:
             await _end(group, protocol)
         had_leftovers = await asyncio.to_thread(_end_marked, mark) > 0 or had_leftovers
         code = transport.get_returncode()
@@ -107,12 +112,16 @@ async def run_process(
         group.close()
 
 
-async def wait_for_end(protocol: Output, timeout: float) -> Literal["by itself", "by timeout"]:
+async def wait_for_end(protocol: Output, limit: Limit) -> Ended:
     """Waits for the end of the process, then a little for the end of its output. Says how it ended."""
+    exited, over = asyncio.ensure_future(protocol.exited.wait()), asyncio.ensure_future(limit.over())
     try:
-        await asyncio.wait_for(protocol.exited.wait(), timeout)
-    except TimeoutError:
-        return "by timeout"
+        await asyncio.wait({exited, over}, return_when=asyncio.FIRST_COMPLETED)
+        if not exited.done():
+            return over.result()
+    finally:
+        exited.cancel()
+        over.cancel()
     with suppress(TimeoutError):
         await asyncio.wait_for(protocol.closed.wait(), LEFTOVER_SECONDS)
     return "by itself"
@@ -196,12 +205,12 @@ async def run_alone(
     command: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
-    timeout: float,
+    limit: Limit,
     on_output: Callable[[str], None],
     given: IO[bytes] | None = None,
 ) -> Finished:
-    """Runs the command to its end, at most `timeout` seconds, and leaves nothing of it behind, as far as the system lets us. `given` is as
-    for `run_process`.
+    """Runs the command to its end, as long as the limit lets it, and leaves nothing of it behind, as far as the system lets us. `given` is
+    as for `run_process`.
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
@@ -209,7 +218,7 @@ async def run_alone(
     with ours, theirs:
         before = reaper(theirs.fileno())
         if before is None:
-            return await run_process(command, folder, environment, timeout, on_output, given=given)
+            return await run_process(command, folder, environment, limit, on_output, given=given)
         mark = _new_mark()
         transport, protocol, group = await start_for_user(
             Asker.SHELL,
@@ -222,8 +231,8 @@ async def run_alone(
         )
         theirs.close()
         try:
-            ended = await wait_for_end(protocol, timeout)
-            if ended == "by timeout":
+            ended = await wait_for_end(protocol, limit)
+            if ended != "by itself":
                 with suppress(OSError):
                     ours.send(helper.END)
                 with suppress(TimeoutError):

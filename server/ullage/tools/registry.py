@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from ullage.tools.propose_plan import Plans, ProposePlan
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import Recall, RecallTool
 from ullage.tools.rules.reading import ReadRulesNow
+from ullage.tools.running import RunningCommands
+from ullage.tools.running_command import RunningCommand
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.task import Agents, TaskTool
@@ -66,6 +69,8 @@ class ToolDependencies:
     """The sub-agents that the session can call; None in a sub-agent."""
     servers: Servers | None = None
     """The MCP servers; None where there can be none."""
+    running: RunningCommands = field(default_factory=lambda: RunningCommands(time.time))
+    """The commands of the session; one `running` belongs to one session."""
 
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
@@ -80,7 +85,7 @@ OF_SERVERS = frozenset({"load_mcp_tools", "call_mcp_tool"})
 TOOL_NAMES = frozenset(
     (
         *("read_file", "list_files", "search", "diagnostics", "todo", "propose_plan", "recall", "compact", "ask_user"),
-        *("write_file", "edit_file", "bash", "web_fetch", *OF_POLICIES, *OF_SERVERS),
+        *("write_file", "edit_file", "bash", "running_command", "web_fetch", "task", *OF_POLICIES, *OF_SERVERS),
     )
 )
 """What all of them are called: no tool of another program passes for one of them."""
@@ -126,5 +131,7 @@ def _acting(dependencies: ToolDependencies) -> list[Tool]:
             dependencies.folders,
             dependencies.bash_timeout,
             Sandbox(dependencies.sandbox_finder, dependencies.sandbox, dependencies.folders),
+            running=dependencies.running,
         ),
+        RunningCommand(dependencies.running),
     ]

@@ -84,6 +84,8 @@ class PermissionNeed:
     """A command that asks to change files which run programs or steer tools: it is asked about each time."""
     sandboxed: bool = False
     """Whether it would run in a sandbox, as far as that is known."""
+    goes_on: bool = False
+    """A command that is left running when its call is done."""
     confined: bool = False
     """It was not asked about for the sandbox alone, so it runs nowhere else."""
     foreseen: Foreseen | None = field(default=None, compare=False)
@@ -145,6 +147,8 @@ class ToolOutcome:
     """Set where the user accepted a plan, which stands in `content`."""
     answers: tuple[Answer, ...] = ()
     """What the user answered, which stands in `content` too."""
+    goes_on: str = ""
+    """The id of a command that goes on although the call is done (`running.py`)."""
     complete: bool = True
     """False where `content` holds only parts of what there was, and says so."""
     agent: AgentRun | None = None

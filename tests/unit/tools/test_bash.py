@@ -6,12 +6,12 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from tests.unit.tools.workplace import Workplace
 from ullage.tools import process
+from ullage.tools.limit import Limit
 from ullage.tools.process import KEPT_CHARACTERS
 from ullage.tools.tool import ToolCall, ToolOutcome
 
@@ -72,9 +72,9 @@ async def ended_once_started(workplace: Workplace, monkeypatch: pytest.MonkeyPat
     brief = Workplace(workplace.root, bash_timeout=0.3)
     started, wait_for_end = asyncio.Event(), process.wait_for_end
 
-    async def once_started(protocol: process.Output, timeout: float) -> Literal["by itself", "by timeout"]:
+    async def once_started(protocol: process.Output, limit: Limit) -> process.Ended:
         await started.wait()
-        return await wait_for_end(protocol, timeout)
+        return await wait_for_end(protocol, limit)
 
     monkeypatch.setattr(process, "wait_for_end", once_started)
     return await brief.tools["bash"].run(ToolCall("toolu_1", {"command": command}, lambda text: started.set()))

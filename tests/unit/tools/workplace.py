@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from ullage.store.folder import READABLE
 from ullage.store.plain_files import PlanFiles
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
+from ullage.tools.running import RunningCommands
 from ullage.tools.sandbox.sandbox import SandboxWanted
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
@@ -53,7 +55,10 @@ class Workplace:
         self.recall = ListRecall()
         files = WorkspaceFiles(self.folders, self.editor, OwnWrites())
         plans = PlanFiles(None, "s")
-        needed = ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, plans, bash_timeout, _wanted(sandbox))
+        self.running = RunningCommands(time.time)
+        needed = ToolDependencies(
+            self.folders, files, self.editor, self.reads, self.recall, plans, bash_timeout, _wanted(sandbox), running=self.running
+        )
         self.tools = build_tools(needed, trusted=trusted)
         self.output: list[str] = []
 

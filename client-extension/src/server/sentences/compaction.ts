@@ -119,6 +119,7 @@ export const COMPACTION: readonly string[] = [
   known("A file changed"),
   known("Rules"),
   known("Went on"),
+  known("A command ended"),
   known("Placeholder for what you excluded"),
   known("Placeholder for what an earlier compaction cut out"),
   known("Summary of an earlier compaction"),

@@ -19,6 +19,7 @@ export const APPROVALS_AND_RULES: readonly string[] = [
   known("There is no tool call {id} to ask about"),
   known("{option} is not one of the answers to this approval"),
   known("Rules belong to the answer that allows it always, and those that refuse to a refusal"),
+  known("{description}, and leave it running in the background"),
   known("{description}, not sandboxed: {missing}"),
   known("`{program}` is not on the list of harmless commands"),
   known("it leaves the folder"),

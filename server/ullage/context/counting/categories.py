@@ -43,7 +43,7 @@ def _category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -
     if isinstance(source, UserPrompt):
         return "user" if text == source.text else "files"
     if isinstance(source, Notice):
-        return {"file_changed": "files", "resume": "user"}.get(source.about, "rules")
+        return {"file_changed": "files", "resume": "user", "command": f"{RESULTS}bash"}.get(source.about, "rules")
     if isinstance(source, Compaction):
         restored = any(file.text == text for file in source.restored)
         return "files" if restored else "summary"

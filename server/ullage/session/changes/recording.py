@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
@@ -50,6 +50,13 @@ class CallChanges:
     uncovered: tuple[Uncovered, ...] = ()
 
 
+@dataclass(slots=True)
+class _Before:
+    """What was there before a command, or before that of its changes which is not told yet."""
+
+    scan: Scan
+
+
 class NotCovered(Exception):
     """The file cannot be gone back to; `str()` says why."""
 
@@ -67,6 +74,8 @@ class Recording:
         self._commands = set[str]()
         """Those that are not logged yet."""
         self._background = Background()
+        self._going_on = dict[str, _Before]()
+        """The commands that run, by the id of their call."""
 
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
@@ -95,6 +104,14 @@ class Recording:
                 self._conversation.append_or_owe(FilesChanged(changes.files, changes.tool_use_id, changes.uncovered))
             self.logged(changes.tool_use_id)
             raise
+
+    def ended_later(self, changes: CallChanges) -> None:
+        """A command has ended that went on after its call: what it changed goes into an entry of its own. Others worked meanwhile, and
+        nobody can tell whose each change is."""
+        if changes.files or changes.uncovered:
+            files = tuple(replace(each, shared=True) for each in changes.files)
+            self._conversation.append_or_owe(FilesChanged(files, changes.tool_use_id, changes.uncovered))
+        self.logged(changes.tool_use_id)
 
     def ahead(self, kind: ToolKind) -> None:
         """A call is about to be asked for. The first scan takes seconds in a large workspace, and begins here."""
@@ -195,24 +212,28 @@ class Recording:
 
         def compare() -> None:
             try:
-                found = around.scanner.after(changes.tool_use_id, before, frozenset(written))
+                found = around.scanner.after(changes.tool_use_id, before.scan, frozenset(written))
                 around.versions.name(_versions_in(found.files))
             except (NotScanned, StoreFailed) as error:
                 changes.uncovered = (_nothing_of(error),)
             else:
                 changes.files, changes.uncovered = found.files, found.uncovered
+                for each in self._going_on.values():  # what one call is told to have changed, no other is
+                    each.scan = around.scanner.newest
 
         self._commands.add(changes.tool_use_id)
         with around.written.watch() as written:
             try:
-                before = await asyncio.to_thread(look)
+                before = _Before(await asyncio.to_thread(look))
             except NotScanned as error:
                 changes.uncovered = (_nothing_of(error),)
                 yield
                 return
+            self._going_on[changes.tool_use_id] = before
             try:
                 yield
             finally:
+                del self._going_on[changes.tool_use_id]
                 await to_its_end(asyncio.to_thread(compare))
 
     def _begin(self, begun: Begun) -> None:
@@ -296,7 +317,7 @@ def _told_of(entries: Iterable[Logged]) -> frozenset[str]:
         match each.entry:
             case FilesChanged(tool_use_id=str(tool_use_id)):
                 found.add(tool_use_id)
-            case ToolReturned() as returned if returned.began is not None:
+            case ToolReturned(goes_on="") as returned if returned.began is not None:
                 found.add(returned.tool_use_id)
             case _:
                 pass

@@ -148,6 +148,11 @@ class Scanner:
                 shared = self._running.pop(tool_use_id, set())
         return self.difference(before, found, not_of, shared)
 
+    @property
+    def newest(self) -> Scan:
+        """What the newest scan found."""
+        return self._newest or {}
+
     def _look(self) -> Scan:
         """Scans, and notes what changed since the last time while two commands ran."""
         last, elsewhere = self._newest, self._elsewhere

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -45,13 +45,21 @@ class Restoring:
     """Restores for one session; keeps its `reads` true to what is in view."""
 
     def __init__(
-        self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: RulesInForce, read_rules: ReadRulesNow
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        reads: FileReads,
+        rules: RulesInForce,
+        read_rules: ReadRulesNow,
+        what_runs: Callable[[], str],
     ) -> None:
+        """`what_runs` tells which commands go on in the background; empty where none do."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._reads = reads
         self._rules = rules
         self._read_rules = read_rules
+        self._what_runs = what_runs
 
     async def files(self, after: Projection, options: RestoreOptions, missed: Collection[str] = ()) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already.
@@ -110,10 +118,10 @@ class Restoring:
         return current.text, current.sha256
 
     def resume(self, *, at_work: bool) -> str:
-        """The task list, nested rules that were in force, and how to go on."""
+        """The task list, nested rules that were in force, what runs in the background, and how to go on."""
         todo = "\n".join(_todo_line(entry) for entry in self._conversation.timeline.plan)
         rules = self._rules.nested()
-        return "\n\n".join(part for part in (rules, resume_text(todo, at_work=at_work)) if part)
+        return "\n\n".join(part for part in (rules, self._what_runs(), resume_text(todo, at_work=at_work)) if part)
 
     def after(self, entry: Compaction) -> None:
         """The compaction is in force: what is no longer in view counts as unseen."""

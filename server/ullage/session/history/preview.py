@@ -233,6 +233,7 @@ _NOTICES = {
     "file_changed": "A file changed",
     "rules": "Rules",
     "resume": "Went on",
+    "command": "A command ended",
     "hook": "A hook said something",
     "hook_standing": "A hook said something",
 }

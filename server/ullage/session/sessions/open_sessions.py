@@ -34,6 +34,7 @@ from ullage.tools.hook_command import RunHook, hook_runner
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.rules.reading import ReadRulesNow
+from ullage.tools.running import RunningCommands
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
 from ullage.tools.tool import Tool
 from ullage.workspace.touched import FileReads
@@ -292,6 +293,7 @@ class OpenSessions:
         entries: Callable[[], Sequence[Logged]],
         shelf: Shelf,
         read_rules: ReadRulesNow,
+        running: RunningCommands,
         role: Role | None = None,
     ) -> Mapping[str, Tool]:
         settings = around.settings
@@ -313,6 +315,7 @@ class OpenSessions:
             around.remembered.web_is_on,
             self.agents.of(session_id) if role is None else None,
             around.servers if role is None else None,
+            running,
         )
         tools = build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
         if role is None or role.tools is None:

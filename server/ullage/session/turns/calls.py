@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import CALLED_AS, NOT_A_NAME, ToolUse
@@ -29,6 +29,7 @@ from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
 from ullage.session.turns.questions import Questions
 from ullage.store.errors import StoreFailed
+from ullage.tools.running import Command, RunningCommands
 from ullage.tools.task import TASK
 from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
@@ -67,6 +68,7 @@ class Calls:
         policy: PolicyInUse,
         recording: Recording,
         hooks: HooksAtEvents,
+        running: RunningCommands,
         plan_accepted: Callable[[int], None],
     ) -> None:
         """`plan_accepted` is called with the seq of the result that has the plan."""
@@ -78,6 +80,7 @@ class Calls:
         self._policy = policy
         self._recording = recording
         self._hooks = hooks
+        self._running = running
         self._plan_accepted = plan_accepted
         self._in_view = InView()
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
@@ -140,9 +143,11 @@ class Calls:
             uncovered=changes.uncovered,
             answers=outcome.answers,
             agent=outcome.agent,
+            goes_on=outcome.goes_on,
         )
         logged = self._conversation.append(entry)
-        self._recording.logged(call.id)
+        if not outcome.goes_on:
+            self._recording.logged(call.id)
         self._note_edits(entry)
         if outcome.accepts_plan:
             self._plan_accepted(logged.seq)
@@ -178,14 +183,26 @@ class Calls:
                 await self._hooks.after_call(call, outcome)
                 return outcome, None
             self._show(call.id, "running")
-            async with self._recording.around(changes, tool.kind, allowed):
+            async with AsyncExitStack() as around:
+                await around.enter_async_context(self._recording.around(changes, tool.kind, allowed))
                 outcome = await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
                 await self._hooks.after_call(call, outcome)  # within: a formatter changes the file as part of the call
+                if outcome.goes_on:
+                    self._record_at_end(outcome.goes_on, around.pop_all(), changes)
         except BadToolInput as error:
             outcome = ToolOutcome(str(error), is_error=True)
         except (OSError, StoreFailed) as error:
             outcome = ToolOutcome(f"{call.name} failed: {error}", is_error=True)
         return outcome, allowed if isinstance(allowed, PermissionNeed) else None
+
+    def _record_at_end(self, id: str, around: AsyncExitStack, changes: CallChanges) -> None:
+        """The command goes on: what it changes is recorded when it has ended."""
+
+        async def record(command: Command) -> None:
+            await around.aclose()
+            self._recording.ended_later(changes)
+
+        self._running.when_ended(id, record)
 
     def _began(self, call_id: str) -> float | None:
         item = self._conversation.timeline.get(call_id)

@@ -116,7 +116,7 @@ class ModeInForce:
     def refusal(self, need: PermissionNeed) -> str:
         """Why a call may not run in this mode, in words for the model; empty where it may. Fetching a page changes nothing, and is asked
         about by its host."""
-        if self.id == "act" or need.harmless or need.action == "host":
+        if self.id == "act" or (need.harmless and not need.goes_on) or need.action == "host":
             return ""
         if need.action == "plan":
             return NO_PLAN_WANTED if self.id == "ask" else ""

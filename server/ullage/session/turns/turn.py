@@ -33,6 +33,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.session.timeline.updates import RetryInfo
 from ullage.session.turns.calls import Calls
+from ullage.session.turns.commands import CommandNotices
 from ullage.session.turns.incoming import InARow, Incoming, KeptMeanwhile, cut_to_most_calls
 from ullage.session.turns.modes import ModeInForce
 from ullage.store.plain_files import UnfinishedReply, unfinished_file
@@ -113,6 +114,7 @@ class Turn:
         controller: CompactionController,
         calls: Calls,
         notices: FileNotices,
+        commands: CommandNotices,
         rules: RulesInForce,
         mode: ModeInForce,
         hooks: HooksAtEvents,
@@ -126,6 +128,7 @@ class Turn:
         self._controller = controller
         self._calls = calls
         self._notices = notices
+        self._commands = commands
         self._rules = rules
         self._mode = mode
         self._hooks = hooks
@@ -137,11 +140,16 @@ class Turn:
         self._calls_left_out = 0
 
     async def make_room(self) -> None:
-        """Before a model call: says which files changed and which mode is in force, and compacts at the threshold. Raises `ContextFull`."""
+        """Before a model call: says which files changed, what ended in the background and which mode is in force, and compacts at the
+        threshold. Raises `ContextFull`."""
         await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)
+        for notice in await self._commands.take():
+            self._conversation.append(notice)
         await self._controller.before_call()
+        for notice in await self._commands.take():  # a compaction may have taken out of view what runs
+            self._conversation.append(notice)
         mode = self._mode.notice()  # a compaction may have taken away what the model was told of it
         if mode is not None:
             self._conversation.append(mode)

@@ -40,6 +40,7 @@ from ullage.session.timeline.shown_entries import of_prompt
 from ullage.session.timeline.updates import EndedTurn, RetryInfo, StopReason
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.closing import INTERRUPTED, EndedAgents, close_turn
+from ullage.session.turns.commands import CommandNotices
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices, Turn, run_turn
 from ullage.store.errors import StoreFailed
@@ -179,6 +180,7 @@ class Turns:
         controller: CompactionController,
         calls: Calls,
         notices: FileNotices,
+        commands: CommandNotices,
         rules: RulesInForce,
         mode: ModeInForce,
         hooks: HooksAtEvents,
@@ -202,7 +204,8 @@ class Turns:
         self._show_running = show_running
         self._show_ended = show_ended
         self._make_turn = lambda: Turn(
-            conversation, surroundings, model, controller, calls, notices, rules, mode, hooks, servers, queue.start_steering, show_running
+            *(conversation, surroundings, model, controller, calls, notices, commands, rules, mode, hooks, servers, queue.start_steering),
+            show_running,
         )
         self.running: Turn | None = None
         """The turn that asks the model now."""

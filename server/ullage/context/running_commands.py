@@ -1,0 +1,105 @@
+"""Commands that go on although their call is done: what is known of one, and what the model is told of them.
+
+They run beside the conversation (`tools/running.py`). Here are values and words alone: the program that makes a summary, and the notice at
+the end of a request, take them from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ullage.context.calls import one_line
+from ullage.context.entries import Logged, Notice, ToolReturned
+from ullage.context.quoting import in_a_line, quoted
+
+LINE_CHARACTERS = 200
+"""Of a command, and of the last line that it said."""
+
+TAIL_LINES, TAIL_CHARACTERS = 15, 1_500
+"""Of what a command said last, in the word that it has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunsNow:
+    """A command that was left running, as it is now. Times are Unix seconds."""
+
+    id: str
+    """As the model names it: `run1`."""
+    command: str
+    """The command line."""
+    tool_use_id: str
+    """Of the call that began it."""
+    began: float
+    last_line: str = ""
+    """The last line that it said, shortened; empty where it said nothing yet."""
+    unread: int = 0
+    """Characters of its output that the model has not read."""
+    ended: str = ""
+    """How it ended, in a few words; empty while it runs."""
+    ended_at: float | None = None
+    failed: bool = False
+    """Whether it has ended in failure."""
+
+
+RUNNING = "These commands are running in the background (`running_command` reads, waits and stops):"
+
+
+def running_text(commands: Iterable[RunsNow], now: float) -> str:
+    """What goes on, for a model that does not see any more how it began; empty where nothing does."""
+    lines = [_line(each, now) for each in commands if not each.ended]
+    return "\n".join((RUNNING, *lines)) if lines else ""
+
+
+def _line(each: RunsNow, now: float) -> str:
+    said = f"; its last line: {in_a_line(one_line(each.last_line, LINE_CHARACTERS))}" if each.last_line else "; it has said nothing yet"
+    unread = f"; {each.unread:,} characters that you have not read" if each.unread else ""
+    return f"- {each.id}: `{in_a_line(one_line(each.command, LINE_CHARACTERS))}`, for {how_long(now - each.began)}{said}{unread}"
+
+
+def ended_text(each: RunsNow, tail: str, kept: str) -> str:
+    """That a command has ended, with what it said last that the model has not read. `kept` is where all of its output is; may be empty."""
+    seconds = max(0.0, (each.ended_at or each.began) - each.began)
+    first = f"{each.id} has ended: `{in_a_line(one_line(each.command, LINE_CHARACTERS))}` ({each.ended}, after {how_long(seconds)})."
+    lines = tail.strip()[-TAIL_CHARACTERS:].splitlines()[-TAIL_LINES:]
+    parts = [first]
+    if lines:
+        parts.append(f"What it said last:\n{quoted(chr(10).join(lines))}")
+    if kept:
+        parts.append(f"All of its output: {kept}")
+    return "\n".join(parts)
+
+
+LOST = "Ullage ended, and what ran in the background ended with it: {}. Start it again if it is still needed."
+
+
+def lost_notice(entries: Iterable[Logged]) -> Notice | None:
+    """What the model has to be told of commands that a log says go on, where nothing does any more; None where there are none."""
+    left = going_on(entries)
+    if not left:
+        return None
+    return Notice("command", LOST.format(", ".join(left)), ended=tuple(left))
+
+
+def going_on(entries: Iterable[Logged]) -> Sequence[str]:
+    """The ids of the commands that went on and of whose end the log does not tell."""
+    left: dict[str, None] = {}
+    for logged in entries:
+        match logged.entry:
+            case ToolReturned(goes_on=id) if id:
+                left[id] = None
+            case Notice(ended=ended) if ended:
+                for id in ended:
+                    left.pop(id, None)
+            case _:
+                pass
+    return list(left)
+
+
+def how_long(seconds: float) -> str:
+    """`12 s`, `3 min`, `2 h 5 min`."""
+    whole = max(0, int(seconds))
+    if whole < 120:
+        return f"{whole} s"
+    minutes = whole // 60
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,371 @@
+"""The commands of one session: those that a call waits for, and those that go on after it.
+
+A command runs as a task of its own from its start, whoever waits for it. So one that is waited for can be left running at any moment, and
+it keeps its sandbox until it ends. Of its output the newest is kept that the model has not read. A session ends its commands when it is
+closed; that nothing outlives a server that is killed is the business of `processes/reaper.py` and of the sandbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ullage.context.calls import one_line
+from ullage.context.running_commands import LINE_CHARACTERS, RunsNow
+from ullage.tools.limit import Limit
+from ullage.tools.tool import ToolCall, ToolOutcome
+
+logger = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 8
+"""That may be left running in one session: enough for the servers and watchers of a project."""
+
+MOST_ENDED = 8
+"""That have ended and can still be read."""
+
+UNREAD_CHARACTERS = 200_000
+"""Of the output that the model has not read. What was said before them is counted."""
+
+SHOWN_CHARACTERS = 60_000
+"""Of the newest output, for the user to look at."""
+
+FIRST_SECONDS = 2.0
+"""So long a command that is to be left running is waited for, so that one that fails at once says so at once."""
+
+TOLD_EVERY_SECONDS = 1.0
+"""The list of what runs is told again so often at most, however much is said."""
+
+_SEQUENCE = re.compile(
+    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
+
+
+def plain_text(text: str) -> str:
+    """Without what only steers a terminal. Of a line that was written over again and again the last writing is left."""
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in _SEQUENCE.sub("", text).split("\n"))
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """Output that had not been read."""
+
+    text: str
+    dropped: int = 0
+    """Characters before it that were not kept."""
+
+
+class _Kept:
+    """The newest of what was said, in pieces."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._pieces = deque[str]()
+        self.length = 0
+        self.dropped = 0
+
+    def add(self, text: str) -> None:
+        if len(text) > self._most:
+            self.dropped += len(text) - self._most
+            text = text[-self._most :]
+        self._pieces.append(text)
+        self.length += len(text)
+        while self.length > self._most:
+            oldest = self._pieces.popleft()
+            self.length -= len(oldest)
+            self.dropped += len(oldest)
+        if len(self._pieces) > 1_000:  # a program that says one character at a time
+            self._pieces = deque(["".join(self._pieces)])
+
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
+Started: TypeAlias = Callable[[Callable[[str], None]], Coroutine[None, None, ToolOutcome]]
+"""Runs a command to its end; what it says goes to the function."""
+
+
+class Command:
+    """One command, from its start."""
+
+    def __init__(self, call: ToolCall, line: str, limit: Limit, began: float, changed: Callable[[], None]) -> None:
+        self.tool_use_id = call.id
+        self.line = line
+        self.limit = limit
+        self.began = began
+        self.id = ""
+        """Where it was left running."""
+        self.left = asyncio.Event()
+        self.ended_at: float | None = None
+        self.outcome: ToolOutcome | None = None
+        """Known when it has ended."""
+        self.is_told = False
+        """The model knows that it has ended."""
+        self.news = asyncio.Event()
+        """Set when it says something or ends."""
+        self.when_recorded: Awaitable[None] | None = None
+        self.task: asyncio.Task[ToolOutcome] | None = None
+        self.waiting = 0
+        """How many calls wait for it."""
+        self._live: Callable[[str], None] | None = call.output
+        self._changed = changed
+        self._unread = _Kept(UNREAD_CHARACTERS)
+        self._newest = _Kept(SHOWN_CHARACTERS)
+        self._end_of_line = ""
+
+    def take(self, text: str) -> None:
+        """It said something."""
+        if self._live is not None:
+            self._live(text)
+        self._unread.add(text)
+        self._newest.add(text)
+        self._end_of_line = f"{self._end_of_line}{text}"[-2_000:]
+        self.news.set()
+        if self.id:
+            self._changed()
+
+    def leave(self) -> None:
+        """Nobody waits for it any more. Where the user wanted that, it may take as long as it takes."""
+        self._live = None
+        if self.left.is_set():
+            self.limit.lift()
+
+    def peek(self) -> str:
+        """What has not been read."""
+        return self._unread.text()
+
+    @property
+    def unread_dropped(self) -> int:
+        """Characters before that which were not kept."""
+        return self._unread.dropped
+
+    def read(self) -> New:
+        """The same, and it counts as read."""
+        unread, self._unread = self._unread, _Kept(UNREAD_CHARACTERS)
+        return New(plain_text(unread.text()), unread.dropped)
+
+    def shown(self) -> str:
+        """What it said last, read or not."""
+        cut = f"[{self._newest.dropped:,} characters before this]\n" if self._newest.dropped else ""
+        return cut + plain_text(self._newest.text())
+
+    @property
+    def how_it_ended(self) -> str:
+        """In a few words; empty while it runs."""
+        if self.outcome is None:
+            return ""
+        last = self.outcome.content.rpartition("\n")[2]
+        if not self.outcome.is_error or not last.startswith("("):
+            return "it failed" if self.outcome.is_error else "exit code 0"
+        return f"{last[1].lower()}{last[2:-1]}".rstrip(".")
+
+    def now(self) -> RunsNow:
+        """As it is."""
+        lines = (line for line in reversed(plain_text(self._end_of_line).splitlines()) if line.strip())
+        last = one_line(next(lines, ""), LINE_CHARACTERS)
+        failed = self.outcome is not None and self.outcome.is_error
+        unread = self._unread.length + self._unread.dropped
+        return RunsNow(self.id, self.line, self.tool_use_id, self.began, last, unread, self.how_it_ended, self.ended_at, failed)
+
+
+class TooMany(Exception):
+    """As many commands run in the background as may; the message is for the model."""
+
+
+class RunningCommands:
+    """Of one session. `told` hears what runs, when that has changed."""
+
+    def __init__(
+        self, clock: Callable[[], float], told: Callable[[Sequence[RunsNow]], None] = lambda commands: None, last: int = 0
+    ) -> None:
+        """`last` is the highest number that a command of this session had before."""
+        self._clock = clock
+        self._told = told
+        self._number = last
+        self._waited_for: dict[str, Command] = {}
+        """By the id of the call."""
+        self._left: dict[str, Command] = {}
+        """Those that were left running, ended ones too, by their own id."""
+        self._later: asyncio.TimerHandle | None = None
+        self._interrupted = asyncio.Event()
+        self._finishing = set[asyncio.Task[None]]()
+
+    # For tools
+
+    async def carry_out(self, call: ToolCall, line: str, limit: Limit, run: Started, *, background: bool) -> ToolOutcome:
+        """Runs a command, and gives what comes of it, or, where it is left running, what it said by then.
+
+        Cancelling ends it, as long as it is waited for. Raises `TooMany`, and what `run` raises.
+        """
+        if background:
+            self._check_room()
+        command = Command(call, line, limit, self._clock(), self._show_later)
+        task = command.task = asyncio.create_task(run(command.take))
+        left = asyncio.create_task(command.left.wait())
+        self._waited_for[call.id] = command
+        try:
+            await asyncio.wait({task, left}, timeout=FIRST_SECONDS if background else None, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                return self._leave(command)
+            return task.result()
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task})
+            raise
+        finally:
+            left.cancel()
+            self._waited_for.pop(call.id, None)
+
+    def _check_room(self) -> None:
+        running = [each.id for each in self._left.values() if each.outcome is None]
+        if len(running) >= MOST_AT_ONCE:
+            raise TooMany(f"{MOST_AT_ONCE} commands run in the background, and no more may: {', '.join(running)}. Stop one first.")
+
+    def _leave(self, command: Command) -> ToolOutcome:
+        self._number += 1
+        command.id = f"run{self._number}"
+        command.leave()
+        self._left[command.id] = command
+        task = asyncio.create_task(self._until_ended(command))
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
+        said = command.read()
+        self._show()
+        said_so_far = said.text.rstrip() or "(no output yet)"
+        return ToolOutcome(f"{said_so_far}\n{LEFT.format(command.id)}", complete=not said.dropped, goes_on=command.id)
+
+    async def _until_ended(self, command: Command) -> None:
+        task = command.task
+        if task is None:
+            return
+        await asyncio.wait({task})
+        if task.cancelled():
+            outcome = ToolOutcome("(Ended with the session.)", is_error=True)
+        elif (error := task.exception()) is not None:
+            logger.error("a command that was left running failed", exc_info=error)
+            outcome = ToolOutcome(f"(Ended, since it failed: {error})", is_error=True)
+        else:
+            outcome = task.result()
+        at, command.outcome = self._clock(), outcome
+        command.news.set()
+        try:
+            if command.when_recorded is not None:
+                await command.when_recorded
+        except Exception:
+            logger.exception("what a command changed that went on could not be recorded")
+        command.ended_at = at
+        for old in [each for each in self._left.values() if each.outcome is not None][:-MOST_ENDED]:
+            del self._left[old.id]
+        self._show()
+
+    def get(self, id: str) -> Command | None:
+        """One that was left running, ended or not."""
+        return self._left.get(id)
+
+    def seconds(self, command: Command) -> float:
+        """How long it has run."""
+        return (command.ended_at or self._clock()) - command.began
+
+    async def stop(self, command: Command) -> None:
+        """Ends it with all that it started, and waits for that."""
+        command.limit.stop()
+        if command.task is not None:
+            await asyncio.wait({command.task})
+        while command.outcome is None:
+            command.news.clear()
+            await command.news.wait()
+
+    @property
+    def interrupted(self) -> asyncio.Event:
+        """Set when a wait is to end early: the user has something to say."""
+        return self._interrupted
+
+    # For the session
+
+    def interrupt(self) -> None:
+        """The user wrote a prompt that joins the turn: what only waits for a line ends its wait."""
+        self._interrupted.set()
+        self._interrupted = asyncio.Event()
+
+    def let_go_on(self, tool_use_id: str) -> bool:
+        """The user wants the command of that call left running; whether it is one that is waited for."""
+        command = self._waited_for.get(tool_use_id)
+        if command is not None:
+            command.left.set()
+        return command is not None
+
+    def when_ended(self, id: str, record: Callable[[Command], Coroutine[None, None, None]]) -> None:
+        """`record` is awaited once that command has ended, before anybody is told."""
+        command = self._left[id]
+        command.when_recorded = record(command)
+
+    def now(self) -> tuple[RunsNow, ...]:
+        """Those that run, and those that have ended and of which the model does not know yet."""
+        return tuple(each.now() for each in self._left.values() if not each.is_told)
+
+    def ended(self) -> list[Command]:
+        """Those that have ended, and of which the model does not know yet."""
+        return [each for each in self._left.values() if each.ended_at is not None and not each.is_told]
+
+    def know(self, command: Command) -> None:
+        """The model knows that it has ended."""
+        if not command.is_told:
+            command.is_told = True
+            self._show()
+
+    @property
+    def any_runs(self) -> bool:
+        """Whether anything goes on."""
+        return any(each.outcome is None for each in self._left.values())
+
+    async def close(self) -> None:
+        """Ends all of them, and waits for that."""
+        for each in self._left.values():
+            each.limit.stop()
+        if self._finishing:
+            await asyncio.wait(set(self._finishing))
+        if self._later is not None:
+            self._later.cancel()
+
+    def _show_later(self) -> None:
+        if self._later is None:
+            self._later = asyncio.get_running_loop().call_later(TOLD_EVERY_SECONDS, self._show)
+
+    def _show(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        self._told(self.now())
+
+
+LEFT = "(It goes on in the background as {}. `running_command` reads what it says, waits for a line or its end, and stops it.)"
+
+
+async def until(command: Command, interrupted: asyncio.Event, seconds: float, holds: Callable[[], Awaitable[bool]]) -> bool:
+    """Waits until it holds, or the command ends, or the time is over, or the user interrupts; whether it holds."""
+    stopped = asyncio.ensure_future(interrupted.wait())
+    command.waiting += 1
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    command.news.clear()
+                    if await holds():
+                        return True
+                    if command.outcome is not None or interrupted.is_set():
+                        return False
+                    news = asyncio.ensure_future(command.news.wait())
+                    try:
+                        await asyncio.wait({news, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                    finally:
+                        news.cancel()
+        return False
+    finally:
+        command.waiting -= 1
+        stopped.cancel()

@@ -1,0 +1,153 @@
+"""Commands that go on in a session: what the model is told and when, a compaction, an undo, the end of the session, and a server killed."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Say
+from tests.patience import PATIENCE
+from tests.unit.session.harness import Stage, stage
+from ullage.context.change_entries import FilesChanged
+from ullage.context.entries import Notice
+from ullage.context.running_commands import LOST, going_on
+from ullage.session.session import Session
+from ullage.tools import running
+from ullage.tools.running import FIRST_SECONDS
+from ullage.tools.tool import ToolCall
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(running, "FIRST_SECONDS", 0.0)
+    made = tmp_path.resolve() / "project"
+    made.mkdir()
+    (made / "tank.py").write_text("CAPACITY = 100\n")
+    os.mkfifo(tmp_path / "go")
+    return made
+
+
+def left(command: str) -> Call:
+    return Call("bash", {"command": command, "run_in_background": True})
+
+
+def said(here: Stage) -> str:
+    """All that the newest request holds."""
+    return str(here.fake.requests[-1].body["messages"])
+
+
+async def turn(here: Stage, session: Session, *calls: Call) -> None:
+    """A turn in which everything that is asked for is allowed."""
+    here.fake.enqueue(list(calls), Say("Done."))
+    await session.prompt("Go")
+    for _ in calls:
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "allow_once")
+    await here.idle(session)
+
+
+def notices(session: Session) -> list[Notice]:
+    return [each.entry for each in session.entries if isinstance(each.entry, Notice) and each.entry.about == "command"]
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(0.01)
+
+
+async def test_the_model_is_told_at_the_next_boundary_that_one_ended(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("cat ../go; echo over > made.txt; echo bad; exit 3"))
+        assert going_on(session.entries) == ["run1"]
+        before = here.fake.requests[-1].body
+        await asyncio.to_thread((folder.parent / "go").write_text, "listening\n")
+        await until(session.running.ended)
+        assert notices(session) == []  # nobody asked anything since
+        here.fake.enqueue(Say("I see."))
+        await here.say(session, "Well?")
+        assert "run1 has ended" in said(here)
+        assert "exit code 3" in said(here)
+        assert "> listening" in [line for each in notices(session) for line in each.text.splitlines()]
+        after = here.fake.requests[-1].body
+        assert (after["tools"], after["system"]) == (before["tools"], before["system"])
+        assert going_on(session.entries) == []
+        changed = [each.entry for each in session.entries if isinstance(each.entry, FilesChanged)]
+        assert [(file.path, file.shared) for each in changed for file in each.files] == [("made.txt", True)]
+        assert here.refused() == []
+
+
+async def test_what_runs_stays_in_view_through_a_compaction_and_an_undo(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("echo up; cat ../go"))
+        for index in range(4):
+            here.fake.enqueue(Say(f"{index} " + "water " * 400))
+            await here.say(session, "Tell me of tanks " + "and pumps " * 200)
+        await until(lambda: session.running.now()[0].last_line == "up")
+        here.fake.enqueue(Say("<summary>The tanks.</summary>"))
+        session.compact()
+        await here.idle(session)
+        (made,) = here.made(session)
+        assert "- run1: `echo up; cat ../go`, for" in made.resume
+        assert "its last line: up" in made.resume
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Does it run?")
+        assert "run1: `echo up; cat ../go`" in said(here)
+        assert here.refused() == []
+
+
+async def test_the_end_of_the_session_ends_it_and_the_log_says_so(folder: Path) -> None:
+    alive = folder / "alive"
+    os.mkfifo(alive)
+    gone = asyncio.ensure_future(asyncio.to_thread(alive.read_bytes))
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("exec 3>alive; echo up; setsid sleep 1000"))
+        await until(lambda: session.running.now()[0].last_line == "up")
+        id = session.id
+    await gone
+    async with stage(folder) as here:
+        again = await here.sessions.open(id)
+        assert [each.text for each in notices(again)] == [LOST.format("run1")]
+        await turn(here, again, left("sleep 1000"))
+        assert [each.id for each in again.running.now()] == ["run2"]
+
+
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_nothing_is_left_when_the_server_is_killed(tmp_path: Path, sandbox: str) -> None:
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    served = multiprocessing.get_context("spawn").Process(target=serve, args=(tmp_path, sandbox))
+    served.start()
+    reader = os.open(alive, os.O_RDONLY)
+    assert os.read(reader, 3) == b"up\n"
+    assert served.pid is not None
+    os.kill(served.pid, signal.SIGKILL)
+    served.join(PATIENCE)
+    while os.read(reader, 100):  # it ends when the last process that holds the pipe has
+        pass
+    os.close(reader)
+
+
+def serve(root: Path, sandbox: str) -> None:
+    """A server that leaves a command running, whose child left its session and its group."""
+    asyncio.run(_serve(root, sandbox))
+
+
+async def _serve(root: Path, sandbox: str) -> None:
+    from tests.unit.tools.workplace import Workplace
+
+    place = Workplace(root, sandbox="auto" if sandbox == "auto" else "off")
+    line = "exec 3>alive; setsid sh -c 'echo up >&3; trap \"\" TERM HUP; sleep 1000; sleep 1000' & wait"
+    call = ToolCall("toolu_1", {"command": line, "run_in_background": True})
+    await place.tools["bash"].run(call)
+    assert FIRST_SECONDS
+    await asyncio.Event().wait()
