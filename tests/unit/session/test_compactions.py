@@ -214,7 +214,7 @@ async def test_the_gauge_takes_the_window_that_a_refusal_names(folder: Path) -> 
 
 async def test_a_conversation_of_long_prompts_is_compacted_in_a_small_window_too(folder: Path) -> None:
     """The record quotes the user only as far as a small window allows, so there is something to gain."""
-    async with stage(folder, window=26_000) as here:
+    async with stage(folder, window=27_000) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         for number in range(8):

@@ -127,7 +127,7 @@ async def test_none_does_not_compact_because_the_api_refuses(folder: Path) -> No
 
 async def test_a_line_over_the_window_is_the_window(folder: Path) -> None:
     async with stage(
-        folder, window=WINDOW + 1_000, settings=under("tried"), extra=[policy(AsksModel(), full_at=FixedTokens(500_000))]
+        folder, window=WINDOW + 2_000, settings=under("tried"), extra=[policy(AsksModel(), full_at=FixedTokens(500_000))]
     ) as here:
         here.fake.add_rules(telling())
         session = await here.new()
