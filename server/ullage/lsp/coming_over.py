@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import attrs
 
-from ullage.lsp.convert import snapshot_to_wire
 from ullage.lsp.items import AtMost, Id
 from ullage.lsp.protocol import OTHERS, OTHERS_GO_ON, OTHERS_LOOK, Snapshot
 
@@ -126,6 +125,8 @@ async def _look(sessions: Sessions, params: LookParams) -> LookResult:
 
 
 async def _go_on(sessions: Sessions, params: GoOnParams) -> Snapshot:
+    from ullage.lsp.convert import snapshot_to_wire
+
     return snapshot_to_wire((await sessions.coming_over.go_on(params.other_id)).snapshot())
 
 

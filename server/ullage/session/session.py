@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ullage.context.compaction.decide import Postponed
 from ullage.context.compaction.draft import Wanted
-from ullage.context.entries import Logged, ToolReturned, UserPrompt
+from ullage.context.entries import CameOver, Logged, ToolReturned, UserPrompt
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, attach, ref_of
 from ullage.session.changes.shown import Decided
@@ -57,8 +57,10 @@ class Session(Parts):
 
     def mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
-        if self._conversation.projection.prelude is None:
-            self._prelude.use()  # so that the gauge counts it before any prompt: of a new session, or one that came over
+        entries = self._conversation.entries
+        came_over = bool(entries) and isinstance(entries[0].entry, CameOver) and self._conversation.projection.prelude is None
+        if not entries or came_over:
+            self._prelude.use()  # so that the gauge counts it before any prompt
         close_what_is_open(self._conversation, self._surroundings.store_folder, self._ended_agents)
         self._commands.mend()
         self._queue.show()
