@@ -94,10 +94,11 @@ stage("modes", {}, (scenario) => {
       await screenshot("1-menu");
       await promptBox(panel).fill("/rules");
       await page.keyboard.press("Enter");
-      const listed = itemsOf(panel, "notice").last();
+      const listed = panel.locator(".sheet");
       await listed.getByText("in force once the agent touches a file that fits *.csv").waitFor();
-      await listed.getByText("Mind: Ullage has a command of the same name.").waitFor();
+      await listed.getByText("Ullage has a command of the same name").waitFor();
       await screenshot("2-rules");
+      await page.keyboard.press("Escape");
       await api.enqueue({ say: "Page 12 reads well." });
       await sendAndFinish(panel, "/review 12");
       await screenshot("3-called");
