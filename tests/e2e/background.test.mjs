@@ -17,7 +17,7 @@ const RECORD = [
   "=== END OF RECORD ===",
 ].join("\n");
 
-stage("in the background", { window: 60_000 }, (scenario) => {
+stage("in the background", { window: 62_000 }, (scenario) => {
   scenario(
     "a compaction takes its place while the user types, nothing typed is lost, and the next prompt does not wait",
     { goesOn: true },

@@ -36,7 +36,7 @@ async function compacted(panel) {
   await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
 }
 
-stage("history", { window: 62_000 }, (scenario) => {
+stage("history", { window: 63_500 }, (scenario) => {
   scenario("a compaction is seen before it is made, then made, undone and redone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);

@@ -13,7 +13,7 @@ import { editorShows, isUnsaved, openFile, revertFile, typeAtLine } from "./harn
 
 const FILE = "tankgauge/tank.py";
 
-stage("while editing", { window: 60_000 }, (scenario) => {
+stage("while editing", { window: 62_000 }, (scenario) => {
   scenario(
     "near its line the conversation is compacted while the user types, and the unsaved text is sent",
     { goesOn: true },

@@ -21,6 +21,7 @@ CALLERS = {
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/network/connection.py", "start", Asker.SANDBOX_NETWORK),
+    ("tools/line_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search.py", "start", Asker.RIPGREP),
     ("workspace/git_status.py", "start", Asker.CHANGED_FILES),

@@ -113,7 +113,7 @@ def small() -> Generator[None]:
     """Sizes of a test: a compaction leaves little, little is worth gaining, and little is fetched again."""
     names = {
         "USUAL_LEFT": 2_000,
-        "SMALLEST_GAIN": 2_000,
+        "SMALLEST_GAIN": 1_500,
         "SUMMARY_OUTPUT_TOKENS": 100,
         "FETCHED_AGAIN_TOKENS": 100,
         "FETCHED_AGAIN_CALLS": 1,
