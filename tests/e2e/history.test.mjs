@@ -13,6 +13,9 @@ import { openFile, resizePanel, runCommand } from "./harness/workbench.mjs";
 const SUMMARY = "The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does.";
 const NOT_BY_ITSELF = { "ullage.compaction.auto": false, "workbench.colorTheme": "Default Dark Modern" };
 
+/** Tokens: two turns fill much of it, and no draft is begun after them. */
+const WINDOW = 63_000;
+
 /** @param {string} path @param {number} [limit] */
 const read = (path, limit) => ({ call: "read_file", input: { path, ...(limit === undefined ? {} : { limit }) } });
 const READ = read("data/readings.csv", 250);
@@ -36,7 +39,7 @@ async function compacted(panel) {
   await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
 }
 
-stage("history", { window: 63_500 }, (scenario) => {
+stage("history", { window: WINDOW }, (scenario) => {
   scenario("a compaction is seen before it is made, then made, undone and redone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
@@ -276,7 +279,7 @@ stage("history", { window: 63_500 }, (scenario) => {
       const offer = panel.getByRole("button", { name: "Undo, and clear old results" });
       await panel
         .getByRole("alert")
-        .getByText(/more than the model's 62,000/)
+        .getByText(`more than the model's ${WINDOW.toLocaleString("en")}`)
         .waitFor();
       await runCommand(page, "Notifications: Clear All Notifications");
       await screenshot("1-does-not-fit");
