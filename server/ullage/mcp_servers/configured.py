@@ -2,7 +2,7 @@
 
 Three places, in the forms that other programs have: the setting `ullage.mcp.servers`, `.mcp.json` (`mcpServers`) and `.vscode/mcp.json`
 (`servers`). All of it is checked here. What cannot be used says why, in words for the user. A file of the workspace is not the user's word:
-nothing of it is started before they trust it (`trust.py`).
+nothing of it is started before they trust it (`servers.py`).
 """
 
 from __future__ import annotations
