@@ -45,8 +45,8 @@ def _musl(machine: str) -> tuple[str, ...]:
 
 
 TARGETS = {
-    # pywin32 takes 28 MB, and nothing of it is used (`mcp_servers/connection.py`). cryptography, which the SDK of MCP imports, has no wheel for
-    # Windows on ARM and for Macs with Intel (November 2026); without it no MCP server is connected there, and the list of servers says why.
+    # pywin32 takes 28 MB, and nothing of it is used (`mcp_servers/connection.py`). cryptography, which the SDK of MCP imports, has no wheel
+    # for Windows on ARM and for Macs with Intel (November 2026); without it no MCP server is connected there, and their list says why.
     "win32-x64": Target(("win_amd64",), "win32", "AMD64", without="pywin32"),
     "win32-arm64": Target(("win_arm64",), "win32", "ARM64", without="pywin32|cryptography"),
     "darwin-x64": Target(("macosx_12_0_x86_64",), "darwin", "x86_64", without="cryptography"),
