@@ -113,7 +113,7 @@ def small() -> Generator[None]:
     """Sizes of a test: a compaction leaves little, little is worth gaining, and little is fetched again."""
     names = {
         "USUAL_LEFT": 2_000,
-        "SMALLEST_GAIN": 1_500,
+        "SMALLEST_GAIN": 2_000,
         "SUMMARY_OUTPUT_TOKENS": 100,
         "FETCHED_AGAIN_TOKENS": 100,
         "FETCHED_AGAIN_CALLS": 1,
@@ -201,7 +201,7 @@ async def test_in_a_pause_it_compacts_to_save_and_leaves_the_newest_turn_alone(t
         async with stage(make_project(tmp_path), settings=Settings(economy=mode)) as here:
             here.fake.add_rules(summaries())
             session = await here.new()
-            await look(here, session, 3)
+            await look(here, session, 4)
             saving = session.snapshot().gauge.next.saving
             assert saving is not None
             assert saving.dollars > 0
