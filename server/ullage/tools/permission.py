@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -122,7 +124,11 @@ EXTRA_PROPERTIES: dict[str, Json] = {
 }
 """Of the tool's input."""
 
-MOST_WORDS = 200
+MOST_WORDS = 4_000
+"""Of a line that are looked up as files: those of the longest hook."""
+
+MOST_FOLDERS = 50
+"""In which they are: a line may go into a folder first."""
 
 MOST_BYTES = 10_000_000
 """Of all files together. What is over it counts by its identity, time and size, not by its content."""
@@ -233,15 +239,19 @@ def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:
     return strings
 
 
-def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path]) -> str:
-    """The same as long as the files are the same; empty where the line names none. For another thread."""
+def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path], its_folder: Sequence[str] = ("PWD",)) -> str:
+    """The same as long as the files are the same; empty where the line names none. For another thread.
+
+    `its_folder` are the variables that stand for `folder`.
+    """
     digest = hashlib.sha256()
     left = MOST_BYTES
     found = False
-    for path in _files(line, folder, workspaces):
+    for path in _files(_without_variables(line, its_folder), folder, workspaces):
         found = True
         content, left = _content(path, left)
-        digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
+        named = path.relative_to(folder) if path.is_relative_to(folder) else path
+        digest.update(f"{named}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     return digest.hexdigest()[:24] if found else ""
 
 
@@ -253,11 +263,17 @@ def digest_for_rule(pattern: str, folder: Path, workspaces: Sequence[Path]) -> s
     return digest_of_files_named(line, folder, workspaces)
 
 
+def _without_variables(line: str, its_folder: Sequence[str]) -> str:
+    """With what the variables for its folder and for the home folder stand for."""
+    names = "|".join(map(re.escape, its_folder))
+    line = re.sub(rf"\$\{{(?:{names})\b[^{{}}]*\}}|\$(?:env:)?(?:{names})\b|%(?:{names})%", ".", line)
+    home = str(Path.home()).replace("\\", "/")
+    return re.sub(r"\$\{HOME\}|\$HOME\b|(?<![^\s'\"=:])~(?=/)", lambda _: home, line)
+
+
 def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path]:
-    texts = {line.replace("\\", ""): None, line.replace("\\", "/"): None}  # as a Unix shell reads it, and as Windows does
-    words = [word for text in texts for word in _SEPARATORS.split(text) if word]
-    words = list(dict.fromkeys(word for word in words if trap_in(word, workspaces, HERE) is None))[:MOST_WORDS]
-    folders = [folder, *(folder / word for word in words if _is_folder(folder / word))]  # `cd sub && sh s.sh`
+    words = [word for word in dict.fromkeys(_words(line)) if word and trap_in(word, workspaces, HERE) is None][:MOST_WORDS]
+    folders = [folder, *(folder / word for word in words if _is_folder(folder / word))][:MOST_FOLDERS]  # `cd sub && sh s.sh`
     seen: set[Path] = set()
     for base in folders:
         for word in words:
@@ -265,6 +281,19 @@ def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path
             if path is not None and path not in seen:
                 seen.add(path)
                 yield path
+
+
+def _words(line: str) -> Iterator[str]:
+    """All that could be a path in it, however it is quoted: `"scripts"/a.sh`, `'a script.sh'`."""
+    for text in (line.replace("\\", ""), line.replace("\\", "/")):  # as a Unix shell reads it, and as Windows does
+        yield from _SEPARATORS.split(text)
+        yield from _SEPARATORS.split(re.sub(r"['\"]", "", text))
+    shell = shlex.shlex(line, posix=True, punctuation_chars=True)
+    shell.whitespace_split, shell.commenters = True, ""
+    with suppress(ValueError):  # a quotation has no end
+        for word in shell:
+            yield word
+            yield word.rpartition("=")[2]  # `--config=FILE`
 
 
 def _is_folder(path: Path) -> bool:
@@ -293,4 +322,4 @@ def _content(path: Path, left: int) -> tuple[bytes, int]:
         status = path.stat()
     except OSError:
         return b"not readable", left
-    return f"{status.st_ino} {status.st_mtime_ns} {status.st_size}".encode(), 0
+    return f"{status.st_ino} {status.st_ctime_ns} {status.st_size}".encode(), 0  # a program can set st_mtime as it likes

@@ -43,6 +43,11 @@ LINES = [
     "true && sh s.sh || false",
     "$(sh s.sh)",
     "sh sub/../s.sh",
+    'sh "$PWD/s.sh"',
+    "sh ${PWD}/s.sh",
+    "sh s''.sh",
+    'sh "sub"/../s.sh',
+    f"true {' '.join(f'w{number}' for number in range(1_000))}; sh s.sh",
 ]
 
 
@@ -53,6 +58,21 @@ def test_a_changed_script_is_another(folder: Path, line: str) -> None:
     assert digest_of_files_named(line, folder, (folder,)) == before
     (folder / "s.sh").write_text(OTHER)
     assert digest_of_files_named(line, folder, (folder,)) != before
+
+
+def test_a_changed_script_whose_name_has_a_blank_is_another(folder: Path) -> None:
+    before = digest_of_files_named("sh 'a b.sh'", folder, (folder,))
+    (folder / "a b.sh").write_text(OTHER)
+    assert digest_of_files_named("sh 'a b.sh'", folder, (folder,)) != before
+
+
+def test_a_changed_script_that_is_named_by_the_home_folder_is_another(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(folder.parent))
+    monkeypatch.setenv("USERPROFILE", str(folder.parent))
+    lines = ("sh ~/project/s.sh", 'sh "$HOME/project/s.sh"')
+    before = [digest_of_files_named(line, folder, (folder,)) for line in lines]
+    (folder / "s.sh").write_text(OTHER)
+    assert all(digest_of_files_named(line, folder, (folder,)) not in before for line in lines)
 
 
 def test_a_script_in_the_folder_that_the_line_goes_to(folder: Path) -> None:
@@ -73,6 +93,16 @@ def test_a_large_file_counts_by_its_identity(folder: Path) -> None:
     before = digest_of_files_named("sh s.sh", folder, (folder,))
     os.utime(folder / "s.sh", (1, 1))
     assert digest_of_files_named("sh s.sh", folder, (folder,)) != before
+
+
+def test_a_script_behind_a_large_file_is_another_also_under_its_old_time(folder: Path) -> None:
+    with (folder / "large").open("wb") as file:
+        file.truncate(50_000_000)
+    about = (folder / "s.sh").stat()
+    before = digest_of_files_named("cat large; sh s.sh", folder, (folder,))
+    (folder / "s.sh").write_text(OTHER)
+    os.utime(folder / "s.sh", ns=(about.st_atime_ns, about.st_mtime_ns))
+    assert digest_of_files_named("cat large; sh s.sh", folder, (folder,)) != before
 
 
 def exchange_for_a_link(folder: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
@@ -20,8 +20,12 @@ Runs: TypeAlias = Literal["sandbox", "outside", "never"]
 """What the user decided: it runs in the sandbox, with all rights of the user, or not at all."""
 
 
-_WRITTEN = re.compile(r"\d?>{1,2}[ \t]*[^\s;&|<>()]+")
-"""Where a command writes its output: that this file changes with each run makes it no other hook."""
+_WRITTEN = re.compile(r"""(?P<kept>'[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<!<)\d?>{1,2}[ \t]*[^\s;&|<>()'"\\]+(?=[\s;&|)]|$)""", re.DOTALL)
+"""Where a command writes its output: that this file changes with each run makes it no other hook. What is quoted is no such place, and `<>`
+reads, too."""
+
+ITS_FOLDER = ("CLAUDE_PROJECT_DIR", "ULLAGE_PROJECT_DIR")
+"""The variables by which a hook names the workspace folder."""
 
 
 class HooksKept(Protocol):
@@ -61,10 +65,11 @@ class AllowedHooks:
     def __init__(self, kept: HooksKept) -> None:
         self._kept = kept
 
-    def about(self, hooks: Iterable[Hook], folders: Folders) -> dict[Hook, Decided]:
-        """What was decided about these very hooks. For another thread: it looks at files."""
+    def about(self, hooks: Iterable[Hook], folders: Folders, started_in: Folders) -> dict[Hook, Decided]:
+        """What was decided in `folders` about these very hooks, which run in `started_in`: a worktree has scripts of its own. For another
+        thread: it looks at files."""
         kept = {} if folders.first is None else self._kept.hook_decisions(folders.first)
-        digests = {hook: digest_of(hook, folders) for hook in hooks}
+        digests = {hook: digest_of(hook, started_in, folders.roots) for hook in hooks}
         return {hook: Decided(digest, _runs(kept.get(digest))) for hook, digest in digests.items()}
 
     def decide(self, digest: str, folders: Folders, runs: Runs | None) -> None:
@@ -73,10 +78,11 @@ class AllowedHooks:
             self._kept.decide_hook(folders.first, digest, runs)
 
 
-def digest_of(hook: Hook, folders: Folders) -> str:
-    """The same as long as it is the same hook with the same scripts. For another thread."""
-    read = _WRITTEN.sub(" ", hook.command)
-    files = "" if folders.first is None else digest_of_files_named(read, folders.first, folders.roots)
+def digest_of(hook: Hook, started_in: Folders, others: Sequence[Path] = ()) -> str:
+    """The same as long as it is the same hook with the same scripts, where it runs and in other folders. For another thread."""
+    read = _WRITTEN.sub(lambda match: match["kept"] or " ", hook.command)
+    first, roots = started_in.first, (*started_in.roots, *others)
+    files = "" if first is None else digest_of_files_named(read, first, roots, (*ITS_FOLDER, "PWD"))
     said = "\0".join((hook.event, hook.matcher, hook.command, f"{hook.seconds:g}", hook.source, files))
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 

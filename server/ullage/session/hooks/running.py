@@ -17,7 +17,7 @@ from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
-from ullage.session.hooks.allowed import AllowedHooks, Decided, Runs
+from ullage.session.hooks.allowed import ITS_FOLDER, AllowedHooks, Decided, Runs
 from ullage.session.hooks.answers import Said, said_by
 from ullage.session.hooks.declared import Declared, Event, Hook, Passed, declared_hooks
 from ullage.session.hooks.matching import matches
@@ -126,7 +126,7 @@ class Hooks:
     async def _look(self) -> Mapping[Hook, Decided]:
         def look() -> tuple[Declared, Mapping[Hook, Decided]]:
             declared = declared_hooks(self._home, self._read_rules())
-            return declared, self._allowed.about(declared.hooks, self._home)
+            return declared, self._allowed.about(declared.hooks, self._home, self._surroundings.folders)
 
         self._declared, decided = await asyncio.to_thread(look)
         return decided
@@ -157,7 +157,7 @@ class Hooks:
         async with self._one_runs:
             for hook in self._declared.hooks:
                 if hook.event == event and matches(hook.matcher, names):
-                    runs = (await asyncio.to_thread(self._allowed.about, (hook,), self._home))[hook].runs
+                    runs = (await asyncio.to_thread(self._allowed.about, (hook,), self._home, self._surroundings.folders))[hook].runs
                     if runs in ("sandbox", "outside"):
                         said.append((hook, await self._run_one(hook, given(hook), confined=runs == "sandbox")))
         return said
@@ -179,7 +179,7 @@ class Hooks:
             json.dumps(told).encode(),
             folder,
             hook.seconds,
-            {"CLAUDE_PROJECT_DIR": str(folder), "ULLAGE_PROJECT_DIR": str(folder)},
+            dict.fromkeys(ITS_FOLDER, str(folder)),
             confined,
             writes=self._mode() == "act",
         )
