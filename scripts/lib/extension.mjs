@@ -79,6 +79,7 @@ export async function packageExtension({ target, pythons = [] } = {}) {
     const { node, vsce } = await packingTools();
     const flags = [...(target === undefined ? [] : ["--target", target]), ...(isPreRelease(version) ? ["--pre-release"] : [])];
     await quietly([node, vsce, "package", "--no-dependencies", ...flags, "--out", vsix], { cwd: stage });
+    if (wheels !== undefined) await lookInto(vsix);
     await rm(stage, { recursive: true });
   });
   return vsix;
@@ -117,6 +118,18 @@ async function fetchWheels(target, pythons) {
     if (code !== 0) throw new Failure(`${output.trim()}\nThe wheels for ${target} could not be fetched`);
   });
   return folder;
+}
+
+/**
+ * Everything that the server needs is in the package, whole, and for its system and its Pythons. One that fails this is not left behind.
+ *
+ * @param {string} vsix
+ */
+async function lookInto(vsix) {
+  const { code, output } = await capture([VENV_PYTHON, join(ROOT, "scripts", "lib", "packed.py"), vsix]);
+  if (code === 0) return;
+  await rm(vsix);
+  throw new Failure(`${vsix} is not as it has to be:\n${output.trim()}`);
 }
 
 /** The exit code of wheels.py where a package has no wheel. */

@@ -45,11 +45,10 @@ def _musl(machine: str) -> tuple[str, ...]:
 
 
 TARGETS = {
-    # pywin32 takes 28 MB, and nothing of it is used (`mcp_servers/connection.py`). cryptography, which the SDK of MCP imports, has no wheel
-    # for Windows on ARM and for Macs with Intel (November 2026); without it no MCP server is connected there, and their list says why.
+    # pywin32 takes 28 MB, and nothing of it is used (`mcp_servers/connection.py`).
     "win32-x64": Target(("win_amd64",), "win32", "AMD64", without="pywin32"),
-    "win32-arm64": Target(("win_arm64",), "win32", "ARM64", without="pywin32|cryptography"),
-    "darwin-x64": Target(("macosx_12_0_x86_64",), "darwin", "x86_64", without="cryptography"),
+    "win32-arm64": Target(("win_arm64",), "win32", "ARM64", without="pywin32"),
+    "darwin-x64": Target(("macosx_12_0_x86_64",), "darwin", "x86_64"),
     "darwin-arm64": Target(("macosx_12_0_arm64",), "darwin", "arm64"),
     "linux-x64": Target(_glibc("x86_64"), "linux", "x86_64"),
     "linux-arm64": Target(_glibc("aarch64"), "linux", "aarch64"),
@@ -85,15 +84,7 @@ def main() -> int:
 
 def fitting(lock: str, target: Target, python: str) -> dict[str, str]:
     """Name of each package of the lock that `target` needs with `python`, and its line without the marker, with its hashes."""
-    seen = {
-        "implementation_name": "cpython",
-        "os_name": "nt" if target.sys_platform == "win32" else "posix",
-        "platform_machine": target.machine,
-        "platform_python_implementation": "CPython",
-        "python_full_version": f"{python}.0",
-        "python_version": python,
-        "sys_platform": target.sys_platform,
-    }
+    seen = environment(target, python)
     needed: dict[str, str] = {}
     for block in re.split(r"\n(?=\S)", lock.strip()):
         line, *hashes = block.replace("\\\n", "\n").split("\n")
@@ -103,6 +94,20 @@ def fitting(lock: str, target: Target, python: str) -> dict[str, str]:
         if requirement.marker is None or requirement.marker.evaluate(seen):
             needed[requirement.name] = " ".join([f"{requirement.name}{requirement.specifier}", *(part.strip() for part in hashes)])
     return needed
+
+
+def environment(target: Target, python: str) -> dict[str, str]:
+    """What markers see on `target` with `python`."""
+    return {
+        "implementation_name": "cpython",
+        "os_name": "nt" if target.sys_platform == "win32" else "posix",
+        "platform_machine": target.machine,
+        "platform_python_implementation": "CPython",
+        "platform_system": {"win32": "Windows", "darwin": "Darwin"}.get(target.sys_platform, "Linux"),
+        "python_full_version": f"{python}.0",
+        "python_version": python,
+        "sys_platform": target.sys_platform,
+    }
 
 
 def fetch(needed: dict[str, str], target: Target, python: str, folder: Path) -> tuple[set[str], list[str]]:

@@ -72,6 +72,22 @@ def test_every_package_of_the_lock_is_read_with_its_hashes() -> None:
     assert all("==" in line and "--hash=sha256:" in line and "\\" not in line for line in needed.values())
 
 
+@pytest.mark.parametrize("target", WHEELS.TARGETS)
+@pytest.mark.parametrize("python", WHEELS.PYTHONS)
+def test_no_package_lacks_what_connects_mcp_servers(target: str, python: str) -> None:
+    """`cryptography` has a line for each of three kinds of machines: one holds, and it is the newest that has a wheel there."""
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    needed = WHEELS.fitting(lock, WHEELS.TARGETS[target], python)
+    assert {"mcp", "pyjwt", "cryptography", "cffi"} <= needed.keys()
+    older = {"win32-arm64": "46.0.3", "darwin-x64": "48.0.1"}
+    newest = max(re.findall(r"^cryptography==([\d.]+)", lock, re.MULTILINE), key=lambda version: tuple(map(int, version.split("."))))
+    assert needed["cryptography"].startswith(f"cryptography=={older.get(target, newest)} ")
+    names = [WHEELS.Requirement(block.split(" \\\n")[0]) for block in re.split(r"\n(?=\S)", lock.strip())]
+    seen = WHEELS.environment(WHEELS.TARGETS[target], python)
+    holding = [each.name for each in names if each.marker is None or each.marker.evaluate(seen)]
+    assert len(holding) == len(set(holding))
+
+
 def test_the_lock_of_the_clouds_is_what_the_extras_name_and_nothing_that_is_inside() -> None:
     """Versions that the tests have, so what the extension fetches is what was tried."""
     clouds, inside, tested = (_versions(name) for name in ("requirements-clouds.lock", "requirements.lock", "requirements-dev.lock"))
