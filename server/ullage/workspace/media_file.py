@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+from zlib import crc32
 
 from ullage.context.blocks import Document, Image, ImageType, Media
 from ullage.context.counting.media import pdf_is_encrypted, pdf_pages
@@ -37,6 +38,8 @@ MOST_PIXELS = 80_000_000
 TURNED = 0x0112
 """The EXIF tag of how a camera was held."""
 
+_PNG = b"\x89PNG\r\n\x1a\n"
+
 Kind: TypeAlias = Literal["image", "PDF"]
 
 _TYPES: dict[str, ImageType] = {"PNG": "image/png", "JPEG": "image/jpeg", "MPO": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
@@ -59,7 +62,7 @@ class MediaFile:
 
 def _kind_of(head: bytes) -> Kind | None:
     """What a file is by its first 12 bytes; None where it is neither."""
-    if head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")):
+    if head.startswith((_PNG, b"\xff\xd8\xff", b"GIF87a", b"GIF89a")):
         return "image"
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
         return "image"
@@ -116,6 +119,7 @@ def _document(raw: bytes, sha256: str) -> Document:
 def _image(raw: bytes, sha256: str) -> MediaFile:
     from PIL import Image as Pillow
 
+    raw = _without_damaged_extras(raw)
     Pillow.MAX_IMAGE_PIXELS = None  # its own limit only warns; ours is looked at before anything is decoded
     try:
         with Pillow.open(BytesIO(raw), formats=("PNG", "JPEG", "GIF", "WEBP")) as opened:
@@ -131,6 +135,22 @@ def _image(raw: bytes, sha256: str) -> MediaFile:
     data, image_type, size = made
     shrunk = max(size) < max(width, height)
     return MediaFile(Image(_sha256(data), image_type, *size, size=len(data)), data, sha256, (width, height) if shrunk else None)
+
+
+def _without_damaged_extras(raw: bytes) -> bytes:
+    """A PNG without those of its optional parts (a colour profile, a text) whose checksum is wrong. Browsers pass over them; Pillow refuses
+    the whole image. The protocol's own reference server of MCP sends such a one."""
+    if not raw.startswith(_PNG):
+        return raw
+    kept, at = [_PNG], len(_PNG)
+    while at + 12 <= len(raw):
+        end = at + 12 + int.from_bytes(raw[at : at + 4], "big")
+        is_optional = raw[at + 4] & 0x20
+        if not is_optional or int.from_bytes(raw[end - 4 : end], "big") == crc32(raw[at + 4 : end - 4]):
+            kept.append(raw[at:end])
+        at = end
+    kept.append(raw[at:])
+    return b"".join(kept)
 
 
 def _encoded(image: Pillow.Image, raw: bytes) -> tuple[bytes, ImageType, tuple[int, int]]:

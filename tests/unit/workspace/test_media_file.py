@@ -102,6 +102,21 @@ def test_a_damaged_image_says_so(tmp_path: Path, data: bytes):
         read_media(tmp_path / "a.png")
 
 
+@pytest.mark.parametrize(("part", "passes"), [(b"iCCP", True), (b"IDAT", False)])
+def test_of_a_png_a_damaged_part_that_it_can_do_without_is_passed_over(tmp_path: Path, part: bytes, passes: bool):
+    whole = saved(Pillow.new("RGB", (80, 60), "teal"), "PNG", icc_profile=b"a profile of colours")
+    at = whole.index(part) + 4
+    (tmp_path / "a.png").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    if not passes:
+        with pytest.raises(DamagedMedia):
+            read_media(tmp_path / "a.png")
+        return
+    found = read_media(tmp_path / "a.png")
+    assert found is not None
+    assert part not in found.data
+    assert decoded(found.data).getpixel((1, 1)) == (0, 128, 128)
+
+
 def test_an_image_of_too_many_pixels_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a.png").write_bytes(png(80, 60))
     monkeypatch.setattr(media_file, "MOST_PIXELS", 4_000)
