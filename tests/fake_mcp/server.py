@@ -62,7 +62,8 @@ def call(name: str, arguments: dict[str, Any], token: object) -> dict[str, Any]:
     if name == "where":
         say({"id": "r1", "method": "roots/list"})
         roots = json.loads(sys.stdin.readline())["result"]["roots"]
-        return text(json.dumps({"folder": str(Path.cwd()), "environment": dict(os.environ), "roots": [root["uri"] for root in roots]}))
+        told = {"folder": str(Path.cwd()), "environment": dict(os.environ), "roots": [root["uri"] for root in roots], "python": sys.prefix}
+        return text(json.dumps(told))
     if name == "image":
         return {"content": [{"type": "text", "text": "A dot:"}, {"type": "image", "data": PNG, "mimeType": "image/png"}]}
     if name == "large":

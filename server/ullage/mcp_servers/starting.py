@@ -69,7 +69,7 @@ class Programs:
         if not reached.folder.is_dir():
             raise ServerFailed(f"its folder is not there: {reached.folder}")
         if "/" in command or "\\" in command:
-            path = (reached.folder / Path(command).expanduser()).resolve()
+            path = (reached.folder / Path(command).expanduser()).absolute()  # links stay: by its own a virtual environment is found
             if not path.is_file():
                 raise ServerFailed(f"there is no program {path}")
             return str(path)

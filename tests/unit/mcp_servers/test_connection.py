@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,15 @@ async def test_a_program_that_is_not_there_fails(tmp_path: Path) -> None:
         assert here.state("one") == ("failed", "there is no program `no-such-program-x` on PATH, outside of the workspace")
         assert "there is no program" in here.state("two")[1]
         assert "its folder is not there" in here.state("three")[1]
+
+
+@pytest.mark.parametrize("command", ["{folder}/env/bin/python", "env/bin/python"])
+async def test_the_python_of_a_virtual_environment_stays_one(tmp_path: Path, command: str) -> None:
+    (tmp_path / "env" / "bin").mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text(f"home = {Path(sys.executable).resolve().parent}\n")
+    (tmp_path / "env" / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    async with bench(tmp_path, pumps={**fake(), "command": command.format(folder=tmp_path)}) as here:
+        assert json.loads(await here.call("where"))["python"] == str(tmp_path / "env")
 
 
 async def test_a_program_of_the_workspace_is_not_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
