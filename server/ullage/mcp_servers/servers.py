@@ -114,11 +114,13 @@ class Servers:
         """Whether somebody configured a server that the user has not turned off."""
         return self._trusted and any(self._state(each) != "off" for each in self._configured)
 
-    async def look(self, settings: Mapping[str, object] | None = None, *, trusted: bool | None = None) -> None:
-        """Reads the configuration again, and starts and ends what that asks for. In a workspace without trust there are no servers."""
+    def configure(self, settings: Mapping[str, object], *, trusted: bool) -> None:
+        """What `look` goes by from now on. In a workspace without trust there are no servers."""
+        self._settings, self._trusted = settings, trusted
+
+    async def look(self) -> None:
+        """Reads the configuration again, and starts and ends what that asks for."""
         async with self._looking:
-            self._settings = self._settings if settings is None else settings
-            self._trusted = self._trusted if trusted is None else trusted
             roots = tuple(self._roots())
             found = await asyncio.to_thread(configured, roots, self._settings, self._environment, self._home) if self._trusted else ((), ())
             before = self._configured, self.problems

@@ -60,6 +60,7 @@ async def test_what_is_reached_over_http_is_off_until_the_user_turns_it_on(tmp_p
 async def test_a_workspace_without_trust_has_no_servers(tmp_path: Path) -> None:
     write(tmp_path, pumps=fake())
     async with bench(tmp_path, other=fake()) as here:
-        await here.servers.look(trusted=False)
+        here.servers.configure({}, trusted=False)
+        await here.servers.look()
         assert here.servers.shown() == []
         assert not here.servers.any_configured

@@ -44,7 +44,8 @@ class Bench:
         return False if self.browse is None else await self.browse(address)
 
     async def look(self) -> None:
-        await self.servers.look(self._settings, trusted=True)
+        self.servers.configure(self._settings, trusted=True)
+        await self.servers.look()
 
     def state(self, name: str) -> tuple[str, str]:
         return next((each.state, each.why) for each in self.servers.shown() if each.server.name == name)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ullage.mcp_servers.servers import Choice, ChoicesForNow, Servers
 from ullage.mcp_servers.services import Services
@@ -57,6 +58,8 @@ def workspace_servers(folders: Folders, state: UserState, client: OfClient) -> S
     return Servers(lambda: folders.roots, choices, programs, services, os.environ, Path.home(), client.changed)
 
 
-async def follow(servers: Servers, settings: Settings) -> None:
-    """Goes by these settings from now on."""
-    await servers.look(settings.mcp_servers, trusted=settings.trusted)
+def follow(servers: Servers, settings: Settings) -> Coroutine[Any, Any, None]:
+    """Goes by these settings from now on. What is returned starts and ends what they ask for: a prompt that comes before it is awaited
+    goes by them as well."""
+    servers.configure(settings.mcp_servers, trusted=settings.trusted)
+    return servers.look()
