@@ -11,6 +11,7 @@
 import { availableParallelism } from "node:os";
 import { bold, Failure, green, main, red, seconds } from "./lib/console.mjs";
 import { DEEP, E2E, LAYERS } from "./lib/layers.mjs";
+import { provideMcpServers } from "./lib/mcpServers.mjs";
 import { provideSystemPrograms } from "./lib/systemPrograms.mjs";
 import { setUp } from "./setup.mjs";
 
@@ -18,7 +19,9 @@ await main(async () => {
   const layers = chosenLayers(process.argv.slice(2));
   await setUp();
   // Beside the first layers, which need none of them; the layer that does waits for it, and fails where it failed.
-  if (layers.some(({ name }) => name === "python" || name === "deep")) provideSystemPrograms().catch(() => undefined);
+  if (layers.some(({ name }) => name === "python" || name === "deep")) {
+    Promise.all([provideSystemPrograms(), provideMcpServers()]).catch(() => undefined);
+  }
   const since = Date.now();
   const lanes = availableParallelism() > 1 ? [layers.filter((each) => each === E2E), layers.filter((each) => each !== E2E)] : [layers];
   const used = lanes.filter((lane) => lane.length > 0);

@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { provideMcpServers } from "./mcpServers.mjs";
 import { provideSystemPrograms } from "./systemPrograms.mjs";
 import { PYRIGHT } from "./checks.mjs";
 import { Failure } from "./console.mjs";
@@ -75,7 +76,7 @@ async function deep(beside) {
  * @returns {Promise<Outcome>}
  */
 async function pythonTests(name, flags, more, beside) {
-  await provideSystemPrograms();
+  await Promise.all([provideSystemPrograms(), provideMcpServers()]);
   const report = await freshReport(name);
   const workers = ["-n", "auto", "--dist", "worksteal"];
   const command = [VENV_PYTHON, "-m", "pytest", "-q", ...workers, ...flags, `--junitxml=${report}`, "tests/unit", "tests/server"];

@@ -285,10 +285,12 @@ class Connection:
         self.has_listed = True
 
     def _listen(self, client: Client) -> None:
-        """Servers of the newer protocol tell of changes only where they are asked to."""
+        """Servers of the newer protocol tell of changes only where they are asked to. Many say that nothing of theirs changes."""
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-        if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        can = client.server_capabilities
+        changes = any(offered is not None and offered.list_changed for offered in (can.tools, can.prompts, can.resources))
+        if changes and client.protocol_version in MODERN_PROTOCOL_VERSIONS:
             self._keep(self._follow(client))
 
     async def _follow(self, client: Client) -> None:

@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.fake_api import Call, Say
 from tests.unit.mcp_servers.workbench import fake
 from tests.unit.session.harness import Stage, calls, stage
+from tests.unit.session.mcp_turns import call, prefix, result, text_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.mcp_servers import connection
 from ullage.session.settings import Settings
@@ -35,25 +35,6 @@ async def with_servers(
         if allowed:
             here.sessions.always_allowed.add(Rule("mcp", allowed, "workspace"))
         yield here
-
-
-def call(tool: str, server: str = "pumps", **arguments: Any) -> Call:
-    return Call("call_mcp_tool", {"server": server, "tool": tool, "arguments": arguments})
-
-
-def prefix(body: Any) -> str:
-    return json.dumps([body["system"], body["tools"]])
-
-
-def result(here: Stage, request: int = -1) -> Any:
-    """The last result in that request."""
-    blocks = [block for message in here.fake.requests[request].body["messages"] for block in message["content"] if isinstance(block, dict)]
-    return [block for block in blocks if block["type"] == "tool_result"][-1]
-
-
-def text_of(block: Any) -> str:
-    content = block["content"]
-    return content if isinstance(content, str) else "\n".join(each.get("text", "") for each in content)
 
 
 async def test_thirty_tools_of_five_servers_take_little_and_loading_one_leaves_the_prefix(folder: Path) -> None:

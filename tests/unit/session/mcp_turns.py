@@ -1,0 +1,28 @@
+"""What tests of MCP servers in turns share: the model's calls, and what the requests say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.fake_api import Call
+from tests.unit.session.harness import Stage
+
+
+def call(tool: str, server: str = "pumps", **arguments: Any) -> Call:
+    return Call("call_mcp_tool", {"server": server, "tool": tool, "arguments": arguments})
+
+
+def prefix(body: Any) -> str:
+    return json.dumps([body["system"], body["tools"]])
+
+
+def result(here: Stage, request: int = -1) -> Any:
+    """The last result in that request."""
+    blocks = [block for message in here.fake.requests[request].body["messages"] for block in message["content"] if isinstance(block, dict)]
+    return [block for block in blocks if block["type"] == "tool_result"][-1]
+
+
+def text_of(block: Any) -> str:
+    content = block["content"]
+    return content if isinstance(content, str) else "\n".join(each.get("text", "") for each in content)
