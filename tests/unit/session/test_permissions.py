@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +14,8 @@ from tests.fake_api import Call, Say
 from tests.unit.session.harness import calls, stage
 from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
-from ullage.session.permissions.rules_kept import SessionRules
+from ullage.session.permissions import rules_kept
+from ullage.session.permissions.rules_kept import RememberedForNow, SessionRules
 from ullage.tools.rules.covering import Rule, RuleScope
 
 
@@ -226,3 +230,22 @@ def test_rules_of_a_session_outlive_the_process() -> None:
     SessionRules("s1", values).add(Rule("command", "mkdir *", "session", 5.0))
     assert SessionRules("s1", values).rules() == [Rule("command", "mkdir *", "session", 5.0)]
     assert SessionRules("s2", values).rules() == []
+
+
+@pytest.mark.parametrize("kept", [SessionRules("s1", Values()), RememberedForNow()], ids=["of a session", "without a folder"])
+def test_a_rule_that_is_forgotten_while_its_use_is_noted_stays_forgotten(
+    kept: SessionRules | RememberedForNow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = Rule("command", "mkdir *", "session", 5.0)
+    kept.add(rule)
+    forgetting = threading.Thread(target=kept.forget_all)
+
+    def counted(known: Rule, **changes: Any) -> Rule:
+        forgetting.start()
+        forgetting.join(0.1)  # it may have to wait until the use is noted
+        return replace(known, **changes)
+
+    monkeypatch.setattr(rules_kept, "replace", counted)
+    kept.used((rule,), 6.0)
+    forgetting.join()
+    assert kept.rules() == []

@@ -7,6 +7,7 @@ which is there, too. Where no folder is open, rules are remembered until the pro
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -116,6 +117,8 @@ class RememberedForNow:
 
     def __init__(self) -> None:
         self._rules: dict[tuple[str, str, str], Rule] = {}
+        self._one_changes = threading.Lock()
+        """Uses are noted in other threads: without it a rule that is forgotten meanwhile would come back."""
         self._web_is_on = False
 
     def rules(self) -> Sequence[Rule]:
@@ -124,21 +127,25 @@ class RememberedForNow:
 
     def add(self, rule: Rule) -> None:
         """From now on."""
-        self._rules[rule.key] = rule
+        with self._one_changes:
+            self._rules[rule.key] = rule
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
         """It is asked again from now on."""
-        self._rules.pop((scope, action, pattern), None)
+        with self._one_changes:
+            self._rules.pop((scope, action, pattern), None)
 
     def forget_all(self) -> None:
         """Everything is asked again."""
-        self._rules.clear()
+        with self._one_changes:
+            self._rules.clear()
 
     def used(self, rules: Sequence[Rule], at: float) -> None:
         """Notes that they allowed a call."""
-        for rule in rules:
-            if rule.key in self._rules:
-                self._rules[rule.key] = replace(self._rules[rule.key], used=self._rules[rule.key].used + 1, last_used=at)
+        with self._one_changes:
+            for rule in rules:
+                if rule.key in self._rules:
+                    self._rules[rule.key] = _used_once_more(self._rules[rule.key], at)
 
     def web_is_on(self) -> bool:
         """Whether the user lets the agent read pages of the web."""
@@ -171,6 +178,8 @@ class SessionRules:
         found = [kept_rule(each) for each in kept] if isinstance(kept, list) else []
         rules = [_rule(each, "session") for each in found if each is not None]
         self._rules = {rule.key: rule for rule in rules if rule is not None}
+        self._one_changes = threading.Lock()
+        """As in `RememberedForNow`."""
 
     def rules(self) -> Sequence[Rule]:
         """All of them."""
@@ -178,26 +187,34 @@ class SessionRules:
 
     def add(self, rule: Rule) -> None:
         """From now on. Raises `StoreFailed`, and nothing has changed then."""
-        self._change({**self._rules, rule.key: rule})
+        with self._one_changes:
+            self._change({**self._rules, rule.key: rule})
 
     def forget(self, action: str, pattern: str) -> None:
         """It is asked again from now on. Raises `StoreFailed`."""
-        self._change({key: rule for key, rule in self._rules.items() if key != ("session", action, pattern)})
+        with self._one_changes:
+            self._change({key: rule for key, rule in self._rules.items() if key != ("session", action, pattern)})
 
     def forget_all(self) -> None:
         """Everything is asked again. Raises `StoreFailed`."""
-        self._change({})
+        with self._one_changes:
+            self._change({})
 
     def used(self, rules: Sequence[Rule], at: float) -> None:
         """Notes that they allowed a call; it is kept when a rule is next changed."""
-        for rule in rules:
-            known = self._rules.get(rule.key)
-            if known is not None:
-                self._rules[rule.key] = replace(known, used=known.used + 1, last_used=at)
+        with self._one_changes:
+            for rule in rules:
+                known = self._rules.get(rule.key)
+                if known is not None:
+                    self._rules[rule.key] = _used_once_more(known, at)
 
     def _change(self, rules: dict[tuple[RuleScope, RuleAction, str], Rule]) -> None:
         self._store.remember(self._key, [cast("Json", asdict(_kept(rule))) for rule in rules.values()])
         self._rules = rules
+
+
+def _used_once_more(rule: Rule, at: float) -> Rule:
+    return replace(rule, used=rule.used + 1, last_used=at)
 
 
 def _kept(rule: Rule) -> KeptRule:
