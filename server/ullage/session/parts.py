@@ -134,9 +134,9 @@ class Parts:
         )
         self.going_back = GoingBack(self._conversation, surroundings, self.file_changed)
         self._while_editing = WhileEditing(
-            self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.while_idle()))
+            self._controller, lambda: self._work.can_begin, lambda: self._work.begin(well(self._controller.while_idle()))
         )
-        self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(well(self._controller.in_pause())))
+        self._cooling = Cooling(self._controller, lambda: self._work.can_begin, lambda: self._work.begin(well(self._controller.in_pause())))
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
         home = (surroundings.home or surroundings).folders
@@ -204,8 +204,8 @@ class Parts:
         self._display.tell(ModelChanged(self._model.info))
         self._gauge.show()
 
-    def _work_done(self, went_well: bool) -> None:
-        if went_well and self._queue.goes_on:
+    def _work_done(self, goes_on: bool) -> None:
+        if goes_on and self._queue.goes_on:
             self._work.begin(self._turns.run())
             return
         self._queue.offer()

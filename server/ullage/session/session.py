@@ -182,6 +182,7 @@ class Session(Parts):
             elif text.lstrip().startswith("/") and (asked := await called_prompt(text, around.servers, self._shelf)) is not None:
                 attachments.append(asked)
             attachments += await self._at_events.prompted(text)
+            self._work.refuse_if_over()  # it may have been closed while attachments were read
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if prompt.steering:
@@ -229,6 +230,7 @@ class Session(Parts):
 
     def resume(self) -> None:
         """Goes on with a turn that ended before its time, and with the queue. Raises `SessionError`."""
+        self._work.refuse_if_over()
         if self.busy:
             raise SessionError("session_busy", "The session is already working")
         if is_unfinished(self._conversation.entries):
@@ -242,6 +244,7 @@ class Session(Parts):
         """Compacts at once, or at the next boundary of the running turn; gives the compaction's id. Raises `SessionError`."""
         if self._turns.running is not None:
             return self._turns.running.ask_to_compact(focus)
+        self._work.refuse_if_over()
         if self.busy:
             raise SessionError("session_busy", "A compaction is already running")
         if not self._conversation.projection.messages:
@@ -252,11 +255,12 @@ class Session(Parts):
 
     def make_room(self) -> None:
         """Compacts at once where the next call would: for a session that begins with all that was said elsewhere."""
-        if not self.busy and self._controller.is_due():
+        if self._work.can_begin and self._controller.is_due():
             self._work.begin(well(self._controller.while_idle()))
 
     async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
         """Gives the files what they held at a checkpoint; nothing else is done meanwhile. Raises `SessionError`, `StoreFailed`."""
+        self._work.refuse_if_over()
         if self.busy:
             raise SessionError("session_busy", "The session is working. Stop it first, then go back")
         told: asyncio.Future[list[Decided]] = asyncio.get_running_loop().create_future()
@@ -323,7 +327,7 @@ class Session(Parts):
         self._while_editing.user_edits()
 
     async def close(self) -> None:
-        """Ends what is being done as interrupted, and lets go of the session."""
+        """Ends what is being done as interrupted. A prompt that still arrives is refused. Whoever opened the session releases it then."""
         await self._work.close()
         await self.running.close()
         await self._endpoint_counts.close()
@@ -335,7 +339,6 @@ class Session(Parts):
         await self.history.close()
         await self.reviewing.close()
         await self._recording.close()
-        self._surroundings.store.release(self.id)
 
 
 async def _telling(told: asyncio.Future[_T], work: Coroutine[None, None, _T]) -> bool:

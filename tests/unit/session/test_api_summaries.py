@@ -241,7 +241,7 @@ async def test_one_after_the_other_and_a_new_life(folder: Path) -> None:
         assert [card.rung for card in compactions(session)] == ["api", "api"]
         _, second = blocks_asked_for(here)
         assert second.body["messages"][0]["content"][0]["content"] == f"First. {SUMMARY}"
-        await session.close()
+        await here.sessions.close_session(session.id)
         async with stage(folder, fake=here.fake) as again:
             session = await again.sessions.open(session.id)
             again.fake.enqueue([Think("So."), Say("Yes.")])

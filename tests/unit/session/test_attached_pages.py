@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,27 @@ async def test_a_page_that_does_not_come_keeps_the_prompt_out_of_the_queue(tmp_p
         with pytest.raises(SessionError, match=r"https://a\.org/x cannot be attached: a\.org was not found"):
             await session.prompt("Read this", [PageRef(URL)])
         assert (items(session), here.fake.requests) == ((), [])
+
+
+async def test_a_session_that_is_closed_while_a_page_is_fetched_takes_no_prompt(tmp_path: Path) -> None:
+    fetching, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def fetch(url: str) -> Page:
+        fetching.set()
+        await goes_on.wait()
+        return Page(url, "", "words")
+
+    async with stage(tmp_path) as here:
+        here.sessions._around.fetch_page = fetch
+        session = await here.new()
+        sending = asyncio.create_task(session.prompt("Read this", [PageRef(URL)]))
+        await fetching.wait()
+        await here.sessions.close_session(session.id)
+        goes_on.set()
+        with pytest.raises(SessionError, match="is not open"):
+            await sending
+        again = await here.sessions.open(session.id)
+        assert (items(again), again.busy, here.fake.requests) == ((), False, [])
 
 
 async def test_taken_back_it_is_the_text_that_was_fetched(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,10 +15,11 @@ from tests.unit.session.harness import Stage, kept_of, stage
 from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.session.sessions.figures import Figures, from_json, in_list, left_alone, to_json
+from ullage.session.sessions import figures as figures_room
+from ullage.session.sessions.figures import Figures, OpenFigures, from_json, in_list, left_alone, to_json
 from ullage.session.sessions.sessions import SessionSummary
 from ullage.session.timeline.items import ToolCallItem, ToolStatus
-from ullage.session.timeline.updates import EndedTurn, ItemUpdated, StateChanged, StopReason
+from ullage.session.timeline.updates import EndedTurn, ItemUpdated, Snapshot, StateChanged, StopReason
 from ullage.store.log_store import LogStore
 from ullage.store.session_list import FIGURES
 from ullage.store.statements import SessionRecord
@@ -82,6 +86,89 @@ def test_who_is_at_work_elsewhere_works_and_who_is_left_alone_was_interrupted() 
     alone = in_list(record, None, kept, open_elsewhere=False).figures
     assert there is not None and alone is not None
     assert (there.status, alone.status, left_alone(FULL)) == ("waiting", "interrupted", FULL)
+
+
+# Rows that are written in a thread, which may come late
+
+WORKS = StateChanged("running")
+
+
+class Rows:
+    """A session's figures, and the writing of its rows, which the test lets go on when it wants."""
+
+    def __init__(self, log: LogStore, snapshot: Snapshot) -> None:
+        self.writing: asyncio.Queue[Coroutine[None, None, None]] = asyncio.Queue()
+        self.figures = OpenFigures(log, lambda session_id, elsewhere: None, self.writing.put_nowait)
+        self.figures.opened("s", snapshot)
+
+    def kept(self) -> str | None:
+        found = self.figures.kept().get("s")
+        return None if found is None else found.status
+
+
+@contextmanager
+def rows(folder: Path, snapshot: Snapshot) -> Generator[Rows]:
+    log = LogStore.open(folder)
+    try:
+        yield Rows(log, snapshot)
+    finally:
+        log.close()
+
+
+@pytest.fixture
+async def snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Snapshot:
+    monkeypatch.setattr(figures_room, "TOLD_AFTER", 0.0)
+    async with stage(tmp_path) as here:
+        return (await here.new()).snapshot()
+
+
+async def test_a_row_that_is_written_late_does_not_replace_what_was_known_at_closing(tmp_path: Path, snapshot: Snapshot) -> None:
+    with rows(tmp_path / "log", snapshot) as here:
+        here.figures.take("s", WORKS)
+        late = await here.writing.get()
+        here.figures.take("s", ended("error"))
+        here.figures.closed("s")
+        assert here.kept() == "failed"
+        await late
+        assert here.kept() == "failed"
+
+
+async def test_of_two_rows_the_newer_stands_whichever_is_written_last(tmp_path: Path, snapshot: Snapshot) -> None:
+    with rows(tmp_path / "log", snapshot) as here:
+        here.figures.take("s", WORKS)
+        first = await here.writing.get()
+        here.figures.take("s", ended("end_turn"))
+        second = await here.writing.get()
+        await second
+        await first
+        assert here.kept() == "done"
+
+
+async def test_a_row_that_is_written_late_does_not_bring_a_deleted_session_back(tmp_path: Path, snapshot: Snapshot) -> None:
+    with rows(tmp_path / "log", snapshot) as here:
+        here.figures.take("s", WORKS)
+        late = await here.writing.get()
+        here.figures.forget("s")
+        await late
+        assert here.kept() is None
+
+
+async def test_nobody_else_can_open_a_session_before_its_row_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows_at_release: list[Json] = []
+    release = LogStore.release
+
+    def watched(log: LogStore, session_id: str) -> None:
+        rows_at_release.append(log.recalled(FIGURES + session_id))
+        release(log, session_id)
+
+    async with stage(tmp_path) as here:
+        here.fake.enqueue(Fail(400, "invalid_request_error", "No."))
+        session = await here.new()
+        await here.say(session, "Go")
+        monkeypatch.setattr(LogStore, "release", watched)
+        await here.sessions.close_session(session.id)
+    found = from_json(rows_at_release[0])
+    assert found is not None and found.status == "failed"
 
 
 # In sessions

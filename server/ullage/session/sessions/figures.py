@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -181,7 +182,7 @@ class OpenFigures:
         self._keep = keep
         self._now: dict[str, Figures] = {}
         self._told: dict[str, Figures] = {}
-        self._written: dict[str, Json] = {}
+        self._rows = _Rows(log)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._writing: dict[str, asyncio.TimerHandle] = {}
 
@@ -202,7 +203,7 @@ class OpenFigures:
             logger.info("what is kept of session %s is not known: %s", session_id, error)
             row = None
         self._now[session_id] = self._told[session_id] = figures_of(snapshot, from_json(row))
-        self._written[session_id] = row
+        self._rows.stands(session_id, row)
 
     def take(self, session_id: str, update: Update) -> None:
         """An update of that session."""
@@ -221,12 +222,14 @@ class OpenFigures:
         figures = self._now.pop(session_id, None)
         self._stop(session_id)
         if figures is not None:
-            self._write(session_id, to_json(replace(figures, outcome="interrupted") if interrupted else figures))
+            self._rows.given(session_id, to_json(replace(figures, outcome="interrupted") if interrupted else figures))
+            self._rows.write(session_id)
 
     def forget(self, session_id: str) -> None:
-        """It is deleted."""
+        """It is deleted, or was closed: nothing is written of it any more."""
         self._now.pop(session_id, None)
         self._stop(session_id)
+        self._rows.forget(session_id)
 
     def _stop(self, session_id: str) -> None:
         for timers in (self._timers, self._writing):
@@ -257,19 +260,46 @@ class OpenFigures:
 
     def _keep_now(self, session_id: str, is_other: bool) -> None:
         del self._writing[session_id]
-        value = to_json(self._now[session_id])
-        self._keep(self._kept(session_id, value, is_other=is_other))
+        self._rows.given(session_id, to_json(self._now[session_id]))
+        self._keep(self._kept(session_id, is_other=is_other))
 
-    async def _kept(self, session_id: str, value: Json, *, is_other: bool) -> None:
-        await asyncio.to_thread(self._write, session_id, value)
+    async def _kept(self, session_id: str, *, is_other: bool) -> None:
+        await asyncio.to_thread(self._rows.write, session_id)
         if is_other:
             self._tell(session_id, True)
 
-    def _write(self, session_id: str, value: Json) -> None:
-        if value == self._written.get(session_id):
-            return
-        try:
-            self._log.remember(FIGURES + session_id, value)
-            self._written[session_id] = value
-        except StoreFailed as error:
-            logger.info("what the list says of session %s could not be kept: %s", session_id, error)
+
+class _Rows:
+    """What is kept of each session that is open here. A thread that comes late writes the newest row, or none, and never an older one."""
+
+    def __init__(self, log: LogStore) -> None:
+        self._log = log
+        self._one_writes = threading.Lock()
+        self._given: dict[str, Json] = {}
+        self._written: dict[str, Json] = {}
+
+    def stands(self, session_id: str, value: Json) -> None:
+        """That is on disk."""
+        self._given[session_id] = self._written[session_id] = value
+
+    def given(self, session_id: str, value: Json) -> None:
+        """That is to be written."""
+        self._given[session_id] = value
+
+    def write(self, session_id: str) -> None:
+        """Writes what was given last, from any thread; nothing once it was forgotten."""
+        with self._one_writes:
+            if session_id not in self._given or self._given[session_id] == self._written.get(session_id):
+                return
+            value = self._given[session_id]
+            try:
+                self._log.remember(FIGURES + session_id, value)
+                self._written[session_id] = value
+            except StoreFailed as error:
+                logger.info("what the list says of session %s could not be kept: %s", session_id, error)
+
+    def forget(self, session_id: str) -> None:
+        """A row that is being written is whole afterwards, and no other one follows."""
+        with self._one_writes:
+            self._given.pop(session_id, None)
+            self._written.pop(session_id, None)

@@ -135,6 +135,7 @@ class OpenSessions:
         was_at_work = session.busy
         await session.close()
         self.figures.closed(session.id, interrupted=was_at_work)
+        self._kept.log.release(session.id)  # not before: whoever opens it next reads what the list says
         self.worktrees.leave(session.id)
 
     def forget(self, session_id: str) -> None:
@@ -169,6 +170,7 @@ class OpenSessions:
         was_open = session_id in self._open
         if was_open:
             await self._open[session_id].close()  # open until then, so that nobody opens it a second time meanwhile
+            self._kept.log.release(session_id)
             self.forget(session_id)
         kept = self._kept
         async with self.one_opens:

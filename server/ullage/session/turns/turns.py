@@ -317,7 +317,7 @@ def stop_reason_of(end: TurnEnded) -> StopReason:
 class Work:
     """A turn or a compaction of one session, as a task.
 
-    `done` is called after each, whatever became of it, with whether it went well: only then does the queue go on.
+    `done` is called after each, whatever became of it, with whether the queue may go on: it went well, and the session is open.
     """
 
     def __init__(self, session_id: str, done: Callable[[bool], None]) -> None:
@@ -326,16 +326,27 @@ class Work:
         self._task: asyncio.Task[bool] | None = None
         self.ending: Literal["cancelled", "interrupted"] = "cancelled"
         """What a cancel means: the user stopped it, or the session is closed."""
+        self._is_over = False
 
     @property
     def is_running(self) -> bool:
         """Whether anything is being done."""
         return self._task is not None
 
+    @property
+    def can_begin(self) -> bool:
+        """Whether something may be begun: nothing is being done, and the session is open."""
+        return self._task is None and not self._is_over
+
+    def refuse_if_over(self) -> None:
+        """Raises `SessionError` where the session is closed: a turn would write into a log that is no longer its own."""
+        if self._is_over:
+            raise SessionError("unknown_session", f"The session {self._session_id} is not open")
+
     def begin(self, work: Coroutine[None, None, bool]) -> None:
-        """Begins; nothing may be running. `work` gives whether it went well."""
-        if self._task is not None:
-            raise RuntimeError("something is being done already")
+        """Begins, where it can. `work` gives whether it went well."""
+        if not self.can_begin:
+            raise RuntimeError("something is being done already, or the session is closed")
         self.ending = "cancelled"
         self._task = asyncio.create_task(work, name=f"session {self._session_id}")
         self._task.add_done_callback(self._ended)
@@ -347,8 +358,9 @@ class Work:
             self._task.cancel()
 
     async def close(self) -> None:
-        """Interrupts what is being done, and waits for its end."""
-        while self._task is not None:  # what ended well just now may have been followed by the next prompt
+        """Interrupts what is being done, and waits for its end. Nothing begins any more."""
+        self._is_over = True
+        if self._task is not None:
             self.ending = "interrupted"
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -358,4 +370,4 @@ class Work:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             logger.error("session %s: work failed", self._session_id, exc_info=error)
-        self._done(not task.cancelled() and error is None and task.result())
+        self._done(not self._is_over and not task.cancelled() and error is None and task.result())
