@@ -8,8 +8,9 @@ from typing import cast
 
 from ullage.context.blocks import Json
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=(?:\s|//[^\n]*|/\*.*?(?:\*/|\Z))*[\]}])', re.DOTALL)
-"""A text, which stays; a comment or a comma too many, which goes."""
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=(?:\s|//[^\n]*|/\*(?>.*?(?:\*/|\Z)))*+[\]}])', re.DOTALL)
+"""A text, which stays; a comment or a comma too many, which goes. Nothing is tried in two ways: with a file of a workspace that could take
+for ever."""
 
 
 class NotJson(Exception):

@@ -11,11 +11,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from ullage.context.quoting import visible_line
 from ullage.mcp_servers.commented_json import NotJson, read_commented
 from ullage.workspace.regular_files import open_regular
 
@@ -40,6 +41,11 @@ _SETTINGS = "the settings"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+
+_SECRET_NAME = re.compile(r"KEY$|TOKEN|SECRET|(?<!ASK)PASS(?:WORD|WD|PHRASE)?$|CREDENTIAL|COOKIE|^AUTHORIZATION$|JWT|_PAT$", re.IGNORECASE)
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which JSON can hold and nothing else takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +89,9 @@ class Configured:
     """How long a call may take."""
     off: bool = False
     """Whether its configuration says that it is not to be started."""
-
-    @property
-    def shown(self) -> str:
-        """The command or the address, with variables filled in but for those that may hold a secret: in a line for the user."""
-        if isinstance(self.reached, Http):
-            return self.reached.url
-        return "" if self.reached is None else " ".join((self.reached.command, *map(_quoted, self.reached.args)))
+    shown: str = ""
+    """All that says what runs or is asked, in a line for the user: variables of the environment as they are written, since they may hold
+    secrets, and since it matters which of them go where."""
 
 
 class _Wrong(Exception):
@@ -104,6 +106,8 @@ class Places:
     """The workspace folder."""
     environment: Mapping[str, str]
     home: Path
+    as_written: bool = False
+    """Whether variables of the environment stay as they are written."""
 
 
 def configured(
@@ -166,8 +170,8 @@ def _servers(servers: Mapping[str, object], source: Source, file: str, places: P
                 raise _Wrong("its name has other characters than letters, digits, `.`, `_` and `-`, or more than 48")
             yield _server(name, value, source, file, fingerprint, places)
         except _Wrong as wrong:
-            shown = "".join(filter(str.isprintable, name))[:48] or "?"
-            yield Configured(shown, source, file, None, fingerprint, str(wrong))
+            named = "".join(filter(str.isprintable, name))[:48] or "?"
+            yield Configured(named, source, file, None, fingerprint, str(wrong))
 
 
 def _server(name: str, value: object, source: Source, file: str, fingerprint: str, places: Places) -> Configured:
@@ -187,7 +191,24 @@ def _server(name: str, value: object, source: Source, file: str, fingerprint: st
         raise _Wrong(f"its `timeout` must be a number of seconds from {LEAST_SECONDS} to {MOST_SECONDS}")
     off = given.get("disabled") is True or given.get("enabled") is False
     reached = _stdio(given, places) if url is None else _http(given, url, places)
-    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off)
+    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off, _shown(given, reached, places))
+
+
+def _shown(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:
+    written = replace(places, as_written=True)
+    if isinstance(reached, Http):
+        headers = _texts(given, "headers", written)
+        address = _filled(_text(given.get("url", given.get("serverUrl")), "url"), written).strip()
+        return visible_line(" ".join((address, *(f"{name}: {_without_secrets(name, value)}" for name, value in headers.items()))))
+    variables = (f"{name}={_quoted(_without_secrets(name, value))}" for name, value in _texts(given, "env", written).items())
+    words = (_filled(_text(word, "args"), written) for word in cast("list[object]", given.get("args", [])))
+    command = " ".join((*variables, _filled(_text(given.get("command"), "command"), written).strip(), *map(_quoted, words)))
+    return visible_line(command if reached.folder == places.folder else f"cd {_quoted(str(reached.folder))} && {command}")
+
+
+def _without_secrets(name: str, value: str) -> str:
+    """A value as it may stand in a list. One that its name calls a secret does not; no other is shortened: it may be what runs."""
+    return "…" if _SECRET_NAME.search(name) and "${" not in value else value
 
 
 def _stdio(given: Mapping[str, object], places: Places) -> Stdio:
@@ -200,14 +221,21 @@ def _stdio(given: Mapping[str, object], places: Places) -> Stdio:
     if not isinstance(args, list) or len(cast("list[object]", args)) > MOST_WORDS:
         raise _Wrong(f"its `args` must be a list of at most {MOST_WORDS} texts")
     words = tuple(_filled(_text(each, "args"), places) for each in cast("list[object]", args))
-    folder = places.folder / Path(_filled(_text(given.get("cwd", "."), "cwd"), places)).expanduser()
+    try:
+        folder = places.folder / Path(_filled(_text(given.get("cwd", "."), "cwd"), places)).expanduser()
+    except RuntimeError:
+        raise _Wrong("its `cwd` names the home folder of a user who is not there") from None
     return Stdio(command, words, _texts(given, "env", places), folder)
 
 
 def _http(given: Mapping[str, object], url: object, places: Places) -> Http:
     address = _filled(_text(url, "url"), places).strip()
-    parts = urlsplit(address) if address.isprintable() and " " not in address else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(address) if address.isprintable() and " " not in address else None
+        is_one = parts is not None and parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a host in odd brackets, a port that is none
+        parts, is_one = None, False
+    if parts is None or not is_one:
         raise _Wrong("its `url` must begin with `https://` or `http://`")
     if parts.username or parts.password:
         raise _Wrong("its `url` has a name or a password in it; use `headers`")
@@ -234,7 +262,7 @@ def _texts(given: Mapping[str, object], key: str, places: Places) -> dict[str, s
 
 
 def _text(value: object, key: str) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_WORD or "\0" in value:
+    if not isinstance(value, str) or len(value) > LONGEST_WORD or "\0" in value or _HALF.search(value):
         raise _Wrong(f"its `{key}` must be text of at most {LONGEST_WORD:,} characters")
     return value
 
@@ -257,6 +285,8 @@ def _filled(text: str, places: Places) -> str:
         variable, _, default = name.removeprefix("env:").partition(":-")
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
             raise _Wrong(f"it has a variable that Ullage does not know: `{match[0][:60]}`")
+        if places.as_written:
+            return match[0]
         found = places.environment.get(variable)
         if found is None and ":-" not in name:
             raise _Wrong(f"it needs the environment variable `{variable}`, which is not set where the server of Ullage runs")

@@ -65,6 +65,11 @@ def test_a_service_has_headers(tmp_path: Path) -> None:
         ({"url": "https://me:pw@example.org"}, "use `headers`"),
         ({"url": "file:///etc/passwd"}, "https://"),
         ({"url": "https://example.org/a b"}, "https://"),
+        ({"url": "https://[bad"}, "https://"),
+        ({"url": "https://a\u2100b/"}, "https://"),
+        ({"url": "https://example.org:99999999/"}, "https://"),
+        ({"command": "x", "cwd": "~nobody-of-that-name/x"}, "`cwd`"),
+        ({"command": "x", "args": ["\ud800"]}, "must be text"),
         ({"url": "https://example.org", "headers": {"A:": "b"}}, "no header"),
         ({"url": "https://example.org", "headers": {"A": "b\r\nC: d"}}, "no header"),
     ],
@@ -116,6 +121,38 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read_commented(text)
 
 
-def test_a_file_of_open_comments_is_read_at_once() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 200_000,
+        '{"a": 1,' + "/**/" * 60 + "x}",
+        '"' + '\\"' * 200_000,
+        "," + " " * 400_000 + "x",
+        (",/*" + "*/" * 3) * 50_000,
+    ],
+    ids=["open comments", "comments behind a comma", "a text without an end", "blanks", "commas and comments"],
+)
+def test_what_is_made_to_be_read_for_ever_is_read_at_once(text: str) -> None:
     with pytest.raises(NotJson):
-        read_commented("/*" * 200_000)
+        read_commented(text)
+
+
+def test_all_that_starts_a_program_is_shown_and_no_secret(tmp_path: Path) -> None:
+    """`npx good` with other variables, or in another folder, is another program."""
+    given_ = {
+        "command": "npx",
+        "args": ["good", "${TOKEN}", "\u202egnihtemos"],
+        "cwd": "sub",
+        "env": {"NODE_OPTIONS": "--require ./evil.js", "GIT_ASKPASS": "./evil.sh", "API_KEY": "sk-1", "B_TOKEN": "${TOKEN}"},
+    }
+    (server,), _ = read(tmp_path, {"TOKEN": "hunter2"}, it=given_)
+    assert server.shown == (
+        f"cd {tmp_path}/sub && "
+        'NODE_OPTIONS="--require ./evil.js" GIT_ASKPASS=./evil.sh API_KEY=… B_TOKEN="${TOKEN}" npx good "${TOKEN}" \\u202egnihtemos'
+    )
+
+
+def test_of_a_service_is_shown_which_variables_go_there(tmp_path: Path) -> None:
+    given_ = {"url": "https://example.org/${env:TEAM}", "headers": {"X-Key": "${OPENAI_API_KEY}", "Authorization": "Bearer sk-1"}}
+    (server,), _ = read(tmp_path, {"TEAM": "hunter1", "OPENAI_API_KEY": "hunter2"}, it=given_)
+    assert server.shown == "https://example.org/${env:TEAM} X-Key: ${OPENAI_API_KEY} Authorization: …"

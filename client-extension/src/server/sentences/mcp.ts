@@ -32,6 +32,7 @@ export const MCP: readonly string[] = [
   known("its `command` is empty"),
   known("it names an `envFile`, which Ullage does not read; write the variables into `env`"),
   known("its `args` must be a list of at most {most} texts"),
+  known("its `cwd` names the home folder of a user who is not there"),
   known("its `url` must begin with `https://` or `http://`"),
   known("its `url` has a name or a password in it; use `headers`"),
   known("its `url` must begin with `https://`, unless it is on this machine"),
