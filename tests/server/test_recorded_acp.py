@@ -5,64 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-from tests.editors.acp_recording import SCHEMA, Settling, essence, others, prepare, recorded, settings_for
+from tests.editors.acp_recording import Settling, essence, others, prepare, recorded, settings_for
 from tests.fake_api import FakeApi
 from tests.patience import PATIENCE
 from tests.server import forked
 from tests.server.acp_client import KEY
+from tests.server.acp_wire import check_shapes
 from tests.server.client import environment
 from ullage.store.folder import VARIABLE
 
 Message = dict[str, Any]
-
-OF_METHOD = {
-    "initialize": "Initialize",
-    "session/new": "NewSession",
-    "session/load": "LoadSession",
-    "session/list": "ListSessions",
-    "session/close": "CloseSession",
-    "session/delete": "DeleteSession",
-    "session/prompt": "Prompt",
-    "session/set_mode": "SetSessionMode",
-    "session/set_config_option": "SetSessionConfigOption",
-    "session/request_permission": "RequestPermission",
-    "fs/read_text_file": "ReadTextFile",
-    "fs/write_text_file": "WriteTextFile",
-    "session/update": "Session",
-    "session/cancel": "Cancel",
-}
-"""What the schema calls their params and results, but for `Request`, `Response` and `Notification` behind it."""
-
-
-@cache
-def validator(shape: str) -> Draft202012Validator:
-    schema: Any = json.loads(SCHEMA.read_text("utf-8"))
-    return Draft202012Validator({"$ref": f"#/$defs/{shape}", "$defs": schema["$defs"]})
-
-
-def check_shapes(told: list[tuple[str, Message]]) -> None:
-    """Each message against its shape; an answer against that of its request."""
-    asked: dict[tuple[str, Any], str] = {}
-    for sender, message in told:
-        if "method" in message:
-            shape = OF_METHOD[message["method"]]
-            value, kind = message["params"], "Request" if "id" in message else "Notification"
-            asked[sender, message.get("id")] = shape
-        elif "result" in message:
-            shape = asked["agent" if sender == "client" else "client", message["id"]]
-            value, kind = message["result"], "Response"
-        else:
-            shape, value, kind = "Error", message["error"], ""
-        errors: Any = validator(f"{shape}{kind}")
-        wrong = [error.message for error in errors.iter_errors(value)]
-        assert not wrong, (message, wrong)
 
 
 def test_what_was_recorded_is_of_the_protocol() -> None:

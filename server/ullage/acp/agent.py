@@ -174,7 +174,8 @@ class UllageAgent:
         with refusing():
             session = await place.sessions.create()
         self._outbox.hold(session.id)
-        live = await self._follow(place, session, mcp_servers)
+        live = self._follow(place, session)
+        self._keep(self._tell_first(live, mcp_servers))
         shown = session.snapshot(0)
         return schema.NewSessionResponse(
             session_id=session.id, modes=choices.modes(shown.mode), config_options=await self._first_options(place, live)
@@ -188,13 +189,14 @@ class UllageAgent:
         additional_directories: list[str] | None = None,
         **_: Any,
     ) -> schema.LoadSessionResponse:
-        """Opens a session and tells what was said in it, before it answers."""
-        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
+        """Opens a session and tells all that there is to tell of it before it answers."""
+        place, live = await self._opened(cwd, session_id, additional_directories)
         shown = live.session.snapshot(MOST_ITEMS)
         for update in live.shown.replay(live.items_up_to(shown)):
             live.tell(update)
         if shown.plan:
             live.tell(plan_update(shown.plan))
+        await self._tell_first(live, mcp_servers)
         await self._outbox.flush()
         return schema.LoadSessionResponse(modes=choices.modes(shown.mode), config_options=await self._first_options(place, live))
 
@@ -207,7 +209,8 @@ class UllageAgent:
         **_: Any,
     ) -> schema.ResumeSessionResponse:
         """Opens a session that the client shows already."""
-        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
+        place, live = await self._opened(cwd, session_id, additional_directories)
+        self._keep(self._tell_first(live, mcp_servers))
         mode = live.session.snapshot(0).mode
         return schema.ResumeSessionResponse(modes=choices.modes(mode), config_options=await self._first_options(place, live))
 
@@ -224,7 +227,8 @@ class UllageAgent:
         with refusing():
             session = (await place.sessions.fork(session_id)).session
         self._outbox.hold(session.id)
-        live = await self._follow(place, session, mcp_servers)
+        live = self._follow(place, session)
+        self._keep(self._tell_first(live, mcp_servers))
         mode = session.snapshot(0).mode
         options = await self._first_options(place, live)
         return schema.ForkSessionResponse(session_id=session.id, modes=choices.modes(mode), config_options=options)
@@ -346,11 +350,11 @@ class UllageAgent:
         with refusing():
             return await self._workspaces.at(cwd, more or ())
 
-    async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[Place, Live]:
+    async def _opened(self, cwd: str, session_id: str, more: list[str] | None) -> tuple[Place, Live]:
         place = await self._place(cwd, more)
         with refusing():
             session = await place.sessions.open(session_id)
-        return place, await self._follow(place, session, mcp_servers)
+        return place, self._follow(place, session)
 
     def _known(self, session_id: str) -> tuple[Place, Live]:
         self._check_initialized()
@@ -359,23 +363,22 @@ class UllageAgent:
             raise RequestError(CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
         return known
 
-    async def _follow(self, place: Place, session: Session, mcp_servers: list[Any] | None) -> Live:
-        """From now on the client hears of that session; at first what commands there are and how full it is, once it knows the session."""
+    def _follow(self, place: Place, session: Session) -> Live:
+        """From now on the client hears of that session."""
         shown = Shown(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
         terminals = self._terminals if can_be_shown(self._capabilities) else None
         live = Live(session, shown, self._connected, self._outbox, self._keep, terminals) if known is None else known[1]
         live.shown = shown  # from the beginning, where it was open already
         self._live[session.id] = place, live
-
-        async def tell() -> None:
-            live.tell(await choices.commands(session))
-            for update in live.shown.usage(session.snapshot(0).gauge):
-                live.tell(update)
-            live.pass_over([each.name for each in mcp_servers or ()])
-
-        self._keep(tell())
         return live
+
+    async def _tell_first(self, live: Live, mcp_servers: list[Any] | None) -> None:
+        """What commands there are, how full the context is, and which servers are passed over."""
+        live.tell(await choices.commands(live.session))
+        for update in live.shown.usage(live.session.snapshot(0).gauge):
+            live.tell(update)
+        live.pass_over([each.name for each in mcp_servers or ()])
 
     async def _first_options(self, place: Place, live: Live) -> list[Any]:
         """The options, with the models that the endpoint offers where it says so soon; else the client is told of them later."""
