@@ -63,6 +63,7 @@ _LISTED = (
             Page("Compatible servers", "docs/compatible-servers.md"),
             Page("Policies", "docs/policies.md"),
             Page("Replay", "docs/replay.md"),
+            Page("Report", "docs/report.md"),
             Page("Settings", "docs/settings.md"),
             Page("Commands and keys", "docs/commands.md"),
         ),

@@ -1,5 +1,6 @@
-"""The command line: `ullage serve`, `acp`, `replay`, `policies`, `import` and `inspect`. Imports nothing that takes long before it is known
-what is wanted.
+"""The command line: `ullage serve`, `acp`, `replay`, `report`, `policies`, `import` and `inspect`.
+
+Imports nothing that takes long before it is known what is wanted.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +40,12 @@ pi (as in ~/.pi/agent/sessions) and Ullage (a workspace, or its ullage.db), plai
 and what was needed after the compactions that took place, by project and with intervals. With --policy it carries the sessions through
 other ways of compacting, and reports what each would have cost and kept over the same work. It changes no transcript,
 asks no model and sends nothing anywhere.
+"""
+
+_REPORT = """
+Says what recorded sessions cost, of the same programs as `replay`: by week, model, project and policy. It also says what share was read
+from the prompt cache, why it was missed, what was got again after compactions, and what other policies would have cost. It writes one HTML
+page. Where pyarrow is installed, it writes every request and compaction as Parquet beside it. It asks no model and sends nothing anywhere.
 """
 
 _ACP = """
@@ -85,6 +93,11 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--store", default="", metavar="DIR", help=_STORE)
     add_replay_options(replay)
     replay.set_defaults(run=_replay)
+    report = commands.add_parser("report", help="write a page of what recorded sessions cost, and why", description=_REPORT)
+    report.add_argument("traces", nargs="*", metavar="TRACE", help="as for replay (default: all sessions that Ullage keeps for you)")
+    report.add_argument("--store", default="", metavar="DIR", help=_STORE)
+    add_report_options(report)
+    report.set_defaults(run=_report)
     policies = commands.add_parser("policies", help="list the ways of compacting, or show the whole of one")
     policies.add_argument("name", nargs="?", metavar="POLICY", help="show everything of this one")
     policies.add_argument("--format", choices=("table", "json"), default="table", help="how it is written (default: table)")
@@ -192,6 +205,14 @@ def _replay(options: argparse.Namespace) -> int:
         jobs=options.jobs,
     )
     return _reporting(lambda: run(options.traces, asked))
+
+
+def _report(options: argparse.Namespace) -> int:
+    from ullage.replay.spending.command import Asked, run
+    from ullage.replay.spending.work import Options
+
+    given = Options(policy_names(options.policy), options.since, jobs=options.jobs)
+    return _reporting(lambda: run(Asked(tuple(options.traces), options.out, given, options.store)))
 
 
 def _policies(options: argparse.Namespace) -> int:
@@ -331,6 +352,33 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
     )
     replay.add_argument("--report", type=Path, metavar="FILE", help="write the report as one HTML page, too")
     replay.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
+
+
+def add_report_options(report: argparse.ArgumentParser) -> None:
+    """All but the transcripts themselves."""
+    report.add_argument(
+        "--out",
+        type=Path,
+        default=Path("ullage-report.html"),
+        metavar="FILE",
+        help="where the page is written (default: ullage-report.html)",
+    )
+    report.add_argument("--since", type=_day, metavar="DATE", help="leave out what was before that day (YYYY-MM-DD, UTC)")
+    report.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="P[,P...]",
+        help="say what these policies would have cost, too (for example ullage,claude-code; all: every one)",
+    )
+    report.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no date such as 2026-01-31") from None
 
 
 def _window(text: str) -> int:

@@ -316,11 +316,13 @@ class Seen:
         """`views` are those after a session's compactions, in their order."""
         found = Acquired()
         for index, view in enumerate(views):
-            until = views[index + 1].after_seq if index + 1 < len(views) else None
-            window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
-            if window:
-                found += self._after(window, view)
+            found += self.acquired_after(view, views[index + 1].after_seq if index + 1 < len(views) else None)
         return found
+
+    def acquired_after(self, view: View, until: int | None) -> Acquired:
+        """The same after one compaction; `until` is where the next one stands, None where there is none."""
+        window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
+        return self._after(window, view) if window else Acquired()
 
     def _after(self, window: Sequence[Logged], view: View) -> Acquired:
         found = from_tools((logged.entry for logged in window), lambda block: self._stood(block, view.after_seq), marks_of([view.text]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Trigger
+from ullage.context.compaction_entries import FetchedAgain, Trigger
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
 
 Source: TypeAlias = Literal["claude-code", "codex", "ullage", "opencode", "gemini-cli", "cline", "pi"]
@@ -49,6 +49,8 @@ class RecordedCompaction:
     """By which the user's undo and redo name it; empty where the transcript has none."""
     planned_after: int | None = None
     """The last entry that there was when it was planned: of one that was drafted ahead, some before `after_seq`. None: not told."""
+    fetched_again: FetchedAgain | None = None
+    """What the agent got again after it, as the program counted that; None where the transcript does not tell."""
 
     @property
     def reactive(self) -> bool:

@@ -4,16 +4,15 @@ under the policies that were asked for."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TextIO
 
-from ullage.installed_policies import installed, policies
-from ullage.recorded.readers.files import NothingFound, transcripts_in
+from ullage.installed_policies import policies
 from ullage.recorded.readers.values import printable
-from ullage.replay.file_work import FileWork, Options, work_through
+from ullage.replay.file_work import FileWork, Options, file_work, work_through
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import FITTED, variants
 from ullage.replay.pricing.recorded_models import prices_of
@@ -22,12 +21,11 @@ from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
 from ullage.replay.simulating.optimum import OPTIMUM
+from ullage.replay.terminal import complain, files_of, known_policies, show_progress, write
 from ullage.store.folder import BadLocation, store_location, workspaces_in
 
 _USAGE_ERROR = 2
-
-EVERY_POLICY = "all"
-"""In the place of a policy's name."""
+_COMMAND = "replay"
 
 
 def run(names: Sequence[str], options: Options) -> int:
@@ -49,57 +47,45 @@ def run(names: Sequence[str], options: Options) -> int:
     except BadLocation as error:
         _complain(str(error))
         return _USAGE_ERROR
-    works = list(_works(_files(names, failures, kept), failures, options))
+    works = list(_works(files_of(names, failures, kept), failures, options))
     for failure in failures:
         _complain(failure)
     rows = tuple(_told_twice(row for work in works for row in work.rows))
     runs = tuple(each for work in works for each in work.runs)
     report = Report(rows, tuple(failures), options.as_model, runs, options.policies, options.at, options.summary)
     if options.format == "json":
-        _write(sys.stdout, as_json(report) + "\n")
+        write(sys.stdout, as_json(report) + "\n")
     elif rows:
-        _write(sys.stdout, as_table(report) if options.full else as_short(report) + "\n")
+        write(sys.stdout, as_table(report) if options.full else as_short(report) + "\n")
     if options.report is not None and not _write_page(options.report, report):
         return 1
     return 0 if rows else 1
 
 
 def _known(wanted: Sequence[str]) -> tuple[str, ...]:
-    """The policies of these names, each once, in their order; those that there are not are complained of."""
-    known = (*policies(), OPTIMUM)
-    if EVERY_POLICY in wanted:
-        wanted = [name for each in wanted for name in (known if each == EVERY_POLICY else (each,))]
-    if FITTED in wanted:
-        wanted = [name for each in wanted for name in (variants() if each == FITTED else (each,))]
-        known = (*known, *variants())
-    unknown = [name for name in dict.fromkeys(wanted) if name not in known]
-    if unknown:
-        _complain(f"there is no policy {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
-        for problem in installed().problems:
-            _complain(problem)
-    return tuple(name for name in dict.fromkeys(wanted) if name in known)
-
-
-def _files(names: Sequence[str], failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:
-    """The files behind the names, each once."""
-    found: dict[Path, Path] = {}
-    for name in names:
-        try:
-            for path in transcripts_in(Path(name), failures, kept):
-                found.setdefault(path.resolve(), path)
-        except (NothingFound, OSError) as error:
-            failures.append(str(error))
-    return tuple(found.values())
+    """The policies of these names, `optimum` and the choices of `fitted` too."""
+    if FITTED not in wanted:
+        return known_policies(wanted, (*policies(), OPTIMUM), _COMMAND)
+    wanted = [name for each in wanted for name in (variants() if each == FITTED else (each,))]
+    return known_policies(wanted, (*policies(), OPTIMUM), _COMMAND, beside=tuple(variants()))
 
 
 def _works(paths: Sequence[Path], failures: list[str], options: Options) -> Iterator[FileWork]:
-    with closing(work_through(paths, options)) as done:
+    with closing(work_through(paths, partial(file_work, options=options), options.jobs, _unfinished)) as done:
         for number, path in enumerate(paths, 1):
-            _show_progress(f"reading {number} of {len(paths)}: {path.name}")
+            show_progress(f"reading {number} of {len(paths)}: {path.name}")
             work = next(done)
             failures.extend(work.failures)
             yield work
-    _show_progress("")
+    show_progress("")
+
+
+def _complain(text: str) -> None:
+    complain(_COMMAND, text)
+
+
+def _unfinished(reason: str) -> FileWork:
+    return FileWork(failures=(reason,))
 
 
 def _told_twice(rows: Iterator[Row]) -> Iterator[Row]:
@@ -122,19 +108,3 @@ def _write_page(path: Path, report: Report) -> bool:
         _complain(f"{path} cannot be written: {error.strerror or error}")
         return False
     return True
-
-
-def _show_progress(text: str) -> None:
-    if sys.stderr.isatty():
-        _write(sys.stderr, f"\r\x1b[K{printable(text)}")
-        sys.stderr.flush()
-
-
-def _complain(text: str) -> None:
-    _write(sys.stderr, f"ullage replay: {printable(text)}\n")
-
-
-def _write(stream: TextIO, text: str) -> None:
-    """Also where the terminal cannot show every character."""
-    encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))

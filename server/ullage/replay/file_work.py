@@ -1,4 +1,4 @@
-"""The work of `ullage replay`: the options, what they ask of one file of sessions, and the files over the cores of the machine.
+"""The work of `ullage replay`: the options, what they ask of one file of sessions, and files over the cores of the machine.
 
 One process a core has one file at a time: it reads the sessions, makes their rows, and carries them through the policies.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from ullage.context.compaction.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
@@ -31,6 +31,7 @@ from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.simulating.views import Views
 
 Format: TypeAlias = Literal["table", "json"]
+Work = TypeVar("Work")
 
 WORTH_A_PROCESS = 300_000
 """Bytes on disk of all files together. For less, starting processes takes longer than the work."""
@@ -113,20 +114,25 @@ def _views(options: Options, transcript: Transcript, policy: str) -> Views | Non
     return Views(options.views / policy if len(options.policies) > 1 else options.views, transcript, policy)
 
 
-def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]:
-    """The work of each file, in the order of `paths`, as soon as it and those before it are done."""
-    jobs = min(options.jobs or os.cpu_count() or 1, len(paths))
-    if jobs < 2 or (options.jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):
-        yield from (file_work(path, options) for path in paths)
+def work_through(
+    paths: Sequence[Path], work: Callable[[Path], Work], jobs: int | None, unfinished: Callable[[str], Work]
+) -> Generator[Work]:
+    """The work of each file, in the order of `paths`, as soon as it and those before it are done.
+
+    `work` goes to other processes, so it can be pickled. `unfinished` makes the work of a file that was not finished, of the reason.
+    """
+    at_once = min(jobs or os.cpu_count() or 1, len(paths))
+    if at_once < 2 or (jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):
+        yield from map(work, paths)
         return
-    with worker_pool(Asker.REPLAY, jobs, _let_go_at_once) as executor:
-        waiting: list[Future[FileWork]] = []
+    with worker_pool(Asker.REPLAY, at_once, _let_go_at_once) as executor:
+        waiting: list[Future[Work]] = []
         try:
-            waiting += [executor.submit(file_work, path, options) for path in paths]
+            waiting += [executor.submit(work, path) for path in paths]
             waiting.reverse()
             places = list(reversed(paths))
             while waiting:
-                yield _done(waiting.pop(), places.pop())
+                yield _done(waiting.pop(), places.pop(), unfinished)
         except BaseException as error:
             # Whoever has the last result and stops here lets the pool end in peace: left to the end of Python, it could complain there.
             if waiting or not isinstance(error, GeneratorExit):
@@ -134,13 +140,13 @@ def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]
             raise
 
 
-def _done(future: Future[FileWork], path: Path) -> FileWork:
+def _done(future: Future[Work], path: Path, unfinished: Callable[[str], Work]) -> Work:
     try:
         return future.result()
     except BrokenProcessPool:
-        return FileWork(failures=(f"{path} was not finished: the process that worked on it ended (was there enough memory?)",))
+        return unfinished(f"{path} was not finished: the process that worked on it ended (was there enough memory?)")
     except Exception as error:  # noqa: BLE001 - whatever went wrong with one file, the others go on
-        return FileWork(failures=(f"{path} was not finished: {type(error).__name__}: {error}",))
+        return unfinished(f"{path} was not finished: {type(error).__name__}: {error}")
 
 
 def _let_go_at_once() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.context.change_entries import FilesChanged, Reviewed, ReviewedTogether
+from ullage.context.compaction.forgotten import all_fetched_again
 from ullage.context.compaction_entries import (
     ASKED_FOR,
     BY_THE_USER,
@@ -88,7 +89,7 @@ def _transcript(store: LogStore, session_id: str, shared: _Shared) -> Transcript
     parted = _Parting(tally)
     for each in logged:
         parted.take(each)
-    compactions = parted.in_force()
+    compactions = parted.in_force(logged)
     return Transcript(
         session_id, "ullage", parted.log.entries, compactions, tally.repairs, tally.notes, history=tuple(parted.history.values())
     )
@@ -129,11 +130,16 @@ class _Parting:
                 pass
         self._before = entry
 
-    def in_force(self) -> tuple[RecordedCompaction, ...]:
-        """The compactions that are in force at the end: those that a full context or somebody asked for."""
+    def in_force(self, log: Sequence[Logged]) -> tuple[RecordedCompaction, ...]:
+        """The compactions that are in force at the end of `log`: those that a full context or somebody asked for."""
         active, undone = self._epoch.active, {each.id for each in self._epoch.undone}
         self._tally.count(UNDONE, sum(each.id in undone for each in self._compactions.values()))
-        found = tuple(self._compactions[seq] for seq in active if seq in self._compactions)
+        again = all_fetched_again(log, active)
+        found = tuple(
+            replace(self._compactions[seq], fetched_again=again.get(self._compactions[seq].id))
+            for seq in active
+            if seq in self._compactions
+        )
         self._tally.count(SMALL, len(active) - len(found))
         self._tally.count(NO_SUMMARY, sum(not each.summary for each in found))
         return found

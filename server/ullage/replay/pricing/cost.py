@@ -120,21 +120,27 @@ def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
     cache; cold, nothing is. A summary that the transcript does not tell counts no output.
     """
     for compaction in transcript.compactions:
-        reply = _last_counted(transcript, compaction)
-        if reply is None or reply.usage is None:
-            continue
-        used = compaction.usage
-        if used is not None:
-            yield SummaryCall(reply.model, warm=used, cold=Usage(used.total_input_tokens, used.output_tokens))
-            continue
-        read = reply.usage.total_input_tokens
-        context = max(compaction.tokens_before or 0, reply.usage.context_tokens) + SUMMARY_REQUEST_TOKENS
-        output = round(estimate_text(compaction.told) * tokenizer_share(reply.model))
-        yield SummaryCall(
-            model=reply.model,
-            warm=Usage(context - read, output, cache_read_tokens=read),
-            cold=Usage(context, output),
-        )
+        call = summary_call(transcript, compaction)
+        if call is not None:
+            yield call
+
+
+def summary_call(transcript: Transcript, compaction: RecordedCompaction) -> SummaryCall | None:
+    """The same for one of them; None where no counted reply precedes it."""
+    reply = _last_counted(transcript, compaction)
+    if reply is None or reply.usage is None:
+        return None
+    used = compaction.usage
+    if used is not None:
+        return SummaryCall(reply.model, warm=used, cold=Usage(used.total_input_tokens, used.output_tokens))
+    read = reply.usage.total_input_tokens
+    context = max(compaction.tokens_before or 0, reply.usage.context_tokens) + SUMMARY_REQUEST_TOKENS
+    output = round(estimate_text(compaction.told) * tokenizer_share(reply.model))
+    return SummaryCall(
+        model=reply.model,
+        warm=Usage(context - read, output, cache_read_tokens=read),
+        cold=Usage(context, output),
+    )
 
 
 def scaled(usage: Usage, factor: float) -> Usage:

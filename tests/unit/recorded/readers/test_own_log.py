@@ -13,7 +13,15 @@ import pytest
 from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
 from tests.unit.recorded.readers.recorded import drawn, mended
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Cleared, CompactionFailed, CompactionRedone, CompactionUndone, FileTakenOut, Summarised
+from ullage.context.compaction_entries import (
+    Cleared,
+    CompactionFailed,
+    CompactionRedone,
+    CompactionUndone,
+    FetchedAgain,
+    FileTakenOut,
+    Summarised,
+)
 from ullage.context.entries import Clipped, Entry, TurnEnded
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.taken_out import EXCLUDED_RESULT
@@ -68,7 +76,14 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
     store.close()
     (transcript,) = read(tmp_path / "ullage.db")
     assert transcript.compactions == (
-        RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0), trigger="manual", id="c3", policy="ullage"),
+        RecordedCompaction(
+            *(3, "", False, 0, 6.0),
+            usage=Usage(0, 0),
+            trigger="manual",
+            id="c3",
+            policy="ullage",
+            fetched_again=FetchedAgain("c3", (), 0, 0, 0, 1),
+        ),
     )
     assert mended(transcript) == {
         "clearings before a call (upkeep) or by the user's hand": 2,
@@ -140,7 +155,15 @@ def test_every_session_is_a_transcript_without_its_compactions(database: Path):
     assert transcript.entries[-1].entry == Clipped(9, "short", "out.txt")
     assert transcript.entries[1].at == 11.0
     assert transcript.compactions == (
-        RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0), trigger="threshold", by_program=True, policy="ullage", id="c1"),
+        RecordedCompaction(
+            *(4, "So far", True, 0, 14.0),
+            usage=Usage(0, 0),
+            trigger="threshold",
+            by_program=True,
+            policy="ullage",
+            id="c1",
+            fetched_again=FetchedAgain("c1", (), 0, 0, 0, 4),
+        ),
     )
     assert mended(transcript) == {"compactions that were undone": 1}
     assert (transcript.source, empty.entries) == ("ullage", ())

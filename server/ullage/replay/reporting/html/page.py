@@ -54,14 +54,14 @@ def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Setti
         answer(comparison, choice, settings.titles, recorded),
         _caveats(report, comparison, choice),
         *(_policies(comparison, choice, recorded, by) if comparison.standings else ()),
-        _section(
+        section(
             "sessions",
             "Session by session",
             tag("p", wording.SESSIONS) if any("/" in row.session_id for row in report.rows) else None,
             tag("p", _CURVES) if comparison.standings else None,
             sessions(report, comparison.runs),
         ),
-        _section("reading", "How to read this", reading(report, comparison, settings.at, settings.summary, settings.titles)),
+        section("reading", "How to read this", reading(report, comparison, settings.at, settings.summary, settings.titles)),
     )
 
 
@@ -94,14 +94,14 @@ def _heading(report: Report, comparison: Comparison) -> Markup:
 
 def _caveats(report: Report, comparison: Comparison, choice: Choice) -> Markup | None:
     told = [tag("li", words) for words in caveats(report, comparison, choice)]
-    return _section("caveats", "Before you rely on it", tag("ul", *told)) if told else None
+    return section("caveats", "Before you rely on it", tag("ul", *told)) if told else None
 
 
 def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None, by: ByProject) -> Iterator[Markup]:
     too_dear = too_dear_note(comparison, choice.ruled_out)
     picture = scatter(comparison, choice)
     if picture is not None:
-        yield _section(
+        yield section(
             "scatter",
             "Cost against what is kept",
             tag(
@@ -112,19 +112,19 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None,
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag("p", f"{_in_words(choice)} {_CLEARLY}"),
         )
-    yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded, by))
+    yield section("policies", "The policies side by side", side_by_side(comparison, choice, recorded, by))
     bars = cost_bars(comparison, choice.ruled_out)
     if bars is not None:
-        yield _section("cost", "What the money goes into", tag("p", cold_note() + too_dear), bars)
+        yield section("cost", "What the money goes into", tag("p", cold_note() + too_dear), bars)
     fates = fate_bars(comparison)
     if fates is not None:
         note = absent_note(comparison)
-        yield _section(
+        yield section(
             "kept", "What is kept", tag("p", _ORDER), fates, tag("p", note, class_="muted") if note else None, kinds(comparison, recorded)
         )
     told = projects(by)
     if told is not None:
-        yield _section("projects", "Project by project", told)
+        yield section("projects", "Project by project", told)
 
 
 def _in_words(choice: Choice) -> str:
@@ -143,7 +143,8 @@ def _shapes(comparison: Comparison, choice: Choice) -> str:
     return f"Full diamonds, joined by dots, are those that no other policy clearly beats in both.{crosses}{absent}"
 
 
-def _section(id: str, title: str, *children: Markup | None) -> Markup:
+def section(id: str, title: str, *children: Markup | None) -> Markup:
+    """A part of the page under a heading of its own."""
     return tag("section", tag("h2", title, id=id), *children, aria_labelledby=id)
 
 

@@ -1,0 +1,124 @@
+"""`ullage report`: what recorded sessions cost, as a page for whoever pays, with the tables beside it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from ullage.installed_policies import policies
+from ullage.replay.file_work import work_through
+from ullage.replay.reporting.wording import ABSENT, columns, money, number, percent
+from ullage.replay.spending.page import NO_TIME, About, as_page
+from ullage.replay.spending.sums import Sum, Sums, together
+from ullage.replay.spending.tables import Tables, can_be_written, paths_beside
+from ullage.replay.spending.work import FileSpending, Options, file_spending, unfinished
+from ullage.replay.terminal import complain, files_of, known_policies, show_progress, write
+from ullage.store.folder import BadLocation, database, store_location, workspaces_in
+
+_USAGE_ERROR = 2
+_COMMAND = "report"
+NO_PYARROW = "no Parquet is written, since that needs pyarrow: pip install 'ullage[report]'"
+WEEKS_SHOWN = 12
+"""The newest, on the screen; the page has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says. Without `names`, all sessions that Ullage keeps are read."""
+
+    names: tuple[str, ...]
+    page: Path
+    options: Options
+    store: str = ""
+    """Where what is kept of all workspaces lies; empty: the system's own place."""
+
+
+def run(asked: Asked) -> int:
+    """Writes the page and the tables, and a short form of it to stdout; gives the exit code.
+
+    0 where at least one session was read, 1 where none was or a file could not be written, 2 where nothing could be asked.
+    """
+    options = replace(asked.options, policies=known_policies(asked.options.policies, tuple(policies()), _COMMAND), rows=can_be_written())
+    if asked.options.policies and not options.policies:
+        return _USAGE_ERROR
+    try:
+        kept = workspaces_in(store_location(asked.store))
+    except BadLocation as error:
+        complain(_COMMAND, str(error))
+        return _USAGE_ERROR
+    failures: list[str] = []
+    paths = files_of(asked.names, failures, kept) if asked.names else _own(kept)
+    if not paths and not failures:
+        failures.append("Ullage keeps no sessions here. Name transcripts, or a folder of them")
+    try:
+        sums = _written(paths, failures, options, asked)
+    except OSError as error:
+        complain(_COMMAND, f"{error.filename or asked.page} cannot be written: {error.strerror or error}")
+        return 1
+    for failure in failures:
+        complain(_COMMAND, failure)
+    if not options.rows:
+        complain(_COMMAND, NO_PYARROW)
+    if sums.by_whose:
+        write(sys.stdout, f"{as_text(sums)}\n\n{asked.page}\n")
+    return 0 if sums.sessions else 1
+
+
+def _own(kept: Mapping[Path, Path]) -> tuple[Path, ...]:
+    """The logs of all workspaces of this user."""
+    return tuple(path for folder in kept.values() if (path := database(folder)).is_file())
+
+
+def _written(paths: Sequence[Path], failures: list[str], options: Options, asked: Asked) -> Sums:
+    """What was read, after it was written. Raises `OSError`."""
+    with Tables(asked.page) if options.rows else nullcontext() as tables:
+        sums = together(_sums(paths, failures, options, tables))
+        beside = paths_beside(asked.page) if options.rows else ()
+        sources = asked.names or ("all sessions that Ullage keeps here",)
+        about = About(sources, options.since, beside, tuple(failures))
+        asked.page.write_text(as_page(sums, about), encoding="utf-8")
+    return sums
+
+
+def _sums(paths: Sequence[Path], failures: list[str], options: Options, tables: Tables | None) -> Iterator[Sums]:
+    seen: dict[str, Path] = {}
+    for path, spending in zip(paths, _works(paths, options), strict=True):
+        failures.extend(spending.failures)
+        twice = [name for name in spending.conversations if seen.setdefault(name, path) != path]
+        failures += (f"session {name} is in {seen[name]} and in {path}: what both hold is counted twice" for name in twice)
+        if tables is not None:
+            tables.add(spending.calls, spending.compactions)
+        yield spending.sums
+
+
+def _works(paths: Sequence[Path], options: Options) -> Iterator[FileSpending]:
+    with closing(work_through(paths, partial(file_spending, options=options), options.jobs, unfinished)) as done:
+        for index, path in enumerate(paths, 1):
+            show_progress(f"reading {index} of {len(paths)}: {path.name}")
+            yield next(done)
+    show_progress("")
+
+
+def as_text(sums: Sums) -> str:
+    """The newest weeks and the sum, for a screen."""
+    weeks = list(sums.by(lambda whose: whose.week).items())[-WEEKS_SHOWN:]
+    rows = [_row(week or NO_TIME, each) for week, each in weeks]
+    head = ["week", "cost", "requests", "from cache", "cache missed", "compactions", "got again"]
+    return "\n".join(columns(head, [*rows, _row("all", sums.whole)], left=1))
+
+
+def _row(name: str, each: Sum) -> list[str]:
+    made = each.compactions
+    return [
+        name,
+        money(each.total),
+        number(each.calls),
+        percent(each.share_from_cache),
+        money(each.missed.dollars),
+        number(made.made),
+        money(made.again_dollars) if made.told else ABSENT,
+    ]

@@ -1,0 +1,199 @@
+"""Sums of what sessions spent. They can be added up in any order, so files can be worked on in any number of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ullage.context.blocks import Usage
+from ullage.replay.measuring.projects import root_of
+from ullage.replay.pricing.cost import Dollars
+from ullage.replay.pricing.misses import Why
+from ullage.replay.spending.spent import Call, Compacted, Spent, Whose
+
+RECORDED = "as recorded"
+"""In the place of a policy: what really happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misses:
+    """Requests that missed the cache, the tokens that they sent anew, and what that cost."""
+
+    requests: int = 0
+    tokens: int = 0
+    dollars: float = 0.0
+
+    def __add__(self, other: Misses) -> Misses:
+        return Misses(self.requests + other.requests, self.tokens + other.tokens, self.dollars + other.dollars)
+
+
+@dataclass(frozen=True, slots=True)
+class Compactions:
+    """Compactions. Dollars leave out those of which they are not known."""
+
+    made: int = 0
+    summaries: float = 0.0
+    """Dollars for the requests that wrote the summaries."""
+    worked_out: int = 0
+    """Of how many of them that was worked out, since the record does not tell."""
+    told: int = 0
+    """After how many it is known what the agent got again."""
+    again: int = 0
+    """Tokens that the agent got again from its tools."""
+    again_dollars: float = 0.0
+
+    def __add__(self, other: Compactions) -> Compactions:
+        return Compactions(
+            self.made + other.made,
+            self.summaries + other.summaries,
+            self.worked_out + other.worked_out,
+            self.told + other.told,
+            self.again + other.again,
+            self.again_dollars + other.again_dollars,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Many calls and compactions."""
+
+    calls: int = 0
+    unpriced: int = 0
+    """Calls of models whose prices are not known; they are not in `dollars`."""
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    dollars: Dollars = field(default_factory=Dollars)
+    missed: Misses = field(default_factory=Misses)
+    compactions: Compactions = field(default_factory=Compactions)
+
+    @property
+    def total(self) -> float:
+        """Dollars of everything: the calls, and the requests that wrote summaries."""
+        return self.dollars.total + self.compactions.summaries
+
+    @property
+    def share_from_cache(self) -> float | None:
+        """Of the tokens sent, those read from the cache; None where nothing was sent."""
+        sent = self.usage.total_input_tokens
+        return self.usage.cache_read_tokens / sent if sent else None
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(
+            self.calls + other.calls,
+            self.unpriced + other.unpriced,
+            self.usage + other.usage,
+            self.dollars + other.dollars,
+            self.missed + other.missed,
+            self.compactions + other.compactions,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Sessions under a policy, or as recorded. The same sessions stand under each policy."""
+
+    sessions: int = 0
+    dollars: float = 0.0
+    """With the requests that write summaries."""
+    compactions: int = 0
+    forgetting: float | None = 0.0
+    """Dollars for what the agent would have got again; None where that is not known."""
+
+    def __add__(self, other: Carried) -> Carried:
+        known = self.forgetting is not None and other.forgetting is not None
+        return Carried(
+            self.sessions + other.sessions,
+            self.dollars + other.dollars,
+            self.compactions + other.compactions,
+            (self.forgetting or 0.0) + (other.forgetting or 0.0) if known else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """All that is reported."""
+
+    by_whose: Mapping[Whose, Sum] = field(default_factory=dict[Whose, Sum])
+    by_reasons: Mapping[tuple[Why, ...], Misses] = field(default_factory=dict[tuple[Why, ...], Misses])
+    carried: Mapping[tuple[str, str], Carried] = field(default_factory=dict[tuple[str, str], Carried])
+    """By policy and project."""
+    sessions: frozenset[str] = frozenset()
+    """A sub-agent belongs to the session that it works for."""
+    uncounted: int = 0
+    """Replies without a count of tokens."""
+    left_out: int = 0
+    """Sessions that could not be carried through the policies."""
+
+    @property
+    def whole(self) -> Sum:
+        """Everything together."""
+        return sum(self.by_whose.values(), Sum())
+
+    def by(self, name: Callable[[Whose], str]) -> dict[str, Sum]:
+        """The sums by a name, in the order of the names."""
+        found: dict[str, Sum] = {}
+        for whose, each in self.by_whose.items():
+            found[name(whose)] = found.get(name(whose), Sum()) + each
+        return dict(sorted(found.items()))
+
+    def policies(self) -> dict[str, Carried]:
+        """What each policy would have cost over the same sessions; what was recorded comes first."""
+        found: dict[str, Carried] = {}
+        for (policy, _), each in self.carried.items():
+            found[policy] = found.get(policy, Carried()) + each
+        return found
+
+
+def sums_of(session: str, spent: Spent) -> Sums:
+    """Of one session."""
+    by_whose: dict[Whose, Sum] = {}
+    by_reasons: dict[tuple[Why, ...], Misses] = {}
+    for call in spent.calls:
+        by_whose[call.whose] = by_whose.get(call.whose, Sum()) + _of_call(call)
+        if call.missed:
+            by_reasons[call.reasons] = by_reasons.get(call.reasons, Misses()) + Misses(1, call.missed, call.missed_dollars)
+    for compacted in spent.compactions:
+        by_whose[compacted.whose] = by_whose.get(compacted.whose, Sum()) + Sum(compactions=_of_compaction(compacted))
+    is_there = bool(by_whose or spent.uncounted)
+    return Sums(by_whose, by_reasons, sessions=frozenset({root_of(session)} if is_there else ()), uncounted=spent.uncounted)
+
+
+def _of_call(call: Call) -> Sum:
+    return Sum(
+        calls=1,
+        unpriced=call.dollars is None,
+        usage=call.usage,
+        dollars=call.dollars or Dollars(),
+        missed=Misses(1, call.missed, call.missed_dollars) if call.missed else Misses(),
+    )
+
+
+def _of_compaction(made: Compacted) -> Compactions:
+    again = made.again
+    return Compactions(
+        made=1,
+        summaries=made.dollars or 0.0,
+        worked_out=made.dollars is not None and not made.is_recorded,
+        told=again is not None,
+        again=again.tokens if again is not None else 0,
+        again_dollars=(again.dollars or 0.0) if again is not None else 0.0,
+    )
+
+
+def together(parts: Iterable[Sums]) -> Sums:
+    """All of them as one. Costs what is in the parts, however many there are."""
+    by_whose: dict[Whose, Sum] = {}
+    by_reasons: dict[tuple[Why, ...], Misses] = {}
+    carried: dict[tuple[str, str], Carried] = {}
+    sessions: set[str] = set()
+    uncounted = left_out = 0
+    for part in parts:
+        for whose, each in part.by_whose.items():
+            by_whose[whose] = by_whose.get(whose, Sum()) + each
+        for reasons, missed in part.by_reasons.items():
+            by_reasons[reasons] = by_reasons.get(reasons, Misses()) + missed
+        for under, run in part.carried.items():
+            carried[under] = carried.get(under, Carried()) + run
+        sessions |= part.sessions
+        uncounted += part.uncounted
+        left_out += part.left_out
+    return Sums(by_whose, by_reasons, carried, frozenset(sessions), uncounted, left_out)

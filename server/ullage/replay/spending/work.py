@@ -1,0 +1,102 @@
+"""The work of `ullage report`: the options, and what they ask of one file of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from ullage.context.policy import Policy
+from ullage.installed_policies import policies
+from ullage.recorded.readers import NotATranscript, sessions_in
+from ullage.recorded.transcript import Transcript
+from ullage.replay.measuring.projects import project_of
+from ullage.replay.pricing.cost import cost_of
+from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.simulation import outcome_of
+from ullage.replay.spending.spent import Call, Compacted, spent_in
+from ullage.replay.spending.sums import RECORDED, Carried, Sums, sums_of, together
+
+SETTINGS = Settings(at="policy", summary="none")
+"""For cost alone: a blank of the usual size stands for a summary that a model would write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked. `policies` by name; without any, nothing is carried through them. `jobs` of None: one a core."""
+
+    policies: tuple[str, ...] = ()
+    since: date | None = None
+    """The first day that counts (UTC)."""
+    rows: bool = False
+    """Whether every call and compaction is wanted, too."""
+    jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileSpending:
+    """What was spent in one file. `failures` say what could not be done, for the user."""
+
+    sums: Sums = field(default_factory=Sums)
+    calls: tuple[Call, ...] = ()
+    compactions: tuple[Compacted, ...] = ()
+    failures: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
+    """Those in it by name, those of sub-agents too."""
+
+
+def file_spending(path: Path, options: Options) -> FileSpending:
+    """All that is asked of a file. Sessions are let go one after the other."""
+    sums: list[Sums] = []
+    calls: list[Call] = []
+    compactions: list[Compacted] = []
+    failures: list[str] = []
+    conversations: list[str] = []
+    try:
+        for transcript in sessions_in(path):
+            conversations.append(transcript.session_id)
+            spent = spent_in(transcript, options.since)
+            sums.append(sums_of(transcript.session_id, spent))
+            if options.rows:
+                calls += spent.calls
+                compactions += spent.compactions
+            if options.policies and spent.calls:
+                sums.append(_carried(transcript, options.policies, failures))
+    except NotATranscript as error:
+        failures.append(str(error))
+    except OSError as error:
+        failures.append(f"{path} cannot be read: {error.strerror or error}")
+    if not conversations and not failures:
+        failures.append(f"{path} holds no sessions")
+    return FileSpending(together(sums), tuple(calls), tuple(compactions), tuple(failures), tuple(conversations))
+
+
+def unfinished(reason: str) -> FileSpending:
+    """Of a file that was not finished."""
+    return FileSpending(failures=(reason,))
+
+
+def _carried(transcript: Transcript, names: Sequence[str], failures: list[str]) -> Sums:
+    """The session under each policy, and as recorded. It is left out where it cannot be told under one of them."""
+    recorded = cost_of(transcript)
+    if recorded.unpriced or not recorded.dollars.total:
+        return Sums(left_out=1)
+    known = policies()
+    session, project = Prepared(transcript), project_of(transcript.project)
+    found = {(RECORDED, project): Carried(1, recorded.dollars.total + recorded.summaries_warm.total, len(transcript.compactions), None)}
+    for name in names:
+        carried = _under(session, known[name], failures)
+        if carried is None:
+            return Sums(left_out=1)
+        found[name, project] = carried
+    return Sums(carried=found)
+
+
+def _under(session: Prepared, policy: Policy, failures: list[str]) -> Carried | None:
+    run = outcome_of(session, policy, SETTINGS).run
+    if run.failure:
+        failures.append(f"session {run.session_id} cannot be carried through {policy.name}: {run.failure}")
+    if run.failure or not run.requests:
+        return None
+    return Carried(1, run.total, sum(not point.upkeep for point in run.compactions), run.forgetting)
