@@ -7,6 +7,7 @@ used once, that a token is one it gave and is not over.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import secrets
@@ -32,6 +33,9 @@ class Service:
         self.asked: list[str] = []
         self.expires_in = 3_600
         self.megabytes = 0
+        self.packed = False
+        self.bad_grant: dict[str, Any] = {}
+        """What it answers in place of a token."""
 
     def grant(self) -> dict[str, Any]:
         """A new token, and one to renew it with."""
@@ -64,6 +68,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def reply(self, status: int, value: object = None, **headers: str) -> None:
         body = b"" if value is None else json.dumps(value).encode()
+        if self.service.packed:
+            body, headers = gzip.compress(body, 1), {**headers, "Content-Encoding": "gzip"}
         self.send_response(status)
         for name, each in {"Content-Type": "application/json", "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), each)
@@ -129,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         if given is None or given["code_challenge"] != challenge or given["redirect_uri"] != asked["redirect_uri"]:
             self.reply(400, {"error": "invalid_grant"})
         else:
-            self.reply(200, service.grant())
+            self.reply(200, service.bad_grant or service.grant())
 
     def message(self, message: dict[str, Any]) -> None:
         service = self.service

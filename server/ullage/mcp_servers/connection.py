@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import logging
+import re
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
@@ -360,6 +361,10 @@ def _who_we_are() -> mcp_types.Implementation:
     return mcp_types.Implementation(name="ullage", title="Ullage", version=__version__)
 
 
+_QUOTED_VALUE = re.compile(r"\s*\[type=\w+, input_value=.*?(?=\n|\Z)(?:\n\s*For further information visit \S+)?", re.DOTALL)
+"""What pydantic quotes of a value that does not fit: it may be a token."""
+
+
 def leaves(error: BaseException) -> list[BaseException]:
     """The errors in a group of them, or it itself."""
     return [leaf for each in error.exceptions for leaf in leaves(each)] if isinstance(error, BaseExceptionGroup) else [error]
@@ -369,7 +374,7 @@ def in_words(error: BaseException) -> str:
     """An error in a line."""
     first = leaves(error)[0]
     said = (first.strerror if isinstance(first, OSError) else "") or str(first)
-    return visible_line(said[:500]) or type(first).__name__
+    return visible_line(_QUOTED_VALUE.sub("", said)[:500]) or type(first).__name__
 
 
 def _reason(error: Exception) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ullage.context.blocks import Json
 
@@ -28,6 +29,14 @@ LINE_CHARACTERS = 300
 
 SCHEMA_CHARACTERS = 40_000
 """A tool with a longer schema is left out: it would take a tenth of a window by itself."""
+
+MOST_STEPS = 5_000
+"""Keywords of a schema that are held against the arguments of one call: less than half a second."""
+
+MOST_ERRORS = 100
+"""Of which the most telling one is told."""
+
+_Keyword: TypeAlias = Callable[..., Iterable[Any] | None]
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
 """As the protocol advises, with a slash, which some servers have."""
@@ -153,22 +162,44 @@ def first_sentence(text: str, most: int) -> str:
 def problem_of(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> str:
     """Why the arguments do not fit the schema of a tool, in words for the model; empty where they do. For another thread.
 
-    The schema is another's: it is interpreted and not compiled into code, and it loads nothing from elsewhere.
+    The schema is another's: it is interpreted and not compiled into code, it loads nothing from elsewhere, its regular expressions are not
+    matched, and what takes more than `MOST_STEPS` is left to the server.
     """
     import jsonschema
     from jsonschema.exceptions import best_match
     from referencing import Registry
 
     chosen = cast("type[jsonschema.Draft202012Validator]", jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator))
+    limited = cast("type[jsonschema.Draft202012Validator]", jsonschema.validators.extend(chosen, _limited(chosen.VALIDATORS)))
     try:
-        validator = chosen(cast("dict[str, object]", schema), registry=Registry())
-        error = best_match(validator.iter_errors(arguments))
+        validator = limited(cast("dict[str, object]", schema), registry=Registry())
+        error = best_match(islice(validator.iter_errors(arguments), MOST_ERRORS))
     except Exception:  # noqa: BLE001 - whatever a schema does wrong, the call is the server's to judge
         return ""
     if error is None:
         return ""
     where = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in error.absolute_path)
     return f"`arguments{where}`: {str(error.message)[:500]}"
+
+
+_NOT_JUDGED = frozenset(("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "uniqueItems", "format"))
+"""Keywords of schemas that match regular expressions, or look at everything again and again."""
+
+
+def _limited(keywords: Mapping[str, _Keyword]) -> Mapping[str, _Keyword]:
+    """The same keywords, with one count for all of them. Raises `RecursionError` beyond it."""
+    count = iter(range(MOST_STEPS))
+
+    def counted(judge: _Keyword) -> _Keyword:
+        def judged(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+            if next(count, None) is None:
+                raise RecursionError
+            if not (judge is keywords.get("additionalProperties") and "patternProperties" in schema):
+                yield from judge(validator, value, instance, schema) or ()
+
+        return judged
+
+    return {name: (lambda *_: ()) if name in _NOT_JUDGED else counted(judge) for name, judge in keywords.items()}
 
 
 def _cut(text: str) -> str:

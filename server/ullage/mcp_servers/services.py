@@ -10,7 +10,9 @@ import ipaddress
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
 
 from ullage.mcp_servers.configured import Configured, Http
 from ullage.mcp_servers.connection import SIGN_IN, Ended, ServerFailed
@@ -64,19 +66,24 @@ class Services:
                 opens = self._open_address if is_signing_in else None
                 auth = provider_for(reached.url, tokens, callback, opens, lambda: ended(SIGN_IN))
             client = httpx2.AsyncClient(
-                headers=dict(reached.headers),
+                headers={"accept-encoding": "identity", **reached.headers},
                 timeout=httpx2.Timeout(REQUEST_SECONDS, read=READ_SECONDS),
                 auth=auth,
-                event_hooks={"request": [_check_request], "response": [_bound]},
+                event_hooks={"request": [partial(check_request, is_of_here=urlsplit(reached.url).hostname in _HERE)], "response": [_bound]},
             )
             async with client, streamable_http_client(reached.url, http_client=client) as streams:
                 yield streams
 
 
-async def _check_request(request: httpx2.Request) -> None:
-    """Raises `ServerFailed` where a service leads to what it should not."""
+_HERE = frozenset(("localhost", "127.0.0.1", "::1"))
+
+
+async def check_request(request: httpx2.Request, *, is_of_here: bool) -> None:
+    """Raises `ServerFailed` where a service leads to what it should not. `is_of_here`: it is a service of this machine itself."""
     host = request.url.host
-    is_here = host in ("localhost", "127.0.0.1", "::1")
+    is_here = host in _HERE
+    if is_here and not is_of_here:
+        raise ServerFailed("it leads to this machine")
     if request.url.scheme != "https" and not is_here:
         raise ServerFailed(f"it leads to {host} without encryption")
     try:
@@ -88,7 +95,11 @@ async def _check_request(request: httpx2.Request) -> None:
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """What is no stream of events has an end: `LONGEST_MESSAGE`. Events are bounded one by one by the SDK."""
+    """What is no stream of events has an end: `LONGEST_MESSAGE`. Events are bounded one by one by the SDK. Nothing may come packed: a few
+    megabytes can be unpacked to what no memory holds."""
+    packed = response.headers.get("content-encoding", "identity").strip().lower()
+    if packed not in ("", "identity"):
+        raise TooMuch(f"its answer is packed ({packed[:20]}), though it was asked for plain")
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.stream = _bounded(cast("httpx2.AsyncByteStream", response.stream))
 

@@ -13,6 +13,7 @@ from tests.fake_mcp.service import Service, running
 from tests.unit.mcp_servers.workbench import Bench, bench
 from ullage.mcp_servers.connection import ServerFailed
 from ullage.mcp_servers.servers import NoSuchServer
+from ullage.mcp_servers.services import check_request
 
 
 async def turn_on(here: Bench, name: str = "tickets") -> None:
@@ -121,6 +122,45 @@ async def test_a_service_that_sends_too_much_or_is_gone_is_told(tmp_path: Path) 
     async with bench(tmp_path, tickets={"url": service.url}) as here:
         await turn_on(here)
         assert here.state("tickets")[0] == "failed"
+
+
+async def test_what_comes_packed_is_not_unpacked(tmp_path: Path) -> None:
+    """A gigabyte of nothing is a megabyte when it is packed."""
+    with running(Service(open_to_all=True)) as service:
+        async with bench(tmp_path, tickets={"url": service.url}) as here:
+            await turn_on(here)
+            service.packed, service.megabytes = True, 20
+            with pytest.raises(ServerFailed):
+                await here.call("find", "tickets")
+
+
+@pytest.mark.parametrize(
+    ("url", "refused"),
+    [
+        ("http://127.0.0.1:2375/x", "to this machine"),
+        ("https://localhost/x", "to this machine"),
+        ("http://example.org/x", "without encryption"),
+        ("https://169.254.169.254/x", "no service has"),
+        ("https://[fe80::1]/x", "no service has"),
+    ],
+)
+async def test_a_service_of_the_web_leads_to_no_other_place(url: str, refused: str) -> None:
+    """Not to this machine, either, where others listen that trust whoever asks."""
+    with pytest.raises(ServerFailed, match=refused):
+        await check_request(httpx2.Request("POST", url), is_of_here=False)
+    await check_request(httpx2.Request("POST", "https://login.example.org/token"), is_of_here=False)
+    await check_request(httpx2.Request("POST", "http://127.0.0.1:8080/token"), is_of_here=True)
+
+
+async def test_a_token_that_cannot_be_used_is_in_no_log(tmp_path: Path) -> None:
+    with running(Service()) as service:
+        service.bad_grant = {"refresh_token": "hunter2", "expires_in": "hunter3"}
+        async with bench(tmp_path, tickets={"url": service.url}) as here:
+            await turn_on(here)
+            here.browse = browse
+            with pytest.raises(ServerFailed) as failed:
+                await here.servers.sign_in("tickets")
+            assert "hunter" not in f"{failed.value}{here.servers.log_of('tickets')}"
 
 
 async def test_where_there_is_nothing_to_sign_in_to(tmp_path: Path) -> None:
