@@ -147,7 +147,7 @@ class SessionRecall:
         logged = list(self._log.entries(agent))
         said = last_words(logged)
         last = logged[-1].seq if logged else 0
-        return f"[the sub-agent, entries 1 to {last}]\n{quoted(said or '(It said nothing.)')}"
+        return f"[the sub-agent, entries {_begun(logged) + 1} to {last}]\n{quoted(said or '(It said nothing.)')}"
 
     def _range_of_agent(self, agent: str, first_seq: int, last_seq: int, entries: Sequence[Logged]) -> str:
         if not self._is_agent(agent):
@@ -155,11 +155,11 @@ class SessionRecall:
         if agent in self._agents_out(entries):
             return EXCLUDED_RESULT
         logged = list(self._log.entries(agent))
+        first_seq = max(first_seq, _begun(logged) + 1)  # its parent may have taken out since what it said before
         out = _OutOfSight(logged, first_seq, last_seq)
         wanted = [each for each in logged if first_seq <= each.seq <= last_seq]
-        begun = max((each.seq for each in logged if isinstance(each.entry, Forked)), default=0)  # before that its parent's user speaks
         return "\n\n".join(
-            f"[{GAVE_THE_TASK if who == 'user' and item.seq > begun else who}, entry {item.seq}]\n{quoted(said)}"
+            f"[{GAVE_THE_TASK if who == 'user' else who}, entry {item.seq}]\n{quoted(said)}"
             for item in wanted
             for who, said in out.texts(item)
         )
@@ -168,8 +168,11 @@ class SessionRecall:
         return self._log.recalled(AGENT + session_id) is not None
 
     def _agents_out(self, entries: Sequence[Logged]) -> AbstractSet[str]:
-        """The sub-agents whose reports the user took out of the conversation."""
-        hidden = (entry_at(entries, seq) for seq in out_of_sight(entries))
+        """The sub-agents whose reports the user took out of this conversation, whose log is `entries`, or of another one."""
+        hidden = [entry_at(entries, seq) for seq in out_of_sight(entries)]
+        for session_id, seqs in self._index.out_of_sight().items():
+            if session_id != self._session_id:
+                hidden += [logged.entry for seq in seqs for logged in self._log.between(session_id, seq, seq)]
         return {entry.agent.session_id for entry in hidden if isinstance(entry, ToolReturned) and entry.agent is not None}
 
     def _search(self, words: str, limit: int, entries: Sequence[Logged], agent: str | None) -> Sequence[SearchHit]:
@@ -195,6 +198,11 @@ class SessionRecall:
     def _hit(self, hit: SearchHit) -> RecallHit:
         what = hit.what if hit.what != "user" or not self._is_agent(hit.session_id) else GAVE_THE_TASK
         return RecallHit(hit.session_id, hit.seq, hit.at, what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
+
+
+def _begun(entries: Sequence[Logged]) -> int:
+    """The last entry that a sub-agent has from its parent; 0 where it has none."""
+    return max((each.seq for each in entries if isinstance(each.entry, Forked)), default=0)
 
 
 def _media(tool_use_id: str, entries: Sequence[Logged]) -> Sequence[Media]:
