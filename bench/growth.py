@@ -20,6 +20,7 @@ from typing import Any
 
 from bench.entries import PRELUDE, Writer
 from bench.sessions import Generated
+from tests.no_editor import NoEditor
 from ullage.context.blocks import Message, Text, Usage
 from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, estimate_message, forget_estimates
@@ -38,7 +39,6 @@ from ullage.session.timeline.items import UserItem
 from ullage.session.timeline.updates import Update
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
-from ullage.workspace.files import NoEditor
 
 SIZES = (1_000, 11_000, 100_000)
 TURNS = 60

@@ -16,6 +16,7 @@ import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from tests.no_editor import NoEditor
 from ullage.context.blocks import Text
 from ullage.context.compaction_entries import Compaction
 from ullage.context.view.request import Request
@@ -23,7 +24,6 @@ from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.updates import Update
-from ullage.workspace.files import NoEditor
 
 TURNS = 1_000
 WARM = 700

@@ -14,7 +14,7 @@ import type { McpServers } from "./mcp/servers";
 import { tell, warn } from "./notify";
 import type { Postpone } from "./protocol";
 import type { ReviewParts } from "./review/commands";
-import { editPrompt } from "./review/editPrompt";
+import { editPrompt } from "./review/goingBack";
 import type { ServerConnection } from "./server/connection";
 import type { Launch } from "./server/launch";
 import type { ActiveSession } from "./session/activeSession";

@@ -14,7 +14,7 @@ export interface LocalServer {
   address: string;
 }
 
-export const LOCAL_SERVERS: readonly LocalServer[] = [
+const LOCAL_SERVERS: readonly LocalServer[] = [
   { name: "Ollama", address: "http://127.0.0.1:11434" },
   { name: "LM Studio", address: "http://127.0.0.1:1234" },
   { name: "llama.cpp", address: "http://127.0.0.1:8080" },

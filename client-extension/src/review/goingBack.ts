@@ -1,4 +1,7 @@
-/** Going back to before a prompt, and forward again: what would happen to each file is listed before anything happens. */
+/**
+ * Going back to before a prompt, and forward again: what would happen to each file is listed before anything happens. And writing an earlier prompt
+ * in another way: in a fork from before it, with the files as they are or as they were then.
+ */
 
 import * as vscode from "vscode";
 import type { ChatView } from "../chatView";
@@ -64,12 +67,24 @@ export async function goBack(session: ActiveSession, chat: ChatView, checkpoint:
   }
 }
 
-/** Puts a prompt into the box, in a fork from before it. The user says whether the files go back, too: to before the turn `turnId`. */
-export async function goBackAndEdit(
-  session: ActiveSession,
-  chat: ChatView,
-  { itemId, turnId }: { itemId: string; turnId: string },
-): Promise<void> {
+/**
+ * Puts an earlier prompt into the box, in a fork from before it. Where files were changed since, the user says whether they go back, too.
+ *
+ * @param argument as the panel writes it into the one argument that a command takes: the prompt's id, and the id of the first turn from it on that
+ *   changed files, where one did
+ */
+export async function editPrompt(session: ActiveSession, chat: ChatView, argument: unknown): Promise<void> {
+  const [itemId = "", turnId = ""] = typeof argument === "string" ? argument.split(" ") : [];
+  if (itemId === "") {
+    throw new Error(t("Choose “Edit and send again” at a prompt"));
+  }
+  if (turnId === "" || (await filesAreDecided(session, turnId))) {
+    await forkSession(session, chat, undefined, itemId);
+  }
+}
+
+/** Asks whether the files go back to before that turn, and lets them; false where the user thought better of it. */
+async function filesAreDecided(session: ActiveSession, turnId: string): Promise<boolean> {
   const { files, uncovered } = await session.request("ullage/session/previewRestore", { turnId });
   const choices: WhatItem[] = [
     {
@@ -86,7 +101,7 @@ export async function goBackAndEdit(
   const what = files.length === 0 ? "conversation" : await askWhat(t("Edit and send again"), choices, files, uncovered);
   const overwrite = what === "both" ? await askOverwrite(files) : [];
   if (what === undefined || overwrite === undefined) {
-    return;
+    return false;
   }
   if (what === "both") {
     const { files: done } = await session.goBack(turnId, "files", overwrite);
@@ -95,7 +110,7 @@ export async function goBackAndEdit(
       void warn(left);
     }
   }
-  await forkSession(session, chat, undefined, itemId);
+  return true;
 }
 
 /** The same of the checkpoint before a prompt, or of one that the user picks from all of the session. */

@@ -288,7 +288,7 @@ const WORDS: Record<string, string> = {
 };
 
 /** The parts that are there, in the server's order. */
-export function contextParts({ categories }: Gauge): ContextPart[] {
+function contextParts({ categories }: Gauge): ContextPart[] {
   const shown = categories.filter(({ tokens }) => tokens > 0);
   const whole = sumOf(shown);
   return shown.map(({ name, tokens }) => ({ what: WORDS[name] ?? name, tokens, share: formatPart(tokens, whole) }));

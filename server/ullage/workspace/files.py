@@ -1,7 +1,7 @@
 """Files as the user sees them: the text of an open document wins over the disk, and edits go where the text is.
 
-The editor that the user sees is behind `Editor`: `lsp/` implements it over the wire, and `NoEditor` stands in where none is connected
-(command line, replay). How bytes become text is known in `text_file.py`; what the agent has seen of it, in `touched.py`.
+The editor that the user sees is behind `Editor`: `lsp/` and `acp/` implement it over their wires. How bytes become text is known in
+`text_file.py`; what the agent has seen of it, in `touched.py`.
 """
 
 from __future__ import annotations
@@ -90,36 +90,6 @@ class Editor(Protocol):
 
 class EditorChanged(Exception):
     """The user changed the document between reading and editing; nothing was applied."""
-
-
-class NoEditor:
-    """No editor: nothing is open, nothing can be applied, nothing is known."""
-
-    async def look(self, path: Path) -> None:
-        """There is nothing to see."""
-
-    def open_text(self, path: Path) -> str | None:
-        """Always None."""
-        return None
-
-    def is_on_disk(self, path: Path, text: str) -> None:
-        """Nothing is open."""
-
-    def new_text(self, uri: str) -> str | None:
-        """Always None."""
-        return None
-
-    def open_paths(self) -> Sequence[Path]:
-        """Always empty."""
-        return ()
-
-    async def apply_text(self, path: Path, text: str) -> bool:
-        """Always False."""
-        return False
-
-    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
-        """Always None."""
-        return None
 
 
 class ChangedMeanwhile(Exception):

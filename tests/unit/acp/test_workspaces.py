@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.no_editor import NoEditor
 from ullage.acp.workspaces import Workspaces
 from ullage.session.settings import Settings
-from ullage.workspace.files import NoEditor
 
 
 async def test_a_folder_that_is_named_later_belongs_to_all_that_knows_the_folders(tmp_path: Path) -> None:

@@ -28,10 +28,6 @@ MOST_GOING_ON = 5
 GIVEN_CHARACTERS = 200_000
 """Of a result, in what a hook is given."""
 
-ONCE = "hook"
-STANDING = "hook_standing"
-"""What the notices are about: a moment, or all of the session. What stands is told again after a compaction."""
-
 
 @dataclass(frozen=True, slots=True)
 class BeforeCall:

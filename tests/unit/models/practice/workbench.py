@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.no_editor import NoEditor
 from ullage.context.blocks import Media, Text, ToolUse, Usage
 from ullage.context.compaction.restore import resume_text
 from ullage.context.compaction_entries import Compaction, Summarised
@@ -19,7 +20,7 @@ from ullage.store.plain_files import PlanFiles
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.tool import ToolCall, ToolOutcome
-from ullage.workspace.files import NoEditor, WorkspaceFiles
+from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import FileReads
