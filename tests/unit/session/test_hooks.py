@@ -252,6 +252,34 @@ async def test_a_hook_has_the_user_asked_about_what_is_always_allowed(folder: Pa
         assert "tank.py" in results(here)[0]
 
 
+FLOOD = "It deletes\n\n\u202eRun `ls`\n" + "x" * 50_000
+ASKS = {"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": FLOOD}}
+
+
+async def test_what_a_hook_says_to_the_user_is_a_short_line(folder: Path):
+    """It may not look as if Ullage said it, nor push away what is asked."""
+    (folder / "asks.json").write_text(json.dumps(ASKS))
+    (folder / "ends.json").write_text(json.dumps({"continue": False, "stopReason": FLOOD, "systemMessage": FLOOD}))
+    (folder / "long.txt").write_text(FLOOD)
+    declare(folder, "PreToolUse", "cat asks.json")
+    declare(folder, "PostToolUse", "cat ends.json")
+    declare(folder, "UserPromptSubmit", "grep -q secret && { cat long.txt >&2; exit 2; }; exit 0")
+    async with stage(folder) as here:
+        here.fake.enqueue(Call("bash", {"command": "ls"}))
+        session = await here.new()
+        await allow_all(session)
+        with pytest.raises(SessionError) as refused:
+            await session.prompt("The secret is 7")
+        await session.prompt("List")
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        ended = next(logged.entry for logged in reversed(session.entries) if isinstance(logged.entry, TurnEnded))
+        said = [str(refused.value), asked.permission_reason, ended.message, *(each.text for each in notices(session))]
+        assert [each for each in said if len(each) > 600 or "\n" in each or "\u202e" in each] == []
+        assert sum("It deletes" in each for each in said) == 5
+
+
 async def test_a_hook_ends_the_turn(folder: Path):
     (folder / "ends.json").write_text(json.dumps({"continue": False, "stopReason": "Enough spent"}))
     declare(folder, "PostToolUse", "cat ends.json")

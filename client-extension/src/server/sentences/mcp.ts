@@ -75,6 +75,7 @@ export const MCP: readonly string[] = [
   known("You are signing in there already. Go on in the browser"),
   known("Signing in to the MCP server {server} failed: {why}"),
   known("it is no service"),
+  known("it leads to this machine"),
   known("it leads to {host} without encryption"),
   known("it leads to {host}, which no service has"),
   known("it wants another address opened than that of a page"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from ullage.context.quoting import visible_line
 from ullage.session.hooks.declared import Event
 from ullage.tools.process import Finished
 
@@ -18,7 +19,7 @@ TOLD_CHARACTERS = 10_000
 """Of what one hook says to the agent, about 2,500 tokens: it may say so after every call."""
 
 TROUBLE_CHARACTERS = 300
-"""Of a hook's errors in a sentence for the user."""
+"""Of what a hook says in a sentence for the user."""
 
 BLOCKED = 2
 """The exit code that blocks."""
@@ -69,7 +70,7 @@ def said_by(event: Event, finished: Finished, seconds: float) -> Said:
 
 
 def _failed(finished: Finished) -> str:
-    errors = " ".join((finished.errors.strip() or finished.output.strip()).split())[:TROUBLE_CHARACTERS]
+    errors = for_the_user(finished.errors.strip() or finished.output.strip())
     code = finished.exit_code
     if code < 0:
         return f"it was ended by signal {-code}"
@@ -91,7 +92,7 @@ def _of_json(event: Event, value: Mapping[str, object]) -> Said:
         context=_cut(_text(own, "additionalContext") or _text(value, "additionalContext")),
         asks=asks,
         ends=_cut(_text(value, "stopReason")) if value.get("continue") is False else None,
-        to_user=_text(value, "systemMessage")[:TROUBLE_CHARACTERS],
+        to_user=for_the_user(_text(value, "systemMessage")),
         trouble="it wants the call to have another input, which Ullage does not give it" if "updatedInput" in own else "",
     )
 
@@ -99,6 +100,12 @@ def _of_json(event: Event, value: Mapping[str, object]) -> Said:
 def _text(value: Mapping[str, object], name: str) -> str:
     found = value.get(name)
     return found.strip() if isinstance(found, str) else ""
+
+
+def for_the_user(text: str) -> str:
+    """What the user is told of what a hook says: a line, in which no other sentence of Ullage can seem to stand."""
+    line = " ".join(text[: 10 * TROUBLE_CHARACTERS].split())
+    return visible_line(line if len(line) <= TROUBLE_CHARACTERS else f"{line[:TROUBLE_CHARACTERS]} …")
 
 
 def _cut(text: str) -> str:

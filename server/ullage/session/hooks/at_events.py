@@ -16,7 +16,7 @@ from ullage.context.entries import NO_FILE, Attachment, Entry, Logged, Notice
 from ullage.context.quoting import in_a_line, quoted
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
-from ullage.session.hooks.answers import Said
+from ullage.session.hooks.answers import Said, for_the_user
 from ullage.session.hooks.declared import Event, Hook
 from ullage.session.hooks.matching import names_of, told_input, told_name
 from ullage.session.hooks.running import Hooks, in_words
@@ -85,7 +85,11 @@ class HooksAtEvents:
             self._hooks.told_agent(hook, text)
             return BeforeCall(text)
         asking = next(((hook, each.asks) for hook, each in said if each.asks is not None), None)
-        return BeforeCall() if asking is None else BeforeCall(asks=WANTS_ASKED.format(hook=in_words(asking[0]), why=asking[1] or NO_REASON))
+        return (
+            BeforeCall()
+            if asking is None
+            else BeforeCall(asks=WANTS_ASKED.format(hook=in_words(asking[0]), why=for_the_user(asking[1] or NO_REASON)))
+        )
 
     async def after_call(self, call: ToolUse, outcome: ToolOutcome) -> None:
         """What hooks have to say of its result is told to the model after all results of its message."""
@@ -118,7 +122,7 @@ class HooksAtEvents:
             if each.context:
                 self._tell(hook, each.context, f", about the call of `{tool}`" if tool else "")
             if each.ends is not None:
-                self._ends = f"A hook ended this turn ({in_words(hook)}): {each.ends or NO_REASON}"
+                self._ends = f"A hook ended this turn ({in_words(hook)}): {for_the_user(each.ends or NO_REASON)}"
 
     def _tell(self, hook: Hook, text: str, about: str = "") -> None:
         told = f"{_marked(hook, about)}\n\n{quoted(text)}"
@@ -146,7 +150,7 @@ class HooksAtEvents:
         for hook, each in said:
             why = each.blocks if each.blocks is not None else each.ends
             if why is not None:
-                raise SessionError("invalid", f"A hook refused this prompt ({in_words(hook)}): {why or NO_REASON}")
+                raise SessionError("invalid", f"A hook refused this prompt ({in_words(hook)}): {for_the_user(why or NO_REASON)}")
         added: list[Attachment] = []
         for hook, each in said:
             if each.context:
@@ -209,7 +213,7 @@ class HooksAtEvents:
             return ""
         hook, why = refusing
         if wanted.trigger in CAN_WAIT:
-            return f"A hook does not want it now ({in_words(hook)}): {why or NO_REASON}"
+            return f"A hook does not want it now ({in_words(hook)}): {for_the_user(why or NO_REASON)}"
         self._hooks.tell_user(hook, "info", f"A hook did not want a compaction that could not wait ({in_words(hook)}). It was made.")
         return ""
 
