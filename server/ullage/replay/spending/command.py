@@ -13,7 +13,7 @@ from ullage.installed_policies import policies
 from ullage.replay.file_work import work_through
 from ullage.replay.reporting.wording import ABSENT, columns, money, number, percent
 from ullage.replay.spending.page import NO_TIME, About, as_page
-from ullage.replay.spending.sums import Sum, Sums, together
+from ullage.replay.spending.sums import Once, Sum, Sums, sums_of, together
 from ullage.replay.spending.tables import Tables, can_be_written, paths_beside
 from ullage.replay.spending.work import FileSpending, Options, file_spending, unfinished
 from ullage.replay.terminal import complain, files_of, known_policies, show_progress, write
@@ -42,7 +42,7 @@ def run(asked: Asked) -> int:
 
     0 where at least one session was read, 1 where none was or a file could not be written, 2 where nothing could be asked.
     """
-    options = replace(asked.options, policies=known_policies(asked.options.policies, tuple(policies()), _COMMAND), rows=can_be_written())
+    options = replace(asked.options, policies=known_policies(asked.options.policies, tuple(policies()), _COMMAND))
     if asked.options.policies and not options.policies:
         return _USAGE_ERROR
     try:
@@ -61,7 +61,7 @@ def run(asked: Asked) -> int:
         return 1
     for failure in failures:
         complain(_COMMAND, failure)
-    if not options.rows:
+    if not can_be_written():
         complain(_COMMAND, NO_PYARROW)
     if sums.by_whose:
         write(sys.stdout, f"{as_text(sums)}\n\n{asked.page}\n")
@@ -75,9 +75,9 @@ def _own(kept: Mapping[Path, Path]) -> tuple[Path, ...]:
 
 def _written(paths: Sequence[Path], failures: list[str], options: Options, asked: Asked) -> Sums:
     """What was read, after it was written. Raises `OSError`."""
-    with Tables(asked.page) if options.rows else nullcontext() as tables:
+    with Tables(asked.page) if can_be_written() else nullcontext() as tables:
         sums = together(_sums(paths, failures, options, tables))
-        beside = paths_beside(asked.page) if options.rows else ()
+        beside = paths_beside(asked.page) if tables is not None else ()
         sources = asked.names or ("all sessions that Ullage keeps here",)
         about = About(sources, options.since, beside, tuple(failures))
         asked.page.write_text(as_page(sums, about), encoding="utf-8")
@@ -85,14 +85,18 @@ def _written(paths: Sequence[Path], failures: list[str], options: Options, asked
 
 
 def _sums(paths: Sequence[Path], failures: list[str], options: Options, tables: Tables | None) -> Iterator[Sums]:
-    seen: dict[str, Path] = {}
-    for path, spending in zip(paths, _works(paths, options), strict=True):
+    once = Once()
+    for spending in _works(paths, options):
         failures.extend(spending.failures)
-        twice = [name for name in spending.conversations if seen.setdefault(name, path) != path]
-        failures += (f"session {name} is in {seen[name]} and in {path}: what both hold is counted twice" for name in twice)
-        if tables is not None:
-            tables.add(spending.calls, spending.compactions)
-        yield spending.sums
+        for each in spending.conversations:
+            spent = once.new_in(each.name, each.spent)
+            if spent is None:
+                continue
+            if tables is not None:
+                tables.add(spent.calls, spent.compactions)
+            yield sums_of(each.name, spent)
+            if spent is each.spent:
+                yield each.carried
 
 
 def _works(paths: Sequence[Path], options: Options) -> Iterator[FileSpending]:

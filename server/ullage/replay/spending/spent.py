@@ -44,6 +44,8 @@ class Call:
 
     session: str
     """A sub-agent's has a `/` in it."""
+    reply: str
+    """The id of its reply."""
     whose: Whose
     at: float
     usage: Usage
@@ -140,6 +142,7 @@ class _Session:
         prices = prices_of(_model(logged))
         return Call(
             session=self._transcript.session_id,
+            reply=logged.entry.id if isinstance(logged.entry, AssistantReply) else "",
             whose=self._whose(logged.at, self._policy(logged.seq), _model(logged)),
             at=logged.at,
             usage=usage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -177,6 +178,25 @@ def _of_compaction(made: Compacted) -> Compactions:
         again=again.tokens if again is not None else 0,
         again_dollars=(again.dollars or 0.0) if again is not None else 0.0,
     )
+
+
+class Once:
+    """Lets each request count once, also where two files have the same conversation: older versions of Claude Code write what a sub-agent
+    says into its session's file and into one of its own. Keeps eight bytes for a request."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, array[int]] = {}
+
+    def new_in(self, name: str, spent: Spent) -> Spent | None:
+        """Of a conversation that another file had already, the requests that it had not; None where it had all of them."""
+        replies = array("q", (hash(call.reply) for call in spent.calls))
+        if name not in self._known:
+            self._known[name] = replies
+            return spent
+        known = set(self._known[name])
+        calls = tuple(call for call, reply in zip(spent.calls, replies, strict=True) if reply not in known)
+        self._known[name].extend(hash(call.reply) for call in calls)
+        return Spent(calls, (), 0) if calls else None
 
 
 def together(parts: Iterable[Sums]) -> Sums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from ullage.replay.measuring.projects import project_of
 from ullage.replay.pricing.cost import cost_of
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
-from ullage.replay.spending.spent import Call, Compacted, spent_in
-from ullage.replay.spending.sums import RECORDED, Carried, Sums, sums_of, together
+from ullage.replay.spending.spent import Spent, spent_in
+from ullage.replay.spending.sums import RECORDED, Carried, Sums
 
 SETTINGS = Settings(at="policy", summary="none")
 """For cost alone: a blank of the usual size stands for a summary that a model would write."""
@@ -29,47 +29,42 @@ class Options:
     policies: tuple[str, ...] = ()
     since: date | None = None
     """The first day that counts (UTC)."""
-    rows: bool = False
-    """Whether every call and compaction is wanted, too."""
     jobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A session or a sub-agent by name: what it spent, and what it would have cost under the policies."""
+
+    name: str
+    spent: Spent
+    carried: Sums
 
 
 @dataclass(frozen=True, slots=True)
 class FileSpending:
     """What was spent in one file. `failures` say what could not be done, for the user."""
 
-    sums: Sums = field(default_factory=Sums)
-    calls: tuple[Call, ...] = ()
-    compactions: tuple[Compacted, ...] = ()
+    conversations: tuple[Conversation, ...] = ()
     failures: tuple[str, ...] = ()
-    conversations: tuple[str, ...] = ()
-    """Those in it by name, those of sub-agents too."""
 
 
 def file_spending(path: Path, options: Options) -> FileSpending:
-    """All that is asked of a file. Sessions are let go one after the other."""
-    sums: list[Sums] = []
-    calls: list[Call] = []
-    compactions: list[Compacted] = []
+    """All that is asked of a file. Texts of a session are let go before the next is read."""
+    found: list[Conversation] = []
     failures: list[str] = []
-    conversations: list[str] = []
     try:
         for transcript in sessions_in(path):
-            conversations.append(transcript.session_id)
             spent = spent_in(transcript, options.since)
-            sums.append(sums_of(transcript.session_id, spent))
-            if options.rows:
-                calls += spent.calls
-                compactions += spent.compactions
-            if options.policies and spent.calls:
-                sums.append(_carried(transcript, options.policies, failures))
+            carried = _carried(transcript, options.policies, failures) if options.policies and spent.calls else Sums()
+            found.append(Conversation(transcript.session_id, spent, carried))
     except NotATranscript as error:
         failures.append(str(error))
     except OSError as error:
         failures.append(f"{path} cannot be read: {error.strerror or error}")
-    if not conversations and not failures:
+    if not found and not failures:
         failures.append(f"{path} holds no sessions")
-    return FileSpending(together(sums), tuple(calls), tuple(compactions), tuple(failures), tuple(conversations))
+    return FileSpending(tuple(found), tuple(failures))
 
 
 def unfinished(reason: str) -> FileSpending:

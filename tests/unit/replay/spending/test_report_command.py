@@ -75,7 +75,6 @@ def test_without_names_the_own_sessions_are_read(tmp_path: Path, capsys: pytest.
         (("nowhere",), 1, "nowhere does not exist"),
         (("a.jsonl", "--policy", "best"), 2, "there is no policy 'best'; there are"),
         (("a.jsonl", "--out", "none/r.html"), 1, "cannot be written"),
-        (("a.jsonl", "b.jsonl"), 0, "session s1 is in a.jsonl and in b.jsonl: what both hold is counted twice"),
         (("a.jsonl", "broken.jsonl"), 0, "broken.jsonl"),
     ],
 )
@@ -93,6 +92,17 @@ def test_what_cannot_be_done_is_said(
     Path("broken.jsonl").write_bytes(b"\x00\xff nothing of the kind")
     assert main(["report", "--out", "r.html", *arguments]) == code
     assert said in capsys.readouterr().err
+
+
+def test_what_two_files_hold_counts_once(tmp_path: Path):
+    short, whole = plain_session(), plain_session()
+    counted(whole, (2_000, 100, 0, 0, 0), text("And more."))
+    written(tmp_path, short.lines, "a.jsonl")
+    written(tmp_path, whole.lines, "b.jsonl")
+    page = tmp_path / "r.html"
+    assert main(["report", str(tmp_path), "--out", str(page), "--policy", "ullage"]) == 0
+    assert [each["input_tokens"] for each in rows(tmp_path / "r.calls.parquet")] == [1_000, 2_000]
+    assert "1 conversation, each as a whole" in check(page.read_text(encoding="utf-8")).text
 
 
 def test_a_failure_leaves_the_tables_as_they_were(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
