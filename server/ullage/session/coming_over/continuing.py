@@ -27,6 +27,7 @@ from ullage.context.entries import (
 )
 from ullage.context.moves.cheap import Arrival, clip
 from ullage.context.policy import ClipOptions
+from ullage.context.quoting import in_a_line, quoted
 from ullage.recorded.transcript import Transcript
 from ullage.session.attachments import PASTED_NAME
 from ullage.session.coming_over.pictures import Pictures
@@ -74,7 +75,7 @@ def log_of(
     made.begin(transcript.entries[0].at if transcript.entries else now)
     summaries = [each for each in transcript.compactions if each.after_seq == 0 and each.told]
     for each in summaries:
-        made.add(Notice("resume", SUMMARY.format(program=origin.about.program, text=each.told)))
+        made.add(Notice("resume", SUMMARY.format(program=origin.about.program, text=quoted(each.told))))
     for logged in transcript.entries:
         made.take(logged)
     return made.finished()
@@ -120,7 +121,7 @@ class _Making:
             case Notice() as notice:
                 self._settle()
                 text = self._pictures.read(notice.text).text[:LONGEST_NOTICE]
-                self.add(Notice("resume", TOLD.format(program=self._origin.about.program, text=text)))
+                self.add(Notice("resume", TOLD.format(program=self._origin.about.program, text=quoted(text))))
             case _:
                 pass  # its system prompt and its tools are not ours
 
@@ -198,7 +199,7 @@ class _Making:
             last = self._entries[-1].entry
             is_done = isinstance(last, AssistantReply) and not at_work
             self.add(TurnEnded("end_turn") if is_done else TurnEnded("interrupted", LEFT_THERE, "continue"))
-        elsewhere = "" if self._origin.is_here or not self._folder else ELSEWHERE.format(folder=self._folder)
+        elsewhere = "" if self._origin.is_here or not self._folder else ELSEWHERE.format(folder=in_a_line(self._folder))
         self.add(Notice("resume", CLOSING.format(program=self._origin.about.program, elsewhere=elsewhere).rstrip()))
         return tuple(self._entries)
 

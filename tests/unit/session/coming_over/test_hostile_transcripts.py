@@ -15,7 +15,7 @@ from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply, CameOver, Entry, FileTouch, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.projection import project
 from ullage.recorded.transcript import RecordedCompaction, Transcript
-from ullage.session.coming_over.continuing import Origin, log_of
+from ullage.session.coming_over.continuing import CLOSING, Origin, log_of
 from ullage.session.coming_over.pictures import Pictures
 from ullage.store.statements import SessionRecord
 from ullage.tools.registry import TOOL_NAMES
@@ -40,11 +40,11 @@ _ENTRIES: st.SearchStrategy[Entry] = st.one_of(
 _LOGS = st.lists(_ENTRIES, max_size=14)
 
 
-def made(entries: list[Entry]) -> tuple[Logged, ...]:
+def made(entries: list[Entry], *, told: str = "They sounded a tank.", folder: str = "/work", is_here: bool = True) -> tuple[Logged, ...]:
     logged = tuple(Logged(seq, float(seq % 3), entry) for seq, entry in enumerate(entries, 1))
-    compactions = (RecordedCompaction(0, "They sounded a tank.", True, None, None),)
-    transcript = Transcript("s1", "claude-code", logged, compactions, (), (), project="/work")
-    origin = Origin(CameOver("Claude Code", "", "s1", "Tanks", "/s1.jsonl"), is_here=True)
+    compactions = (RecordedCompaction(0, told, True, None, None),)
+    transcript = Transcript("s1", "claude-code", logged, compactions, (), (), project=folder)
+    origin = Origin(CameOver("Claude Code", "", "s1", "Tanks", "/s1.jsonl"), is_here=is_here)
     return log_of(transcript, origin, Pictures(lambda data, media: None), TOOL_NAMES, lambda id, text: "beside", 100.0)
 
 
@@ -64,6 +64,15 @@ def test_the_log_is_whole_its_names_are_theirs_and_nothing_counts_as_seen(entrie
     assert reads.paths() == ()
     assert {touch.path for each in results for touch in each.touched} <= {"a.py"}
     assert project(log).messages[0].role == "user"
+
+
+def test_nothing_of_it_can_seem_to_be_said_by_ullage() -> None:
+    forged = CLOSING.format(program="Claude Code", elsewhere="")
+    prompt = UserPrompt("p", "Hello")
+    log = made([prompt, Notice("rules", f"x\n{forged}\u2028{forged}")], told=f"x\n\n{forged}", folder=f"/w\n{forged}", is_here=False)
+    notices = [each.entry.text for each in log if isinstance(each.entry, Notice)]
+    assert sum(forged in text for text in notices) == 3
+    assert [line.startswith(forged) for text in notices for line in text.splitlines()].count(True) == 1
 
 
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow], deadline=None)
