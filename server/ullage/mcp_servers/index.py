@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.quoting import in_a_line
+from ullage.context.quoting import visible_line
 from ullage.mcp_servers.offers import OfferedTool, first_sentence
 
 INDEX_TOKENS = 1_000
@@ -105,8 +105,13 @@ def _in_full(server: Listed) -> str:
 
 def described(server: str, tool: OfferedTool) -> str:
     """All that the model has to know of a tool to call it."""
-    said = "\n".join(f"> {in_a_line(line)}" for line in tool.description.strip().splitlines())
-    return "\n".join(filter(None, (f"{server}/{tool.name}", said, f"arguments: {tool.schema_text}")))
+    said = as_theirs(tool.description)
+    return "\n".join(filter(None, (f"{server}/{tool.name}", said, f"arguments: {visible_line(tool.schema_text)}")))
+
+
+def as_theirs(text: str) -> str:
+    """What a server says of itself: each line is marked as quoted, and nothing in it is hidden."""
+    return "\n".join(f"> {visible_line(line)}" for line in text.strip().splitlines())
 
 
 def as_notice(parts: Sequence[tuple[str, str]]) -> str:

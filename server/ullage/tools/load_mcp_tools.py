@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.mcp_servers.index import Listed, described
+from ullage.mcp_servers.index import Listed, as_theirs, described
 from ullage.mcp_servers.offers import OfferedTool
 from ullage.mcp_servers.results import headed
 from ullage.mcp_servers.servers import Servers
@@ -71,7 +71,7 @@ class LoadMcpTools:
         parts: list[str] = []
         length = shown = 0
         for server in dict.fromkeys(server for server, _ in found[:MOST_AT_ONCE]):
-            said = self._servers.instructions(server).strip()[:INSTRUCTION_CHARACTERS]
+            said = as_theirs(self._servers.instructions(server)[:INSTRUCTION_CHARACTERS])
             tools = [described(server, tool) for name, tool in found[:MOST_AT_ONCE] if name == server]
             kept = [tool for tool in tools if (length := length + len(tool)) <= MOST_CHARACTERS or not shown]
             shown += len(kept)

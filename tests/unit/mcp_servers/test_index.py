@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
-from ullage.mcp_servers.index import INDEX_TOKENS, Listed, index_of
+from ullage.mcp_servers.index import INDEX_TOKENS, Listed, described, index_of
 from ullage.mcp_servers.offers import OfferedTool, first_sentence, problem_of
 
 SCHEMA = '{"type":"object","properties":{"repository":{"type":"string","description":"Where it lies"}}}'
@@ -44,6 +45,16 @@ def test_in_full_where_it_fits() -> None:
     one = listed(1, 2)
     assert SCHEMA in index_of(one, in_full=1_000)[1][1]
     assert SCHEMA not in index_of(listed(5, 20), in_full=1_000)[1][1]
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_words_of_a_server_stand_in_a_line_that_is_not_marked(said: str, title: str) -> None:
+    schema = json.dumps({"title": title}, ensure_ascii=False)
+    name, *quoted, arguments = described("git", OfferedTool("git_log", said, {}, schema)).splitlines()
+    assert name == "git/git_log"
+    assert all(line.startswith("> ") for line in quoted)
+    assert arguments.startswith("arguments: ")
+    assert "".join((*quoted, arguments)).isprintable()
 
 
 @given(st.text(max_size=400), st.integers(5, 80))
