@@ -21,6 +21,7 @@ from ullage.context.compaction_entries import CompactionFailed, Trigger
 from ullage.context.entries import Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.errors import SessionError
 from ullage.session.hooks.allowed import Runs
+from ullage.session.hooks.running import MOST_TOLD
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.slash_commands import carry_out, typed_command
@@ -194,6 +195,16 @@ async def test_a_hook_that_fails_with_every_call_is_told_once(folder: Path):
     declare(folder, "PreToolUse", "exit 9")
     _, _, shown = await turn(folder, *([READING[0]] * 3), READING[1])
     assert len([text for text in shown if text.startswith("A hook failed")]) == 1
+
+
+async def test_a_hook_that_fails_otherwise_with_every_call_does_not_fill_the_conversation(folder: Path):
+    declare(folder, "PreToolUse", "echo $RANDOM $$ >&2; exit 9")
+    async with stage(folder) as here:
+        here.fake.enqueue([READING[0]] * (MOST_TOLD + 5), READING[1])
+        session = await here.new()
+        await allow_all(session)
+        await here.say(session, "Read it")
+        assert len([each for each in notices(session) if each.text.startswith("A hook failed")]) == MOST_TOLD
 
 
 async def test_the_json_of_a_hook_blocks_and_adds(folder: Path):

@@ -32,6 +32,9 @@ UNDECIDED = "nhooks"
 
 WAITING = "There are hooks that you have not decided about. They do not run until you allow them."
 
+MOST_TOLD = 20
+"""Different things that one hook has the user told in a session. The list of hooks has what it said last."""
+
 SHOWN_COMMAND = 120
 """Characters of a command in a sentence for the user."""
 
@@ -86,7 +89,7 @@ class Hooks:
         self._allowed = AllowedHooks(surroundings.hooks_kept)
         self._last: dict[Hook, LastRun] = {}
         self._one_runs = asyncio.Lock()
-        self._told: set[tuple[Hook, str]] = set()
+        self._told: dict[Hook, set[str]] = {}
 
     # What there is
 
@@ -196,9 +199,10 @@ class Hooks:
         return said
 
     def tell_user(self, hook: Hook, level: str, text: str) -> None:
-        """In place; the same of the same hook once, since it may run with every call."""
-        if (hook, text) not in self._told:
-            self._told.add((hook, text))
+        """In place; the same of the same hook once, and `MOST_TOLD` of one at most, since it may run with every call."""
+        told = self._told.setdefault(hook, set())
+        if text not in told and len(told) < MOST_TOLD:
+            told.add(text)
             shown = NoticeItem(new_id("n"), self._conversation.clock(), "warning" if level == "warning" else "info", text, "hooks")
             self._conversation.timeline.put(shown)
 
