@@ -96,7 +96,10 @@ def plain_url(url: str) -> str:
         raise NotFetched("this is no web address") from None
     where = f"[{host}]" if ":" in host else host
     netloc = where if parts.port is None else f"{where}:{parts.port}"
-    made = urlunsplit((parts.scheme, netloc, quote(parts.path or "/", _AS_IT_IS), quote(parts.query, _AS_IT_IS), ""))
+    try:
+        made = urlunsplit((parts.scheme, netloc, quote(parts.path or "/", _AS_IT_IS), quote(parts.query, _AS_IT_IS), ""))
+    except UnicodeError:  # half a character
+        raise NotFetched("this is no web address") from None
     host_of(made)
     return made
 

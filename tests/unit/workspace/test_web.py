@@ -156,7 +156,16 @@ async def test_ports_of_other_services_are_not_asked(port: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://a.org/", "file:///etc/passwd", "https://me:secret@a.org/", "https://a.org\\@b.org/", "https://", "https://[::"]
+    "url",
+    [
+        "ftp://a.org/",
+        "file:///etc/passwd",
+        "https://me:secret@a.org/",
+        "https://a.org\\@b.org/",
+        "https://",
+        "https://[::",
+        "https://a.org/\ud800",
+    ],
 )
 def test_what_is_no_plain_web_address_is_refused(url: str) -> None:
     with pytest.raises(NotFetched) as why:
