@@ -23,6 +23,8 @@ TAIL = 64 * 1024
 """And of its end: Claude Code notes a title there."""
 TITLE_CHARACTERS = 120
 MOST_IN_A_DATABASE = 2_000
+LONGEST_TEXT = 4_000
+"""Characters of what a row of a database says; one with more is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +146,10 @@ def _of_database(candidate: Candidate) -> list[FoundSession]:
             columns = columns_of_sessions(connection)
             if not columns.issuperset(("id", "directory")):
                 return []
-            named = [name if name in columns else f"NULL AS {name}" for name in ("title", "version", "time_updated", "parent_id")]
-            query = f"SELECT id, directory, {', '.join(named)} FROM session ORDER BY id DESC LIMIT ?"  # noqa: S608 - names from above
-            rows = connection.execute(query, (MOST_IN_A_DATABASE,)).fetchall()
+            names = ("id", "directory", "title", "version", "time_updated", "parent_id")
+            named = [f"CASE WHEN length({name}) <= ? THEN {name} END" if name in columns else "? AND NULL" for name in names]
+            query = f"SELECT {', '.join(named)} FROM session ORDER BY id DESC LIMIT ?"  # noqa: S608 - names from above
+            rows = connection.execute(query, (*[LONGEST_TEXT] * len(names), MOST_IN_A_DATABASE)).fetchall()
     except sqlite3.Error:
         return []
     sessions: list[FoundSession] = []

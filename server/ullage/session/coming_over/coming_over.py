@@ -196,6 +196,7 @@ def _read(found: FoundSession, pictures: Pictures) -> Transcript:
     if not found.within:
         return _read_file(found.path, pictures.taken_out, found.title)
     try:
+        _check_size(found.path, found.title)
         transcript = read_one(found.path, found.within)
     except NotATranscript:
         raise _unreadable(found.title, BUSY) from None
@@ -208,11 +209,7 @@ def _read(found: FoundSession, pictures: Pictures) -> Transcript:
 
 def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Json]], title: str) -> Transcript:
     try:
-        if not file.is_file():
-            raise _unreadable(title, "its file is gone")
-        size = file.stat().st_size
-        if size > LARGEST_FILE:
-            raise _unreadable(title, f"its file has {size:,} bytes, and no more than {LARGEST_FILE:,} are read")
+        _check_size(file, title)
         transcript = next(sessions_in(file, each), None)
     except NotATranscript:
         raise _unreadable(title, OF_NOBODY) from None
@@ -221,6 +218,14 @@ def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Jso
     if transcript is None or transcript.source == "ullage":
         raise _unreadable(title, OF_NOBODY)
     return _with_words(transcript, title)
+
+
+def _check_size(file: Path, title: str) -> None:
+    if not file.is_file():
+        raise _unreadable(title, "its file is gone")
+    size = file.stat().st_size
+    if size > LARGEST_FILE:
+        raise _unreadable(title, f"its file has {size:,} bytes, and no more than {LARGEST_FILE:,} are read")
 
 
 def _with_words(transcript: Transcript, title: str) -> Transcript:

@@ -92,6 +92,17 @@ def of_opencode(folder: Path) -> None:
         made.commit()
 
 
+async def test_a_row_of_a_database_that_says_too_much_harms_no_other(folder: Path) -> None:
+    of_opencode(folder)
+    with closing(sqlite3.connect(home_of(folder) / ".local/share/opencode/opencode.db")) as made:
+        made.execute("INSERT INTO session VALUES ('ses_3', ?, ?, NULL, ?, 'soon')", ("x" * 5_000_000, str(folder), b"\xff" * 5_000_000))
+        made.execute("INSERT INTO session VALUES (?, 'Tanks', ?, NULL, 1, NULL)", ("ses_4" * 1_000_000, str(folder)))
+        made.commit()
+    async with stage(folder) as here:
+        at_home(here)
+        assert [each.found.title for each in (await here.sessions.coming_over.listed()).sessions] == ["Fix the tank"]
+
+
 @pytest.mark.parametrize(
     ("write", "program"),
     [(of_claude_code, "claude-code"), (of_codex, "codex"), (of_cline, "cline"), (of_opencode, "opencode")],
