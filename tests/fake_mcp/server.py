@@ -46,6 +46,7 @@ def tools() -> list[dict[str, Any]]:
         ("die", "Ends the server.", NONE),
         ("garbage", "Writes what is no JSON, then answers.", NONE),
         ("flood", "Sends messages without an end.", NONE),
+        ("flood_answers", "The same with answers.", NONE),
         ("grow", "Adds a tool.", NONE),
         ("slow", "Tells of its progress.", NONE),
     ]
@@ -82,6 +83,8 @@ def call(name: str, arguments: dict[str, Any], token: object) -> dict[str, Any]:
         return text("answered all the same")
     while name == "flood":
         say({"method": "notifications/message", "params": {"level": "info", "data": "water"}})
+    while name == "flood_answers":
+        sys.stdout.write('{"jsonrpc": "2.0", "id": 99999, "result": {}}\n')
     if name == "grow":
         grown.append("grown")
         say({"method": "notifications/tools/list_changed"})

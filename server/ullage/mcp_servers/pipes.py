@@ -169,10 +169,8 @@ class _Calls:
             log.note(f"a line that is no message: {line.text[:300].decode('utf-8', 'replace')}")
             self._count()
             return None
-        if getattr(message, "method", None) is not None:
+        if getattr(message, "method", None) is not None or self._asked.pop(str(getattr(message, "id", None)), None) is None:
             self._count()
-        elif getattr(message, "id", None) is not None:
-            self._asked.pop(str(message.id), None)
         return message
 
     def _count(self) -> None:

@@ -115,11 +115,12 @@ async def test_a_program_of_the_workspace_is_not_found_by_its_name(tmp_path: Pat
         assert not (tmp_path / "was-run").exists()
 
 
-async def test_a_flood_ends_the_server_and_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("flood", ["flood", "flood_answers"])
+async def test_a_flood_ends_the_server_and_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
     monkeypatch.setattr(connection, "BACK_OFF", ())
     async with bench(tmp_path, pumps=fake()) as here:
         with pytest.raises(ServerFailed):
-            await here.call("flood")
+            await here.call(flood)
         await here.until(lambda: here.state("pumps")[0] == "failed")
         assert "that nobody asked for" in here.state("pumps")[1]
 
