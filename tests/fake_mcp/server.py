@@ -2,7 +2,7 @@
 
 - `tools=NUMBER`: so many more tools, `tool_1` and on
 - `start=hang`, `start=garbage`, `start=flood`: what it does instead of answering the first message
-- `long=YES`: its tools have long descriptions
+- `clings=YES`: it starts a helper in a session of its own, and neither of them ends when it is asked to
 
 Its tools do what their names say. It refuses what comes before `initialize`, what it does not know, and parameters that are missing.
 """
@@ -12,6 +12,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -129,8 +131,18 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
             raise KeyError(method)
 
 
+def cling() -> None:
+    """Does what keeps a program alive when those who started it go."""
+    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # what is ignored is handed on
+        signal.signal(each, signal.SIG_IGN)
+    command = [sys.executable, "-I", "-c", "import time; time.sleep(3_601)"]
+    subprocess.Popen(command, start_new_session=True, env={}, stdin=-3, stdout=-3, stderr=-3)
+
+
 def main() -> None:
     global initialized
+    if OPTIONS.get("clings"):
+        cling()
     for line in sys.stdin:
         message = json.loads(line)
         method, number = message.get("method"), message.get("id")
@@ -154,6 +166,8 @@ def main() -> None:
             say({"id": number, "result": answer(method, message.get("params") or {})})
         except KeyError as error:
             say({"id": number, "error": {"code": -32601, "message": f"unknown or missing: {error}"}})
+    while OPTIONS.get("clings"):
+        time.sleep(3_600)
 
 
 main()
