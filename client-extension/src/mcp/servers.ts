@@ -16,6 +16,8 @@ const MOST_TOLD = 200;
 const SETTLED = 700;
 
 interface Choice extends vscode.QuickPickItem {
+  /** The name of the server that a row is about. */
+  server?: string;
   run?: () => Promise<unknown>;
 }
 
@@ -35,10 +37,52 @@ export class McpServers implements vscode.Disposable {
     );
   }
 
-  /** Lists them. @throws Error with a message for the user. */
+  /** Lists them, as they are while the list is open. @throws Error with a message for the user. */
   async show(): Promise<void> {
-    const { servers, problems } = await this.connection.request("ullage/mcp/list", {});
+    const pick = vscode.window.createQuickPick<Choice>();
+    const over = Promise.withResolvers<Choice | undefined>();
+    pick.title = t("MCP servers");
+    pick.matchOnDescription = true;
+    pick.keepScrollPosition = true;
+    pick.busy = true;
+    let newest = 0;
+    const draw = async () => {
+      const mine = (newest += 1);
+      const { servers, problems } = await this.connection.request("ullage/mcp/list", {});
+      if (mine !== newest) {
+        return;
+      }
+      const at = pick.activeItems[0]?.server;
+      pick.items = this.rows(servers, problems);
+      pick.activeItems = pick.items.filter(({ server }) => server !== undefined && server === at);
+      pick.busy = servers.some(({ state }) => state === "starting");
+      pick.placeholder =
+        servers.length === 0
+          ? t("None is configured: in your settings, in .mcp.json or in .vscode/mcp.json")
+          : t("Choose one to turn it on or off, to see its tools or its log");
+    };
+    pick.onDidAccept(() => {
+      over.resolve(pick.selectedItems[0]);
+      pick.hide();
+    });
+    pick.onDidHide(() => over.resolve(undefined));
+    const following = this.connection.onMcpChanged(() => void draw().catch(() => undefined));
+    pick.show();
+    let chosen: Choice | undefined;
+    try {
+      await draw();
+      chosen = await over.promise;
+    } finally {
+      newest += 1; // an answer that is still to come is drawn no more
+      following.dispose();
+      pick.dispose();
+    }
+    await chosen?.run?.();
+  }
+
+  private rows(servers: readonly McpServer[], problems: readonly string[]): Choice[] {
     const rows = servers.map((server): Choice => ({
+      server: server.name,
       label: `$(${STATE_ICONS[server.state]}) ${labelText(server.name)}`,
       description: labelText(stateInWords(server)),
       detail: labelText([placeOf(server), server.shown ?? ""].filter(Boolean).join(" · ")),
@@ -52,15 +96,7 @@ export class McpServers implements vscode.Disposable {
         run: async () => vscode.commands.executeCommand("workbench.action.openSettings", "ullage.mcp.servers"),
       },
     ];
-    const chosen = await vscode.window.showQuickPick<Choice>([...rows, ...wrong, ...add], {
-      title: t("MCP servers"),
-      placeHolder:
-        rows.length === 0
-          ? t("None is configured: in your settings, in .mcp.json or in .vscode/mcp.json")
-          : t("Choose one to turn it on or off, to see its tools or its log"),
-      matchOnDescription: true,
-    });
-    await chosen?.run?.();
+    return [...rows, ...wrong, ...add];
   }
 
   private async showOne(server: McpServer): Promise<void> {
@@ -78,11 +114,11 @@ export class McpServers implements vscode.Disposable {
     const all: (Choice | false)[] = [
       usable && !isOn && { label: `$(play) ${t("Turn on")}`, run: () => this.turnOn(server) },
       usable && state === "sign_in" && { label: `$(sign-in) ${t("Sign in…")}`, run: () => this.signIn(name) },
-      usable && isOn && { label: `$(debug-restart) ${t("Restart")}`, run: () => this.connection.request("ullage/mcp/restart", { name }) },
+      usable && isOn && { label: `$(debug-restart) ${t("Restart")}`, run: () => this.restart(name) },
       usable && state !== "off" && { label: `$(circle-slash) ${t("Turn off")}`, run: () => this.turn(server, false) },
       server.signedIn === true && {
         label: `$(sign-out) ${t("Sign out")}`,
-        run: () => this.connection.request("ullage/mcp/signOut", { name }),
+        run: () => this.signOut(name),
       },
       tools.length > 0 && { label: `$(tools) ${t("Show tools")}`, description: stateInWords(server), run: () => this.showTools(server) },
       { label: `$(output) ${t("Show log")}`, run: () => this.showLog(name) },
@@ -98,8 +134,21 @@ export class McpServers implements vscode.Disposable {
     }
   }
 
+  // What is done here shows in the list.
+
   private async turn({ name, fingerprint }: McpServer, on: boolean): Promise<void> {
     await this.connection.request("ullage/mcp/turn", { name, fingerprint, on });
+    await this.show();
+  }
+
+  private async restart(name: string): Promise<void> {
+    await this.connection.request("ullage/mcp/restart", { name });
+    await this.show();
+  }
+
+  private async signOut(name: string): Promise<void> {
+    await this.connection.request("ullage/mcp/signOut", { name });
+    await this.show();
   }
 
   private async signIn(name: string): Promise<void> {
