@@ -93,6 +93,8 @@ class Connection:
         self.offers = Offers()
         """As they were told last; they stay while it is started again."""
         self.has_listed = False
+        self.was_waited_for = False
+        """Whether a prompt has waited for its first start."""
         self.instructions = ""
         self._reach = reach
         self._roots = roots

@@ -89,7 +89,7 @@ class PreludeInUse:
 
     async def use_as_foreseen(self, calibration: Calibration) -> None:
         """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
-        await self._servers.ready(begun=bool(self._conversation.projection.messages))
+        await self._servers.ready()
         now = self._changed()
         if now is not None:
             await self._conversation.foresee(now, calibration)

@@ -36,14 +36,13 @@ class ServersTold:
         servers = self._surroundings.servers
         return servers is not None and servers.any_configured
 
-    async def ready(self, *, begun: bool) -> None:
-        """Before a turn: what is configured now. A session that begins waits a little for servers that are just starting."""
+    async def ready(self) -> None:
+        """Before a turn: what is configured now. It waits a little for servers that are just starting, for each of them once."""
         servers = self._surroundings.servers
         if servers is None:
             return
         await servers.look()
-        if not begun:
-            await servers.settled()
+        await servers.settled(once=True)
 
     def parts(self) -> tuple[SystemPart, ...]:
         """The index as it stands in a prelude; empty where there are no servers."""

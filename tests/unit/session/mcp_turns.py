@@ -6,7 +6,14 @@ import json
 from typing import Any
 
 from tests.fake_api import Call
+from tests.patience import PATIENCE
 from tests.unit.session.harness import Stage
+
+
+async def all_started(here: Stage) -> None:
+    """Waits for all servers, longer than a prompt does: on a busy machine a start takes a while."""
+    await here.sessions.servers.look()
+    await here.sessions.servers.settled(PATIENCE)
 
 
 def call(tool: str, server: str = "pumps", **arguments: Any) -> Call:

@@ -13,7 +13,7 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.mcp_servers.workbench import fake
 from tests.unit.session.harness import Stage, calls, stage
-from tests.unit.session.mcp_turns import call, prefix, result, text_of
+from tests.unit.session.mcp_turns import all_started, call, prefix, result, text_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.mcp_servers import connection
 from ullage.session.settings import Settings
@@ -34,6 +34,7 @@ async def with_servers(
     async with stage(folder, settings=Settings(mcp_servers=dict(servers), mcp_in_full=in_full)) as here:
         if allowed:
             here.sessions.always_allowed.add(Rule("mcp", allowed, "workspace"))
+        await all_started(here)
         yield here
 
 
@@ -44,6 +45,7 @@ async def test_thirty_tools_of_five_servers_take_little_and_loading_one_leaves_t
         without = prefix(here.fake.requests[-1].body)
     five = {f"pumps{number}": fake("tools=6") for number in range(5)}
     async with stage(folder, settings=Settings(mcp_servers=five)) as here:
+        await all_started(here)
         load = Call("load_mcp_tools", {"names": ["pumps3/tool_2"]})
         here.sessions.always_allowed.add(Rule("mcp", "pumps3/*", "workspace"))
         here.fake.enqueue(load, call("tool_2", "pumps3", text="x"), Say("Done."))

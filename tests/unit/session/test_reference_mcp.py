@@ -13,7 +13,7 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.mcp_servers import reference
 from tests.unit.session.harness import Stage, calls, stage
-from tests.unit.session.mcp_turns import call, prefix, result, text_of
+from tests.unit.session.mcp_turns import all_started, call, prefix, result, text_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.attachments import ResourceRef
 from ullage.session.timeline.updates import TextAppended
@@ -38,7 +38,7 @@ async def allowed(folder: Path, **servers: dict[str, object]) -> AsyncGenerator[
         assert [each.state for each in listed.shown()] == ["untrusted"] * len(servers)
         for each in listed.shown():
             await listed.turn(each.server.name, each.server.fingerprint, on=True)
-        await listed.settled(60)
+        await all_started(here)
         yield here
         assert here.refused() == []
 

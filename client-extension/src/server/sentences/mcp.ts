@@ -63,6 +63,7 @@ export const MCP: readonly string[] = [
   known("The MCP server {server} is no service that is turned on, so there is nothing to sign in to"),
   known("There is no MCP server {server}. There is: {servers}"),
   known("The MCP server {server} has no tool {tool}. Its tools are: {tools}"),
+  known("The MCP server {server} is still starting, so its tools are not known yet. Try again in a moment"),
   known("There is no MCP server {server} that is turned on. There is: {servers}"),
   known("There are no MCP servers here"),
   known("The MCP server {server} is not running: {why}"),
