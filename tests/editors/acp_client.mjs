@@ -54,7 +54,7 @@ await app.connectWith(stream, async (agent) => {
     clientInfo: { name: "recorder", version: "1" },
     clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, session: { compaction: {}, notices: {} } },
   });
-  const mcpServers = [{ name: "tides", command: "/bin/false", args: [], env: [] }];
+  const mcpServers = [{ type: "http", name: "tides", url: "https://tides.example.org/mcp", headers: [] }];
   const { sessionId } = await agent.request(methods.agent.session.new, { cwd: folder, mcpServers });
   const uri = pathToFileURL(`${folder}/pump.py`).href;
   await say(text("Raise the pressure in "), { type: "resource_link", name: "pump.py", uri }, text(" as it says here:"), {

@@ -50,9 +50,15 @@ def answer(service: Service, message: dict[str, Any]) -> dict[str, Any] | None:
     match message["method"]:
         case "initialize":
             info = {"name": "service", "version": "1"}
-            return {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": info}
+            return {
+                "protocolVersion": message["params"]["protocolVersion"],
+                "capabilities": {"tools": {}, "prompts": {}},
+                "serverInfo": info,
+            }
         case "tools/list":
             return {"tools": [{"name": "find", "description": "Finds.", "inputSchema": {"type": "object"}}]}
+        case "prompts/list":
+            return {"prompts": [{"name": "plain"}]}
         case "tools/call":
             text = "x" * service.megabytes * 1_000_000 or "found"
             return {"content": [{"type": "text", "text": text}]}

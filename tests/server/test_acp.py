@@ -251,19 +251,6 @@ async def test_what_a_rule_refuses_to_have_read_comes_by_no_block(folder: Path, 
         assert not fake.requests
 
 
-async def test_mcp_servers_of_the_client_are_passed_over_and_it_is_told(folder: Path, state: Path) -> None:
-    servers = [schema.McpServerStdio(name="tides", command="/bin/false", args=[], env=[])]
-    async with FakeApi() as fake, acp_editor(state, fake) as editor:
-        told = await editor.initialize()
-        assert told.agent_capabilities is not None
-        assert told.agent_capabilities.mcp_capabilities == schema.McpCapabilities(http=False, sse=False)
-        session = (await editor.agent.new_session(cwd=str(folder), mcp_servers=servers)).session_id
-        for number in range(2):
-            fake.enqueue(Say("Good morning."))
-            await editor.prompt(session, f"hello {number}")
-        assert editor.said().count("Ullage does not use MCP servers yet. These of your editor are passed over: tides.") == 1
-
-
 async def test_without_a_key_the_client_is_told_what_to_do(folder: Path, state: Path) -> None:
     async with acp_editor(state) as editor:
         told = await editor.initialize()

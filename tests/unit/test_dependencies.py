@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "session": {"context", "store", "workspace", "models", "tools", "recorded", "mcp_servers"},
     "replay": {"context", "store", "models", "processes", "recorded"},
     "lsp": {"context", "store", "workspace", "models", "tools", "session", "mcp_servers"},
-    "acp": {"context", "store", "workspace", "models", "tools", "session"},
+    "acp": {"context", "store", "workspace", "models", "tools", "session", "mcp_servers"},
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""
 

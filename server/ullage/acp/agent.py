@@ -17,6 +17,7 @@ from ullage.acp.access import CODES, Access, refusing
 from ullage.acp.editor import ClientFiles
 from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.live import MOST_ITEMS, Live
+from ullage.acp.mcp_servers import use
 from ullage.acp.outbox import Outbox
 from ullage.acp.prompts import prompt_of
 from ullage.acp.questions import with_questions
@@ -57,7 +58,12 @@ class UllageAgent:
         self._terminals = Terminals(lambda: self._connected, self._outbox, self._keep)
         wire.on_answer = self._answered
         self._workspaces = Workspaces(
-            lambda: with_questions(access.settings, self._capabilities), access.keys, state_folder, self._make_editor, self._updated
+            lambda: with_questions(access.settings, self._capabilities),
+            access.keys,
+            state_folder,
+            self._make_editor,
+            self._updated,
+            self._servers_changed,
         )
 
     # Its life
@@ -146,7 +152,7 @@ class UllageAgent:
             agent_info=schema.Implementation(name="ullage", title="Ullage", version=__version__),
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
-                mcp_capabilities=schema.McpCapabilities(http=False, sse=False),
+                mcp_capabilities=schema.McpCapabilities(http=True, sse=False),
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
@@ -174,8 +180,8 @@ class UllageAgent:
         with refusing():
             session = await place.sessions.create()
         self._outbox.hold(session.id)
-        live = self._follow(place, session)
-        self._keep(self._tell_first(live, mcp_servers))
+        live = await self._follow(place, session, mcp_servers)
+        self._keep(self._tell_first(live))
         shown = session.snapshot(0)
         return schema.NewSessionResponse(
             session_id=session.id, modes=choices.modes(shown.mode), config_options=await self._first_options(place, live)
@@ -190,13 +196,13 @@ class UllageAgent:
         **_: Any,
     ) -> schema.LoadSessionResponse:
         """Opens a session and tells all that there is to tell of it before it answers."""
-        place, live = await self._opened(cwd, session_id, additional_directories)
+        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
         shown = live.session.snapshot(MOST_ITEMS)
         for update in live.shown.replay(live.items_up_to(shown)):
             live.tell(update)
         if shown.plan:
             live.tell(plan_update(shown.plan))
-        await self._tell_first(live, mcp_servers)
+        await self._tell_first(live)
         await self._outbox.flush()
         return schema.LoadSessionResponse(modes=choices.modes(shown.mode), config_options=await self._first_options(place, live))
 
@@ -209,8 +215,8 @@ class UllageAgent:
         **_: Any,
     ) -> schema.ResumeSessionResponse:
         """Opens a session that the client shows already."""
-        place, live = await self._opened(cwd, session_id, additional_directories)
-        self._keep(self._tell_first(live, mcp_servers))
+        place, live = await self._opened(cwd, session_id, additional_directories, mcp_servers)
+        self._keep(self._tell_first(live))
         mode = live.session.snapshot(0).mode
         return schema.ResumeSessionResponse(modes=choices.modes(mode), config_options=await self._first_options(place, live))
 
@@ -227,8 +233,8 @@ class UllageAgent:
         with refusing():
             session = (await place.sessions.fork(session_id)).session
         self._outbox.hold(session.id)
-        live = self._follow(place, session)
-        self._keep(self._tell_first(live, mcp_servers))
+        live = await self._follow(place, session, mcp_servers)
+        self._keep(self._tell_first(live))
         mode = session.snapshot(0).mode
         options = await self._first_options(place, live)
         return schema.ForkSessionResponse(session_id=session.id, modes=choices.modes(mode), config_options=options)
@@ -265,6 +271,7 @@ class UllageAgent:
             await place.sessions.close_session(session_id)
         self._live.pop(session_id, None)
         live.close()
+        await place.forget_servers(session_id)
         return schema.CloseSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
@@ -333,6 +340,7 @@ class UllageAgent:
         known = self._live.pop(session_id, None)
         if known is not None:
             known[1].close()
+            await known[0].forget_servers(session_id)
         return {}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
@@ -350,11 +358,11 @@ class UllageAgent:
         with refusing():
             return await self._workspaces.at(cwd, more or ())
 
-    async def _opened(self, cwd: str, session_id: str, more: list[str] | None) -> tuple[Place, Live]:
+    async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[Place, Live]:
         place = await self._place(cwd, more)
         with refusing():
             session = await place.sessions.open(session_id)
-        return place, self._follow(place, session)
+        return place, await self._follow(place, session, mcp_servers)
 
     def _known(self, session_id: str) -> tuple[Place, Live]:
         self._check_initialized()
@@ -363,22 +371,29 @@ class UllageAgent:
             raise RequestError(CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
         return known
 
-    def _follow(self, place: Place, session: Session) -> Live:
-        """From now on the client hears of that session."""
+    async def _follow(self, place: Place, session: Session, mcp_servers: list[Any] | None) -> Live:
+        """From now on the client hears of that session, which has the servers that it names."""
         shown = Shown(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
         terminals = self._terminals if can_be_shown(self._capabilities) else None
         live = Live(session, shown, self._connected, self._outbox, self._keep, terminals) if known is None else known[1]
-        live.shown = shown  # from the beginning, where it was open already
+        live.begin_anew(shown)
         self._live[session.id] = place, live
+        live.keep_for_turn(await use(place.sessions.servers, session.id, mcp_servers or ()))
         return live
 
-    async def _tell_first(self, live: Live, mcp_servers: list[Any] | None) -> None:
-        """What commands there are, how full the context is, and which servers are passed over."""
-        live.tell(await choices.commands(live.session))
+    async def _tell_first(self, live: Live) -> None:
+        """What commands there are, how full the context is, and what there is to know of MCP servers."""
+        await live.tell_commands()
         for update in live.shown.usage(live.session.snapshot(0).gauge):
             live.tell(update)
-        live.pass_over([each.name for each in mcp_servers or ()])
+        if live.shown.knows_notices:
+            live.say_kept()
+
+    def _servers_changed(self, folder: Path) -> None:
+        for place, live in self._live.values():
+            if place.folder == folder:
+                self._keep(live.tell_commands())
 
     async def _first_options(self, place: Place, live: Live) -> list[Any]:
         """The options, with the models that the endpoint offers where it says so soon; else the client is told of them later."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from time import time
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from acp import RequestError, schema
 
+from ullage.acp.choices import commands
 from ullage.acp.outbox import Outbox
 from ullage.acp.questions import form_of, given_in, message_of
 from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
@@ -64,6 +65,7 @@ class Live:
         """What went wrong in the turn that runs."""
         self._unsaid: NoticeItem | None = None
         """Something to know that goes with the next turn."""
+        self._commands: schema.AvailableCommandsUpdate | None = None
 
     def tell(self, update: Any) -> None:
         """Something to the client, in order."""
@@ -77,16 +79,26 @@ class Live:
             items = [*found, *items]
         return items
 
-    def pass_over(self, mcp_servers: Sequence[str]) -> None:
-        """Says that MCP servers that the client names are not used: at once where it knows notices, else as the first words of a turn."""
-        if not mcp_servers:
-            return
-        told = f"Ullage does not use MCP servers yet. These of your editor are passed over: {', '.join(mcp_servers)}."
-        notice = NoticeItem(new_id("n"), time(), "warning", told)
-        if self.shown.knows_notices:
-            self.tell(self.shown.notice(notice))
-        else:
-            self._unsaid = notice
+    def keep_for_turn(self, told: str) -> None:
+        """Something to know, if there is something: the first words of the next turn, where it was not said before."""
+        self._unsaid = NoticeItem(new_id("n"), time(), "info", told) if told else None
+
+    def say_kept(self) -> None:
+        """What was kept for the next turn."""
+        if self._unsaid is not None:
+            self.tell(self.shown.notice(self._unsaid))
+            self._unsaid = None
+
+    async def tell_commands(self) -> None:
+        """The commands that there are now, where these are others than the client was told of last: MCP servers bring some."""
+        update = await commands(self.session)
+        if update != self._commands:
+            self._commands = update
+            self.tell(update)
+
+    def begin_anew(self, shown: Shown) -> None:
+        """The client opens the session once more, and knows nothing of it."""
+        self.shown, self._commands = shown, None
 
     def take(self, update: Update) -> None:
         """What the session told."""
@@ -128,9 +140,7 @@ class Live:
     async def turn(self, prompt_id: str) -> Stop:
         """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` where it ended with an error."""
         self._is_quiet = False
-        if self._unsaid is not None:
-            self.tell(self.shown.notice(self._unsaid))
-            self._unsaid = None
+        self.say_kept()
         ended: asyncio.Future[EndedTurn] = self._loop.create_future()
         self._prompts[prompt_id] = ended
         try:

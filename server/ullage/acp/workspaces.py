@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
+from ullage.session.sessions.workspace_servers import OfClient
 from ullage.session.settings import Settings
 from ullage.session.timeline.updates import Update
 from ullage.starting import Keys
@@ -28,6 +29,11 @@ class Place:
     folders: Folders
     sessions: Sessions
 
+    async def forget_servers(self, session_id: str) -> None:
+        """The MCP servers that the client named for a session go with it."""
+        self.sessions.servers.name_for(session_id, None)
+        await self.sessions.servers.look()
+
 
 class Workspaces:
     """Those that were named so far."""
@@ -39,7 +45,10 @@ class Workspaces:
         state_folder: Path | None,
         make_editor: Callable[[Path], Editor],
         on_update: Callable[[str, int, Update], None],
+        on_servers: Callable[[Path], None],
     ) -> None:
+        """`on_servers`: something about the MCP servers of that folder is new."""
+        self._on_servers = on_servers
         self._settings = settings
         self._keys = keys
         self._state_folder = state_folder
@@ -82,6 +91,7 @@ class Workspaces:
             lambda: None,
             lambda told: logger.warning("%s", told),
             kept=kept,
+            of_client=OfClient(lambda: self._on_servers(first)),
         )
         await sessions.start()
         return Place(first, folders, sessions)

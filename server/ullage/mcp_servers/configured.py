@@ -1,8 +1,9 @@
 """Which MCP servers somebody has configured, and how each is reached: read from files of the workspace and from the user's settings.
 
 Three places, in the forms that other programs have: the setting `ullage.mcp.servers`, `.mcp.json` (`mcpServers`) and `.vscode/mcp.json`
-(`servers`). All of it is checked here. What cannot be used says why, in words for the user. A file of the workspace is not the user's word:
-nothing of it is started before they trust it (`servers.py`).
+(`servers`). Beside them, what an editor names for its sessions (`acp/`), in the same form. All of it is checked here. What cannot be used
+says why, in words for the user. A file of the workspace is not the user's word: nothing of it is started before they trust it
+(`servers.py`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ CALL_SECONDS = 300.0
 """How long a call may take where nothing else is configured. A user can stop a call at any time."""
 
 _SETTINGS = "the settings"
+
+EDITOR = "your editor"
+"""Where a server stands that the user's editor has named. It counts as the user's own configuration, as the settings do."""
+
+HERE = ("localhost", "127.0.0.1", "::1")
+"""Hosts that are this machine."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 
@@ -89,6 +96,8 @@ class Configured:
     """How long a call may take."""
     off: bool = False
     """Whether its configuration says that it is not to be started."""
+    starts: bool = False
+    """Whether it is started without a question: who configured it is the user, and nothing leaves this machine by it."""
     shown: str = ""
     """All that says what runs or is asked, in a line for the user: variables of the environment as they are written, since they may hold
     secrets, and since it matters which of them go where."""
@@ -108,16 +117,24 @@ class Places:
     home: Path
     as_written: bool = False
     """Whether variables of the environment stay as they are written."""
+    literal: bool = False
+    """Whether nothing stands for something else: an editor has filled in its variables itself."""
 
 
 def configured(
-    roots: Sequence[Path], settings: Mapping[str, object], environment: Mapping[str, str], home: Path
+    roots: Sequence[Path],
+    settings: Mapping[str, object],
+    environment: Mapping[str, str],
+    home: Path,
+    of_editor: Mapping[str, Mapping[str, object]] | None = None,
 ) -> tuple[tuple[Configured, ...], tuple[str, ...]]:
-    """All servers, those of the settings first, and what is wrong with whole files. Of two of one name the first counts, and the other says
-    so. Reads files: for another thread."""
+    """All servers, those of the settings first, then those that the editor names, and what is wrong with whole files. Of two of one name
+    the first counts, and the other says so. Reads files: for another thread."""
     found: list[Configured] = []
     problems: list[str] = []
-    for each in _all(roots, settings, environment, home, problems):
+    first_places = Places(roots[0] if roots else home, environment, home)
+    of_settings = (replace(each, starts=isinstance(each.reached, Stdio)) for each in _servers(settings, "settings", "", first_places))
+    for each in (*of_settings, *_of_editor(of_editor or {}, first_places), *_of_files(roots, environment, home, problems)):
         first = next((other for other in found if other.name == each.name), None)
         if first is not None:
             place, other = each.file or _SETTINGS, first.file or _SETTINGS
@@ -130,10 +147,7 @@ def configured(
     return tuple(found), tuple(problems)
 
 
-def _all(
-    roots: Sequence[Path], settings: Mapping[str, object], environment: Mapping[str, str], home: Path, problems: list[str]
-) -> Iterator[Configured]:
-    yield from _servers(settings, "settings", "", Places(roots[0] if roots else home, environment, home))
+def _of_files(roots: Sequence[Path], environment: Mapping[str, str], home: Path, problems: list[str]) -> Iterator[Configured]:
     for root in roots:
         for source, key in FILES:
             file = root / source
@@ -160,11 +174,26 @@ def _all(
             yield from _servers(cast("dict[str, object]", servers), source, shown, Places(root, environment, home))
 
 
+def _of_editor(named: Mapping[str, Mapping[str, object]], places: Places) -> Iterator[Configured]:
+    """What the user decides about one holds for its command or its address, and only that is shown: an editor fills in the keys of
+    variables and headers, and they may change each time."""
+    literal = replace(places, literal=True)
+    for name, value in named.items():
+        lasting = {key: value[key] for key in ("command", "args", "url") if key in value}
+        (each,) = _servers({name: value}, "settings", EDITOR, literal)
+        here = isinstance(each.reached, Stdio) or (each.reached is not None and urlsplit(each.reached.url).hostname in HERE)
+        shown = "" if each.reached is None else _shown(lasting, each.reached, literal)
+        yield replace(each, fingerprint=_fingerprint(EDITOR, places, name, lasting), starts=here, shown=shown)
+
+
+def _fingerprint(source: str, places: Places, name: str, value: object) -> str:
+    written = json.dumps([source, str(places.folder), name, value], sort_keys=True, default=str)
+    return hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:32]
+
+
 def _servers(servers: Mapping[str, object], source: Source, file: str, places: Places) -> Iterator[Configured]:
     for name, value in servers.items():
-        fingerprint = hashlib.sha256(
-            json.dumps([source, str(places.folder), name, value], sort_keys=True, default=str).encode("utf-8", "replace")
-        ).hexdigest()[:32]
+        fingerprint = _fingerprint(source, places, name, value)
         try:
             if NAME.fullmatch(name) is None:
                 raise _Wrong("its name has other characters than letters, digits, `.`, `_` and `-`, or more than 48")
@@ -191,7 +220,7 @@ def _server(name: str, value: object, source: Source, file: str, fingerprint: st
         raise _Wrong(f"its `timeout` must be a number of seconds from {LEAST_SECONDS} to {MOST_SECONDS}")
     off = given.get("disabled") is True or given.get("enabled") is False
     reached = _stdio(given, places) if url is None else _http(given, url, places)
-    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off, _shown(given, reached, places))
+    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off, shown=_shown(given, reached, places))
 
 
 def _shown(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:
@@ -239,7 +268,7 @@ def _http(given: Mapping[str, object], url: object, places: Places) -> Http:
         raise _Wrong("its `url` must begin with `https://` or `http://`")
     if parts.username or parts.password:
         raise _Wrong("its `url` has a name or a password in it; use `headers`")
-    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+    if parts.scheme == "http" and parts.hostname not in HERE:
         raise _Wrong("its `url` must begin with `https://`, unless it is on this machine")
     headers = _texts(given, "headers", places)
     if any(not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or not value.isprintable() for name, value in headers.items()):
@@ -292,7 +321,7 @@ def _filled(text: str, places: Places) -> str:
             raise _Wrong(f"it needs the environment variable `{variable}`, which is not set where the server of Ullage runs")
         return default if found is None else found
 
-    return _VARIABLE.sub(value, text)
+    return text if places.literal else _VARIABLE.sub(value, text)
 
 
 def _quoted(word: str) -> str:

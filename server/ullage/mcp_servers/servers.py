@@ -24,7 +24,7 @@ from ullage.mcp_servers.sign_in import SIGN_IN_SECONDS
 from ullage.mcp_servers.starting import Programs
 
 WAIT_SECONDS = 5.0
-"""How long the first prompt of a session waits for servers that are just starting, so that their tools stand in the index."""
+"""How long a prompt waits for servers that are just starting, so that their tools are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ class Servers:
         self._home = home
         self.changed = changed
         self._settings: Mapping[str, object] = {}
+        self._of_editor: dict[str, Mapping[str, Mapping[str, object]]] = {}
+        """By the session that the editor named them for."""
         self._trusted = False
         self._configured: tuple[Configured, ...] = ()
         self.problems: tuple[str, ...] = ()
@@ -118,11 +120,19 @@ class Servers:
         """What `look` goes by from now on. In a workspace without trust there are no servers."""
         self._settings, self._trusted = settings, trusted
 
+    def name_for(self, session_id: str, servers: Mapping[str, Mapping[str, object]] | None) -> None:
+        """The servers that the user's editor names for a session, in the form of a configuration file; None where the session is closed.
+        All sessions of the folder have them; of two of one name the newest counts."""
+        self._of_editor.pop(session_id, None)
+        if servers is not None:
+            self._of_editor[session_id] = servers
+
     async def look(self) -> None:
         """Reads the configuration again, and starts and ends what that asks for."""
         async with self._looking:
-            roots = tuple(self._roots())
-            found = await asyncio.to_thread(configured, roots, self._settings, self._environment, self._home) if self._trusted else ((), ())
+            named = {name: value for servers in self._of_editor.values() for name, value in servers.items()}
+            given = tuple(self._roots()), self._settings, self._environment, self._home, named
+            found = await asyncio.to_thread(configured, *given) if self._trusted else ((), ())
             before = self._configured, self.problems
             self._configured, self.problems = found
             await self._follow()
@@ -166,9 +176,7 @@ class Servers:
         choice = self._choices.chosen().get(server.name)
         if choice is not None and choice.fingerprint == server.fingerprint:
             return "starting" if choice.on else "off"
-        if server.source == "settings" and not isinstance(server.reached, Http):  # the user's own words
-            return "off" if server.off else "starting"
-        return "off" if server.off else "untrusted"
+        return "off" if server.off else "starting" if server.starts else "untrusted"
 
     # What the user sees and does
 
@@ -250,13 +258,18 @@ class Servers:
 
     # What the agent uses
 
-    async def settled(self, seconds: float = WAIT_SECONDS) -> None:
-        """Waits for those that are just starting for the first time, at most so long."""
-        waiting = [asyncio.ensure_future(each.settled()) for each in self._connections.values() if not each.has_listed]
-        if waiting:
-            _, late = await asyncio.wait(waiting, timeout=seconds)
-            for each in late:
-                each.cancel()
+    async def settled(self, seconds: float = WAIT_SECONDS, *, once: bool = False) -> None:
+        """Waits for those that are just starting for the first time, at most so long. `once`: not for those that were waited for before, so
+        that one which takes long does not hold up each prompt."""
+        starting = [each for each in self._connections.values() if not (each.has_listed or (once and each.was_waited_for))]
+        if not starting:
+            return
+        for each in starting:
+            each.was_waited_for = True
+        waiting = [asyncio.ensure_future(each.settled()) for each in starting]
+        _, late = await asyncio.wait(waiting, timeout=seconds)
+        for each in late:
+            each.cancel()
 
     def listed(self) -> list[Listed]:
         """Those that the agent can use, as the index has them. One that is started again is still among them."""
@@ -269,8 +282,11 @@ class Servers:
 
     def tool(self, server: str, name: str) -> OfferedTool:
         """That tool. Raises `NoSuchServer` with what there is, in words for the model."""
-        tools = self._connected(server).offers.tools
+        connection = self._connected(server)
+        tools = connection.offers.tools
         found = next((tool for tool in tools if tool.name == name), None)
+        if found is None and connection.state == "starting":
+            raise NoSuchServer(f"The MCP server {server} is still starting, so its tools are not known yet. Try again in a moment")
         if found is None:
             raise NoSuchServer(
                 f"The MCP server {server} has no tool {name}. Its tools are: {', '.join(tool.name for tool in tools) or 'none'}"

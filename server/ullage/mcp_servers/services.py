@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
-from ullage.mcp_servers.configured import Configured, Http
+from ullage.mcp_servers.configured import HERE, Configured, Http
 from ullage.mcp_servers.connection import SIGN_IN, Ended, ServerFailed
 from ullage.mcp_servers.pipes import LONGEST_MESSAGE
 from ullage.mcp_servers.server_log import ServerLog
@@ -69,19 +69,16 @@ class Services:
                 headers={"accept-encoding": "identity", **reached.headers},
                 timeout=httpx2.Timeout(REQUEST_SECONDS, read=READ_SECONDS),
                 auth=auth,
-                event_hooks={"request": [partial(check_request, is_of_here=urlsplit(reached.url).hostname in _HERE)], "response": [_bound]},
+                event_hooks={"request": [partial(check_request, is_of_here=urlsplit(reached.url).hostname in HERE)], "response": [_bound]},
             )
             async with client, streamable_http_client(reached.url, http_client=client) as streams:
                 yield streams
 
 
-_HERE = frozenset(("localhost", "127.0.0.1", "::1"))
-
-
 async def check_request(request: httpx2.Request, *, is_of_here: bool) -> None:
     """Raises `ServerFailed` where a service leads to what it should not. `is_of_here`: it is a service of this machine itself."""
     host = request.url.host
-    is_here = host in _HERE
+    is_here = host in HERE
     if is_here and not is_of_here:
         raise ServerFailed("it leads to this machine")
     if request.url.scheme != "https" and not is_here:

@@ -14,7 +14,9 @@ async def test_a_folder_that_is_named_later_belongs_to_all_that_knows_the_folder
     first.mkdir()
     second.mkdir()
     settings = Settings(provider="practice", store_location=str(tmp_path / "store"))
-    workspaces = Workspaces(lambda: settings, None, tmp_path / "state", lambda _: NoEditor(), lambda _session, _seq, _update: None)
+    workspaces = Workspaces(
+        lambda: settings, None, tmp_path / "state", lambda _: NoEditor(), lambda _session, _seq, _update: None, lambda _folder: None
+    )
     try:
         place = await workspaces.at(str(first))
         assert place.folders.roots == (first,)
