@@ -2,6 +2,7 @@
 
 - `tools=NUMBER`: so many more tools, `tool_1` and on
 - `start=hang`, `start=garbage`, `start=flood`: what it does instead of answering the first message
+- `image=broken`: what it shows is none
 - `clings=YES`: it starts a helper in a session of its own, and neither of them ends when it is asked to
 
 Its tools do what their names say. It refuses what comes before `initialize`, what it does not know, and parameters that are missing.
@@ -68,7 +69,8 @@ def call(name: str, arguments: dict[str, Any], token: object) -> dict[str, Any]:
         told = {"folder": str(Path.cwd()), "environment": dict(os.environ), "roots": [root["uri"] for root in roots], "python": sys.prefix}
         return text(json.dumps(told))
     if name == "image":
-        return {"content": [{"type": "text", "text": "A dot:"}, {"type": "image", "data": PNG, "mimeType": "image/png"}]}
+        data = PNG[:40] if OPTIONS.get("image") == "broken" else PNG
+        return {"content": [{"type": "text", "text": "A dot:"}, {"type": "image", "data": data, "mimeType": "image/png"}]}
     if name == "large":
         return text("first line\n" + "x" * (arguments["megabytes"] * 1_000_000))
     if name == "imitate":

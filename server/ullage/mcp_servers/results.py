@@ -111,7 +111,8 @@ class _Gathered:
             if kind.startswith("image/"):
                 self._image(contents.blob, kind)
             else:
-                self.text(f"[resource {_name(str(contents.uri))}: {len(contents.blob) * 3 // 4:,} bytes, {_name(kind)}; it is no text]")
+                size = len(contents.blob.rstrip("=")) * 3 // 4
+                self.text(f"[resource {_name(str(contents.uri))}: {size:,} bytes, {_name(kind)}; it is no text]")
 
     def _image(self, data: str, kind: str) -> None:
         try:

@@ -17,6 +17,7 @@ from tests.unit.session.mcp_turns import all_started, call, prefix, result, text
 from ullage.context.counting.tokens import estimate_text
 from ullage.mcp_servers import connection
 from ullage.session.settings import Settings
+from ullage.session.slash_commands import offered_commands
 from ullage.tools.rules.covering import Rule
 
 
@@ -117,6 +118,34 @@ async def test_an_image_goes_as_an_image(folder: Path) -> None:
         assert '"type": "image"' in body
         assert "A dot:" in body
         assert here.refused() == []
+
+
+async def test_an_image_that_is_none_is_told_and_kept_from_the_model(folder: Path) -> None:
+    async with with_servers(folder, pumps=fake("image=broken")) as here:
+        here.fake.enqueue(call("image"), Say("No dot."))
+        await here.say(await here.new(), "Pump")
+        said = text_of(result(here))
+        assert "A dot:" in said
+        assert "an image that cannot be shown" in said
+        assert '"type": "image"' not in json.dumps(here.fake.requests[-1].body)
+        assert here.refused() == []
+
+
+async def test_a_command_of_the_project_goes_before_a_prompt_of_the_same_name(folder: Path) -> None:
+    (folder / ".claude/commands/pumps").mkdir(parents=True)
+    (folder / ".claude/commands/pumps/inspect.md").write_text("Inspect as the project says.")
+    async with with_servers(folder, pumps=fake()) as here:
+        session = await here.new()
+        offered = [each for each in await offered_commands(session) if each.name.startswith("pumps:")]
+        assert [(each.name, each.source) for each in offered] == [
+            ("pumps:inspect", ".claude/commands/pumps/inspect.md"),
+            ("pumps:plain", "MCP: pumps"),
+        ]
+        here.fake.enqueue(Say("Inspected."))
+        await here.say(session, "/pumps:inspect")
+        sent = json.dumps(here.fake.requests[-1].body["messages"][-1])
+        assert "Inspect as the project says." in sent
+        assert "of the MCP server" not in sent
 
 
 async def test_a_large_result_is_clipped_and_can_be_recalled(folder: Path) -> None:
