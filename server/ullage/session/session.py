@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -330,6 +331,8 @@ class Session(Parts):
         """Ends what is being done as interrupted. A prompt that still arrives is refused. Whoever opened the session releases it then."""
         await self._work.close()
         await self.running.close()
+        with suppress(StoreFailed):
+            await self._commands.closed()
         await self._endpoint_counts.close()
         await self.context.close()
         self._while_editing.give_up()

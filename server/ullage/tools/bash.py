@@ -235,20 +235,20 @@ def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path
     parts = [output] if output else ["(no output)"]
     if finished.had_leftovers:
         parts.append("(Processes that it left in the background were ended: nothing outlives a call.)")
-    if any(said in output.casefold() for said in kept.blocked):
-        parts.append(BLOCKED_NOTE)
+    notes = [BLOCKED_NOTE] if any(said in output.casefold() for said in kept.blocked) else []
     if kept.refused_hosts:
-        parts.append(
+        notes.append(
             f"(The sandbox blocked connections to {', '.join(kept.refused_hosts)}. If they are needed, run it again with these hosts in "
             "`network`: the user is asked.)"
         )
-    parts += [
+    notes += [
         f"(It made {show(taken.path)}, which was taken back, because {taken.reason}. It lies in {taken.to}. If the user wants it, "
         "run it again and name it in `steering_files`: the user is asked.)"
         for taken in kept.taken_back
     ]
-    parts += [f"({reason}.)" for reason in kept.not_compared]
-    parts += [f"(The sandbox ended it, because {reason}.)" for reason in kept.over_limit]
+    notes += [f"({reason}.)" for reason in kept.not_compared]
+    notes += [f"(The sandbox ended it, because {reason}.)" for reason in kept.over_limit]
+    parts += notes
     if finished.ended == "by timeout":
         parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")
     elif finished.ended == "stopped":
@@ -258,7 +258,7 @@ def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path
     elif finished.exit_code:
         parts.append(f"(exit code {finished.exit_code})")
     failed = finished.ended != "by itself" or finished.exit_code != 0
-    return ToolOutcome("\n".join(parts), is_error=failed, complete=not finished.dropped)
+    return ToolOutcome("\n".join(parts), is_error=failed, complete=not finished.dropped, notes=tuple(notes))
 
 
 _HOW_IT_ENDED = re.compile(r"\((?:exit code (?P<code>\d+)|Ended by signal (?P<signal>\d+)\.|(?P<late>Ended after \S+ seconds, .*))\)")

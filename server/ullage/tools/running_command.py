@@ -103,7 +103,7 @@ class RunningCommand:
         if command.outcome is None:
             parts.append(f"({command.id} runs, for {how_long(self._commands.seconds(command))}.)")
         else:
-            parts.append(f"({command.id} has ended: {command.how_it_ended}.)")
+            parts += [f"({command.id} has ended: {command.how_it_ended}.)", *command.outcome.notes]
             self._commands.know(command)
         return ToolOutcome("\n".join(parts))
 

@@ -153,6 +153,8 @@ class ToolOutcome:
     """False where `content` holds only parts of what there was, and says so."""
     agent: AgentRun | None = None
     """The sub-agent that was at work."""
+    notes: tuple[str, ...] = ()
+    """What the sandbox kept a command from, or took back of what it made. They stand in `content`, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import re
 import signal
+import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,6 +122,27 @@ async def test_the_end_of_the_session_ends_it_and_the_log_says_so(folder: Path) 
         assert [each.text for each in notices(again)] == [LOST.format("run1")]
         await turn(here, again, left("sleep 1000"))
         assert [each.id for each in again.running.now()] == ["run2"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox of Linux")
+@pytest.mark.parametrize("ends", ["by the model", "with the session"])
+async def test_what_the_sandbox_takes_back_at_its_end_is_told(folder: Path, ends: str) -> None:
+    """It may be the user's own: nobody can tell who made it while the command ran."""
+    async with stage(folder) as here:
+        here.sessions.configure(replace(here.settings, bash_sandbox="required"))
+        session = await here.new()
+        await turn(here, session, left("echo up; sleep 1000"))
+        (folder / ".envrc").write_text("export MINE=1\n")
+        if ends == "by the model":
+            here.fake.enqueue([Call("running_command", {"id": "run1", "action": "stop"})], Say("Stopped."))
+            await here.say(session, "Stop it")
+            told = said(here)
+        else:
+            await here.sessions.close_session(session.id)
+            told = notices(session)[-1].text
+        assert not (folder / ".envrc").exists()
+        [place] = re.findall(r"It made \.envrc, which was taken back, .* It lies in (.*?)\. If", told)
+        assert Path(place).read_text() == "export MINE=1\n"
 
 
 @pytest.mark.parametrize("sandbox", ["off", "auto"])

@@ -50,6 +50,13 @@ class CommandNotices:
             notices.append(Notice("command", again))
         return tuple(notices)
 
+    async def closed(self) -> None:
+        """The session has ended them: what the sandbox took back then is told in the log, since it may not have been theirs. Raises
+        `StoreFailed`."""
+        for each in self._running.ended():
+            if each.outcome is not None and each.outcome.notes:
+                self._conversation.append(await self._ended(each))
+
     async def _ended(self, command: Command) -> Notice:
         self._running.know(command)
         whole = command.outcome.content if command.outcome is not None else ""
@@ -60,7 +67,8 @@ class CommandNotices:
             except StoreFailed:  # what it said last is told all the same
                 kept = ""
         kept = "" if kept.startswith("recall") else kept
-        text = ended_text(command.now(), command.read().text, kept)
+        notes = () if command.outcome is None else command.outcome.notes
+        text = "\n".join((ended_text(command.now(), command.read().text, kept), *notes))
         return Notice("command", text, ended=(command.id,), full_output=kept or None)
 
 
