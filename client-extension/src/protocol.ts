@@ -397,6 +397,10 @@ export interface ContextPart {
   pinned?: Optional<boolean>;
   /** A placeholder stands for what was excluded. */
   excluded?: Optional<boolean>;
+  /** Of a result that can be cleared: tokens that this frees. */
+  clearFrees?: Optional<number>;
+  /** Dollars that the next request then takes more, while the cache is warm: what comes after the result is sent anew. */
+  clearCost?: Optional<number>;
 }
 
 export interface ContextKind {
@@ -1157,6 +1161,7 @@ export interface ClientRequests {
   "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
   "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
+  "ullage/session/clearResult": [OfSession & { itemId: string }, { compactionId: string }];
   "ullage/session/exclude": [OfSession & { itemId?: Optional<string>; path?: Optional<string> }, { compactionId: string }];
   "ullage/session/epochs": [OfSession & { since?: Optional<string> }, { epochs: Epoch[]; fates: ItemFate[] }];
   "ullage/session/epochFates": [
@@ -1287,6 +1292,7 @@ export const METHODS = {
     "ullage/session/redoCompaction": true,
     "ullage/session/previewCompaction": true,
     "ullage/session/pin": true,
+    "ullage/session/clearResult": true,
     "ullage/session/exclude": true,
     "ullage/session/epochs": true,
     "ullage/session/epochFates": true,

@@ -31,6 +31,9 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** The class of buttons that change the session: they are not there where it can only be read (`data-read-only`). */
+export const CHANGES = "changes-session";
+
 /** An icon of the editor's icon font; hidden from screen readers. */
 export function icon(name: string, className = ""): HTMLElement {
   return element("span", {

@@ -17,6 +17,7 @@ export const PASS_THROUGH = [
   "ullage/session/redoCompaction",
   "ullage/session/previewCompaction",
   "ullage/session/pin",
+  "ullage/session/clearResult",
   "ullage/session/exclude",
   "ullage/session/epochs",
   "ullage/session/epochFates",

@@ -26,7 +26,7 @@ import type { SlashCommand } from "./dock/slashCommands";
 import { StartScreen } from "./startScreen";
 import type { Attachment } from "./dock/attachments";
 import type { Remembered } from "./host";
-import type { PanelState } from "./state";
+import { type PanelState, isReadOnly } from "./state";
 import { Timeline } from "./conversation/timeline";
 
 export interface PanelParts {
@@ -132,6 +132,7 @@ export class Panel {
       this.cards.hide(); // what it says is about the session before
     }
     this.header.element.hidden = session === undefined;
+    this.element.toggleAttribute("data-read-only", session !== undefined && isReadOnly(session));
     this.banners.update(state);
     this.start.update(state);
     this.timeline.element.hidden = !this.start.element.hidden;

@@ -66,6 +66,11 @@ export interface SessionView {
   turns: Turns;
 }
 
+/** Whether nothing can be changed in it: it may be somebody else's, or is the log of a sub-agent. */
+export function isReadOnly({ foreign, agentOf }: Pick<SessionView, "foreign" | "agentOf">): boolean {
+  return foreign === true || agentOf != null;
+}
+
 export interface History {
   epochs: readonly Epoch[];
   fates: readonly ItemFate[];

@@ -9,9 +9,9 @@ import type { ContextFill, ContextKind, ContextPart, ContextQuery, Gauge } from 
 import type { Actions } from "../actions";
 import { element, setChildren, textButton } from "../dom";
 import type { Sheet } from "../history/sheet";
-import type { SessionView } from "../state";
+import { type SessionView, isReadOnly } from "../state";
 import { CacheView } from "./cacheView";
-import { fillInWords, kindWords } from "./contextText";
+import { fillInWords, kindWords, warmFor } from "./contextText";
 import { PAGE_ROWS, PartList, targetOf } from "./partList";
 import { Treemap } from "./treemap";
 
@@ -69,6 +69,7 @@ export class ContextSheet {
       show: ({ itemId }) => itemId != null && actions.showItem(itemId),
       pin: (part) => void this.act("ullage/session/pin", part),
       exclude: (part) => void this.act("ullage/session/exclude", part),
+      clear: (part) => void this.act("ullage/session/clearResult", part),
       more: (offset) => void this.more(offset),
     });
     const controls = element("div", { className: "context-controls" }, this.filter, this.order, this.only);
@@ -100,6 +101,8 @@ export class ContextSheet {
     this.order.value = "largest";
     this.only.value = "";
     this.isOpen = true;
+    this.list.canChange = !isReadOnly(session);
+    this.foot.hidden = isReadOnly(session);
     this.sheet.open({ title: t("Context"), body: this.body, foot: this.foot, closed: () => this.closed() });
     this.ask({});
   }
@@ -178,6 +181,7 @@ export class ContextSheet {
     this.treemap.update(fill);
     this.drawKinds(fill);
     this.status.textContent = fill.total === 0 ? t("Nothing fits.") : "";
+    this.list.isWarm = warmFor(fill.cache, Date.now() / 1000) > 0;
     this.list.reset(fill);
   }
 
@@ -222,18 +226,32 @@ export class ContextSheet {
     }
   }
 
-  private async act(method: "ullage/session/pin" | "ullage/session/exclude", part: ContextPart): Promise<void> {
+  private async act(
+    method: "ullage/session/pin" | "ullage/session/exclude" | "ullage/session/clearResult",
+    part: ContextPart,
+  ): Promise<void> {
     const target = targetOf(part);
     if (target === undefined) {
       return;
     }
-    const done =
-      method === "ullage/session/pin"
-        ? await this.actions.send(method, { ...target, pinned: part.pinned !== true })
-        : await this.actions.send(method, target);
+    const done = await this.done(method, target, part);
     if (done && this.isOpen) {
       void this.load();
     }
+  }
+
+  private done(
+    method: "ullage/session/pin" | "ullage/session/exclude" | "ullage/session/clearResult",
+    target: NonNullable<ReturnType<typeof targetOf>>,
+    { pinned }: ContextPart,
+  ): Promise<boolean> {
+    if (method === "ullage/session/pin") {
+      return this.actions.send(method, { ...target, pinned: pinned !== true });
+    }
+    if (method === "ullage/session/exclude") {
+      return this.actions.send(method, target);
+    }
+    return "itemId" in target ? this.actions.send(method, target) : Promise.resolve(false);
   }
 
   private buttons(): HTMLElement[] {

@@ -81,6 +81,20 @@ export function fillInWords(fill: ContextFill, gauge: Gauge): string[] {
   ];
 }
 
+/** What it does to clear a result: what that frees, and what it costs once while the prompt cache is warm. */
+export function clearInWords(frees: number, cost: number | null | undefined, isWarm: boolean): string {
+  const tokens = formatTokens(frees);
+  return isWarm && cost != null && cost > 0
+    ? t(
+        "Clear this result: frees about {tokens}, and the next prompt costs about {price} more. The agent can recall it; undo brings it back",
+        {
+          tokens,
+          price: formatDollars(cost),
+        },
+      )
+    : t("Clear this result: frees about {tokens}. The agent can recall it; undo brings it back", { tokens });
+}
+
 /** `3:40`. */
 function clock(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));

@@ -7,7 +7,7 @@ import { formatTokensExactly } from "../../src/format";
 import { t } from "../../src/l10n";
 import type { ContextFill, ContextPart } from "../../src/protocol";
 import { element, icon, iconButton } from "../dom";
-import { kindWords, partFacts, partTitle } from "./contextText";
+import { clearInWords, kindWords, partFacts, partTitle } from "./contextText";
 
 /** Pixels, as `context.css` has it. */
 export const ROW_HEIGHT = 44;
@@ -19,6 +19,7 @@ export interface PartActions {
   show: (part: ContextPart) => void;
   pin: (part: ContextPart) => void;
   exclude: (part: ContextPart) => void;
+  clear: (part: ContextPart) => void;
   /** Asks for the rows from there on. */
   more: (offset: number) => void;
 }
@@ -31,6 +32,11 @@ export class PartList {
   private readonly drawn = new Map<number, HTMLElement>();
   /** The row that has, or had, the focus. */
   private at = 0;
+
+  /** Whether anything can be done with the parts: of a log that can only be read nothing can. */
+  canChange = true;
+  /** Whether the prompt cache still serves the next request: to clear something then costs more. */
+  isWarm = true;
 
   constructor(private readonly actions: PartActions) {
     this.element.addEventListener("keydown", (event) => this.key(event));
@@ -159,7 +165,7 @@ export class PartList {
   }
 
   private buttons(part: ContextPart): (HTMLElement | undefined)[] {
-    if (targetOf(part) === undefined || part.excluded === true) {
+    if (!this.canChange || targetOf(part) === undefined || part.excluded === true) {
       return [];
     }
     const pinned = part.pinned === true;
@@ -170,6 +176,14 @@ export class PartList {
         className: "part-pin",
         onClick: () => this.actions.pin(part),
       }),
+      part.clearFrees == null
+        ? undefined
+        : iconButton({
+            label: clearInWords(part.clearFrees, part.clearCost, this.isWarm),
+            icon: "clear-all",
+            className: "part-clear",
+            onClick: () => this.actions.clear(part),
+          }),
       iconButton({
         label: t("Exclude: the model no longer sees it"),
         icon: "eye-closed",

@@ -2,7 +2,7 @@
 
 import { plural, t } from "../../src/l10n";
 import type { Actions } from "../actions";
-import { element, icon, setChildren, textButton } from "../dom";
+import { CHANGES, element, icon, setChildren, textButton } from "../dom";
 import { drawLines } from "../dock/changes";
 import type { Turn } from "./turns";
 
@@ -59,13 +59,13 @@ function turnButtons(turnId: string, actions: Actions): HTMLElement[] {
   return [
     textButton({
       label: t("Keep"),
-      className: "link",
+      className: `link ${CHANGES}`,
       title: t("Accept what this turn changed"),
       onClick: () => actions.runCommand("ullage.keepTurn", turnId),
     }),
     textButton({
       label: t("Undo"),
-      className: "link",
+      className: `link ${CHANGES}`,
       title: t("Take back what this turn changed. What you and later turns changed stays"),
       onClick: () => actions.runCommand("ullage.undoTurn", turnId),
     }),

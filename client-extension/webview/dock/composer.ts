@@ -5,7 +5,7 @@ import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
 import { isQuestion } from "../../src/session/approvals";
 import type { Actions } from "../actions";
 import { element, iconButton } from "../dom";
-import type { SessionView } from "../state";
+import { type SessionView, isReadOnly } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
 import { Choices, modeAfter } from "./choices";
@@ -116,7 +116,7 @@ export class Composer {
   }
 
   update(session: SessionView | undefined, online: boolean): void {
-    this.online = online && session !== undefined && session.foreign !== true && session.agentOf == null;
+    this.online = online && session !== undefined && !isReadOnly(session);
     if (session !== undefined && session.items !== this.session?.items) {
       this.history.setEntries(session.items.filter((item) => item.kind === "user").map((item) => item.text));
     }

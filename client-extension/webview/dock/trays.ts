@@ -3,7 +3,7 @@
 import { t } from "../../src/l10n";
 import type { ForkPrompt, Pins, PlanEntry, UserItem } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, icon, iconButton, setChildren, textButton } from "../dom";
+import { CHANGES, element, icon, iconButton, setChildren, textButton } from "../dom";
 import type { SessionView } from "../state";
 
 const ICONS: Record<PlanEntry["status"], { icon: string; label: string }> = {
@@ -140,6 +140,7 @@ export class PinsView {
     const unpin = iconButton({
       label: t("Unpin {path}", { path }),
       icon: "close",
+      className: CHANGES,
       onClick: () => void this.actions.send("ullage/session/pin", { path, pinned: false }),
     });
     return element("li", { className: "chip" }, icon("pinned"), open, unpin);

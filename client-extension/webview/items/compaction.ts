@@ -3,7 +3,7 @@
 import { t } from "../../src/l10n";
 import type { Checked, CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, icon, setChildren, textButton } from "../dom";
+import { CHANGES, element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import {
   checkedInWords,
@@ -100,7 +100,7 @@ function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefine
   if (item.status === "completed") {
     return textButton({
       label: t("Undo"),
-      className: "quiet",
+      className: `quiet ${CHANGES}`,
       title: t("Give the model back what it saw before"),
       onClick: () => void actions.send("ullage/session/undoCompaction", { compactionId }),
     });
@@ -108,7 +108,7 @@ function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefine
   if (item.status === "undone") {
     return textButton({
       label: t("Redo"),
-      className: "quiet",
+      className: `quiet ${CHANGES}`,
       title: t("Compact again as it was"),
       onClick: () => void actions.send("ullage/session/redoCompaction", { compactionId }),
     });

@@ -6,7 +6,7 @@
 import { t } from "../../src/l10n";
 import type { Item, TurnChanges, TurnCost } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, icon, iconButton, setChildren } from "../dom";
+import { CHANGES, element, icon, iconButton, setChildren } from "../dom";
 import { EXCLUDED, FATES, type Mark, NO_MARK } from "../history/fates";
 
 /** The DOM of one item. It lives as long as the item is shown, so what the user unfolded stays unfolded. */
@@ -99,10 +99,13 @@ export class Marking {
       const again = iconButton({
         label: t("Send this prompt again"),
         icon: "refresh",
-        className: "again",
+        className: `again ${CHANGES}`,
         onClick: () => void actions.prompt(textOf(this.latest), [], "queue"),
       });
       this.tools.append(again);
+    }
+    for (const change of [this.pin, this.exclude, this.back, fork]) {
+      change.classList.add(CHANGES);
     }
     // What is pinned shows its pin always: at the edge it stays where it is when the other comes and goes.
     this.tools.append(...(item.kind === "user" ? [this.back] : []), fork, this.exclude, this.pin);

@@ -8,7 +8,7 @@ import { dateLanguage, t } from "../../src/l10n";
 import type { AssistantItem, NoticeItem, ShownMedia, ThinkingItem, UserItem } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import type { Actions } from "../actions";
-import { element, icon, setChildren, textButton, withCode } from "../dom";
+import { CHANGES, element, icon, setChildren, textButton, withCode } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import type { ImageFile } from "../messages";
 import type { MakeItemView } from "./itemView";
@@ -93,7 +93,7 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
 
 function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
   const goOn = (label: string, symbol: string) =>
-    textButton({ label, icon: symbol, className: "go-on", onClick: () => void actions.send("ullage/session/continue", {}) });
+    textButton({ label, icon: symbol, className: `go-on ${CHANGES}`, onClick: () => void actions.send("ullage/session/continue", {}) });
   switch (notice.action) {
     case "continue":
       return [goOn(t("Continue"), "debug-continue")];

@@ -42,6 +42,8 @@ class ContextPart:
     touched_since: bool | None = None
     pinned: bool | None = None
     excluded: bool | None = None
+    clear_frees: int | None = None
+    clear_cost: float | None = None
 
 
 @attrs.frozen

@@ -83,6 +83,14 @@ class ExcludeParams:
 
 
 @attrs.frozen
+class ClearResultParams:
+    """Params of `clearResult`: the item of a tool call."""
+
+    session_id: Id
+    item_id: Id
+
+
+@attrs.frozen
 class Pins:
     """What no compaction touches: items and files."""
 

@@ -64,6 +64,10 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
             raise SessionError("invalid", "Name either an item or a file to exclude")
 
 
+async def _clear_result(sessions: Sessions, params: shapes.ClearResultParams) -> wire.CompactionResult:
+    return wire.CompactionResult(await sessions.get(params.session_id).history.clear(params.item_id))
+
+
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
     found, fates = await sessions.shown(params.session_id).history.epochs(params.since)
     return shapes.EpochsResult(
@@ -122,6 +126,7 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.PREVIEW_COMPACTION: _preview,
     wire.PIN: _pin,
     wire.EXCLUDE: _exclude,
+    wire.CLEAR_RESULT: _clear_result,
     wire.EPOCHS: _epochs,
     wire.EPOCH_FATES: _epoch_fates,
     wire.CONTEXT: _context,
@@ -206,6 +211,8 @@ def _part_to_wire(row: Row) -> shown.ContextPart:
         touched_since=part.touched_since,
         pinned=part.pinned or None,
         excluded=part.excluded or None,
+        clear_frees=None if row.clearing is None else row.clearing.frees,
+        clear_cost=None if row.clearing is None else row.clearing.cost,
     )
 
 

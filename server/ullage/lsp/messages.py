@@ -56,6 +56,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.PREVIEW_COMPACTION: (history.PreviewParams, history.Preview),
     wire.PIN: (history.PinParams, wire.Nothing),
     wire.EXCLUDE: (history.ExcludeParams, wire.CompactionResult),
+    wire.CLEAR_RESULT: (history.ClearResultParams, wire.CompactionResult),
     wire.EPOCHS: (history.EpochsParams, history.EpochsResult),
     wire.EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
     wire.CONTEXT: (context.ContextParams, context.ContextResult),

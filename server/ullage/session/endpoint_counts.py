@@ -3,7 +3,7 @@
 `EndpointCounts` asks the endpoint in the background to count what is new and large. No prompt waits for it. The next reply reports the same
 number. Until then, and where no reply follows, this count is all that is known for sure. Two things are asked: once, what system prompt,
 rules and tools take; and the size of the whole request, if much of it is only estimated. Nothing of a workspace is sent before the user
-has asked for something, and it is sent only where their prompts go.
+has asked for something, and it is sent only where their prompts go. Whoever looks at the context view wants to know: then less is enough.
 
 A refusal may name the size of a request, too. `take_size` and `keep_size` log such sizes, so that the gauge shows them after a restart.
 """
@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from ullage.context.blocks import Message, SystemPart, Text, ToolSpec
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
-from ullage.context.counting.accounting import Counted, Stated
+from ullage.context.counting.accounting import Stated
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import MESSAGE_TOKENS, can_take
 from ullage.context.entries import AssistantReply, Prelude, SizeStated
@@ -31,6 +31,9 @@ WORTH = 1_000
 """Tokens. What is less is not counted by itself: the next reply tells soon enough."""
 WORTH_SHARE = 0.02
 """Of the context, likewise: the whole request goes over the wire for it."""
+
+WORTH_ASKED = 100
+"""Tokens, where the user wants to know."""
 
 PAUSE = 3.0
 """Seconds between two counts of a session, whatever comes meanwhile."""
@@ -58,12 +61,23 @@ class EndpointCounts:
         self._counted = counted
         self._work: asyncio.Task[None] | None = None
         self._again = False
+        self._is_asked = False
+        """Whether the user wants to know."""
 
     def look(self) -> None:
         """Something was logged: has it counted, where it is worth it."""
+        if self._work is not None or self._may_ask():
+            self._begin()
+
+    def ask(self) -> None:
+        """The user wants to know: has all but a few tokens counted, though nothing is being done."""
+        self._is_asked = True
+        self._begin()
+
+    def _begin(self) -> None:
         if self._work is not None:
             self._again = True
-        elif self._may_ask():
+        else:
             self._work = asyncio.get_running_loop().create_task(self._count(), name="count at the endpoint")
 
     async def close(self) -> None:
@@ -100,17 +114,15 @@ class EndpointCounts:
         told = not fixed.is_counted(prelude) and await _count_fixed(model, prelude, fixed)
         view = self._conversation.projection
         now = self._conversation.counted(self._surroundings.calibration(card))
-        if self._model.model is not model or not view.messages or not _is_worth_it(now):
+        worth = WORTH_ASKED if self._is_asked else max(WORTH, int(now.used * WORTH_SHARE))
+        self._is_asked = False
+        if self._model.model is not model or not view.messages or now.guess < worth:
             return told
         key, seq = view.key, self._conversation.entries[-1].seq
         tokens = await _count_whole(model, request_so_far(view))
         if tokens is not None:
             self._conversation.state(Stated(key, seq, tokens, now.categories, fixed))
         return told or tokens is not None
-
-
-def _is_worth_it(now: Counted) -> bool:
-    return now.guess >= max(WORTH, int(now.used * WORTH_SHARE))
 
 
 async def _count_whole(model: Model, request: Request) -> int | None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from ullage.context.blocks import Json
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import AgentRun, Clipped, EntryPinned, FilePinned, FileTouch, Logged
+from ullage.context.entries import AgentRun, Clipped, EntryPinned, FilePinned, FileTouch, Logged, Notice
 from ullage.context.quoting import visible_line
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
@@ -49,10 +49,11 @@ from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId,
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.commands import CommandNotices, last_number
+from ullage.session.turns.file_notices import FileNotices
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.questions import Questions
-from ullage.session.turns.turn import FileNotices
 from ullage.session.turns.turns import PromptQueue, Turns, Work
+from ullage.store.origins import is_foreign
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
@@ -128,7 +129,9 @@ class Parts:
             *(self._conversation, surroundings, self._means, self._model, self._controller),
             *(lambda: self.busy, self._epoch_changed, self._gauge.foretold),
         )
-        self.context = ContextView(self._conversation, surroundings, self._model, self._controller, self._gauge.now)
+        self.context = ContextView(
+            *(self._conversation, surroundings, self._model, self._controller, self._gauge.now, self._coming, self._have_counted)
+        )
         self.reviewing = Reviewing(
             self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
         )
@@ -197,6 +200,16 @@ class Parts:
     def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
         tool = self._tools.get(name)
         return visible_line(tool.title(input) if tool else name), tool.kind if tool else "other"
+
+    def _have_counted(self) -> None:
+        """The user looks at the context: what is only estimated is counted. None of a foreign session goes anywhere."""
+        if not is_foreign(self.id):
+            self._endpoint_counts.ask()
+
+    async def _coming(self) -> tuple[Notice, ...]:
+        """What the model will be told with the next prompt, as far as that is known."""
+        told = (self._mode.notice(), self._servers.notice())
+        return (*await self._notices.coming(), *(each for each in told if each is not None))
 
     # What one does about another
 

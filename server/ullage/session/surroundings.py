@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from ullage.context.counting.cache_clock import SentPreludes
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
@@ -78,6 +79,9 @@ class Surroundings:
     """Why no sandbox confines commands, in words that follow "because"; empty where one does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
     """What is known of system prompt and tools for a model; None where nothing is kept of it."""
+
+    preludes_sent: SentPreludes = field(default_factory=SentPreludes)
+    """What requests sent before their messages lately, whichever session's: the prompt cache has it."""
 
     hooks_kept: HooksKept = field(default_factory=NothingDecided)
     """What the user decided about hooks."""

@@ -64,16 +64,22 @@ class FileReads:
         """The files of which something was seen."""
         return tuple(self._seen)
 
-    def newly_changed(self, path: str, sha256_now: str) -> bool:
-        """Whether the agent should be told that a file is no longer as it saw it: True once for each new text.
+    def news_of(self, path: str, sha256_now: str) -> Literal["changed", "back"] | None:
+        """Whether a file has another text than the agent was told of last: one that it did not see, or again the one that it saw. None
+        where there is no news of it.
 
-        Pass an empty hash for a file that is gone. A file that is back at the text seen needs no telling.
+        Pass an empty hash for a file that is gone.
         """
         seen = self._seen.get(path)
         if seen is None or seen.told_sha256 == sha256_now:
-            return False
-        seen.told_sha256 = sha256_now
-        return seen.sha256 != sha256_now
+            return None
+        return "changed" if seen.sha256 != sha256_now else "back"
+
+    def tell(self, path: str, sha256_now: str) -> None:
+        """The agent knows now that the file has that text; one that is back at the text seen needs no telling."""
+        seen = self._seen.get(path)
+        if seen is not None:
+            seen.told_sha256 = sha256_now
 
     def keep_only(self, in_view: Iterable[FileTouch]) -> None:
         """Forgets everything but these touches, in the order of the log: what is still in view after a compaction."""

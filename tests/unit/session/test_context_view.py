@@ -13,6 +13,7 @@ from tests.unit.session.filling import compact, fill, make_project
 from tests.unit.session.harness import MODEL, Stage, all_is_counted, stage
 from ullage.context.counting.pieces import Cutter, Piece
 from ullage.context.view.projection import Projection
+from ullage.session.errors import SessionError
 from ullage.session.history import context_view
 from ullage.session.history.context_view import ContextPage, Query
 from ullage.session.session import Session
@@ -174,3 +175,65 @@ async def test_the_parts_of_a_long_session_are_counted_before_anybody_looks(fold
         await say(here, session)
         await whole(session)
         assert cut == [14, 15, 16, 17]
+
+
+async def test_a_result_is_cleared_for_what_was_said_and_undo_brings_it_back(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        calls = (await whole(session, Query("oldest", "call"))).rows
+        row = calls[0]
+        assert row.item_id is not None
+        assert row.clearing is not None
+        assert (row.clearing.cost or 0) > 0, "what comes after it is sent anew"
+        before = (await whole(session)).used
+        cleared = await session.history.clear(row.item_id)
+        page = await whole(session, Query("oldest", "call"))
+        assert before - page.used == pytest.approx(row.clearing.frees, rel=0.25), "what a part takes is its share"
+        assert page.rows[0].clearing is None, "it is cleared already"
+        here.fake.enqueue(Say("Done."))
+        await here.say(session, "And now?")
+        sent = str(here.fake.requests[-1].body["messages"])
+        assert "Cleared to make room: read_file(path: readings.csv)" in sent
+        assert "To see them again: recall" in sent
+        with pytest.raises(SessionError):
+            await session.history.clear(row.item_id)
+        await session.history.undo(cleared)
+        assert (await whole(session, Query("oldest", "call"))).rows[0].part.tokens == pytest.approx(row.part.tokens, rel=0.25)
+
+
+async def test_what_is_pinned_is_not_cleared(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await fill(here, session, 1)
+        row = (await session.context.look(Query("oldest", "call"))).rows[0]
+        assert row.item_id is not None
+        session.history.pin_item(row.item_id, pinned=True)
+        assert (await session.context.look(Query("oldest", "call"))).rows[0].clearing is None
+        with pytest.raises(SessionError, match="pinned"):
+            await session.history.clear(row.item_id)
+
+
+async def test_whoever_looks_has_the_endpoint_count_what_is_only_estimated(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        await all_is_counted(session)
+        await session.history.exclude((await session.context.look(Query("oldest", "call"))).rows[0].item_id or "")
+        assert (await session.context.look(Query())).guess > 0
+        await all_is_counted(session)
+        page = await session.context.look(Query())
+        assert page.guess == 0
+        assert page.used == sum(kind.tokens for kind in page.kinds)
+
+
+async def test_what_will_be_told_with_the_next_prompt_is_in_its_price(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await fill(here, session, 1)
+        before = (await session.context.look(Query())).cache.request.warm
+        (folder / "AGENTS.md").write_text("Use millimetres, and say so. " * 100)
+        session.file_changed("AGENTS.md")
+        for _ in range(2):  # to look tells nobody
+            after = (await session.context.look(Query())).cache.request.warm
+            assert after.total_input_tokens - before.total_input_tokens > 500

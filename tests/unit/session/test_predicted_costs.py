@@ -80,6 +80,7 @@ async def change(chance: Random, here: Stage, session: Session) -> str:
             return "effort"
         case 3:
             (here.folder / "AGENTS.md").write_text(f"Rules: {words(chance, 40)}\n")
+            session.file_changed("AGENTS.md")  # as the watcher tells in its own time
             return "rules"
         case 4:
             prompts = (await session.context.look(Query("newest", "reply", limit=3))).rows
@@ -92,13 +93,13 @@ async def change(chance: Random, here: Stage, session: Session) -> str:
 
 
 @pytest.mark.deep
-async def test_the_next_prompt_costs_what_was_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(7, 7 + many(1, deep=3)))
+async def test_the_next_prompt_costs_what_was_said(tmp_path: Path, seed: int) -> None:
     """Warm or cold, as the clock has it by then: the input of each request within 5 %, and of all together within 1 %.
 
-    Two kinds are only in the sum, since their size is an estimate, as the gauge says: the first request of a session, and those with
-    which the ratio of the model's tokens to ours is learned.
+    With the first prompts to a model the ratio of its tokens to ours is learned, as the gauge says: they are made before.
     """
-    chance, clock, off = Random(7), Clock(), list[str]()
+    chance, clock, off = Random(seed), Clock(), list[str]()
     said = billed = 0.0
     folder = tmp_path / "project"
     folder.mkdir()
@@ -106,12 +107,13 @@ async def test_the_next_prompt_costs_what_was_said(tmp_path: Path) -> None:
     async with FakeApi(windows={MODEL: 1_000_000}, clock=clock) as fake, stage(folder, fake=fake, clock=clock, settings=settings) as here:
         session = await here.new()
         await all_is_counted(session)
-        for number in range(REQUESTS):
+        for number in range(LEARNING + REQUESTS):
             if number and number % REQUESTS_OF_A_SESSION == 0:
                 session = await here.new()
             did = await change(chance, here, session)
             clock.now += chance.choice(PAUSES)
             prompt = words(chance, chance.choice((1, 20, 20, 200, 3_000)))
+            await session.context.look(Query(draft=prompt))  # whoever has it open has the endpoint count what is only estimated
             await all_is_counted(session)
             page = await session.context.look(Query(draft=prompt))
             request = page.cache.request
@@ -125,7 +127,7 @@ async def test_the_next_prompt_costs_what_was_said(tmp_path: Path) -> None:
             assert taken is not None
             cost = dollars(MODELS[MODEL], taken, 0)
             said, billed = said + predicted, billed + cost
-            if page.requests and number >= LEARNING and abs(predicted / cost - 1) > WITHIN:
+            if number >= LEARNING and abs(predicted / cost - 1) > WITHIN:
                 off.append(f"{number} after {did}: {predicted} for {cost}, {request} for {taken}")
         assert not here.refused()
     assert not off, "\n".join([f"{len(off)} of {REQUESTS}", *off])

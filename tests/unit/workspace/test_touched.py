@@ -35,10 +35,13 @@ def test_whole_is_whole_only_of_the_same_text() -> None:
 
 def test_each_change_is_told_once() -> None:
     reads = FileReads()
-    assert not reads.newly_changed("a.py", "1")
+    assert reads.news_of("a.py", "1") is None
     reads.saw(read("1"))
-    told = [reads.newly_changed("a.py", sha256) for sha256 in ("1", "2", "2", "3", "", "", "1", "2")]
-    assert told == [False, True, False, True, True, False, False, True]
+    told: list[str | None] = []
+    for sha256 in ("1", "2", "2", "3", "", "", "1", "2"):
+        told.append(reads.news_of("a.py", sha256))
+        reads.tell("a.py", sha256)
+    assert told == [None, "changed", None, "changed", "changed", None, "back", "changed"]
 
 
 def test_after_a_compaction_only_what_is_in_view_counts() -> None:

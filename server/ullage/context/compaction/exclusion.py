@@ -40,8 +40,10 @@ def as_planned(id: str, planned: Plan, tokens_before: int) -> Compaction:
 
 
 def weighed(entry: Compaction, after: Projection, tokens: int) -> Compaction:
-    """With how many tokens it leaves, and with a word where a summary may still tell of it. `after` is the view that it leaves."""
-    skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
+    """With how many tokens it leaves, and with a word where a summary may still tell of what it excludes. `after` is the view that it
+    leaves."""
+    gone = gone_by(entry)
+    skipped = (IN_OWN_WORDS,) if gone and tells_in_own_words(after, gone) else ()
     return replace(entry, estimated_after=tokens, skipped=skipped)
 
 

@@ -292,4 +292,5 @@ def _begun(projection: Projection, counts: Counts | None, images: ImageLimits) -
         for part in projection.prelude.system:
             begun.tally.put_parts(part.category, Parts(0, (part.text,)))
         begun.tally.put_parts("tools", tools_of(projection.prelude))
+        begun.tally.preceding = {name: since.estimated for name, since in begun.tally.since.items()}
     return begun

@@ -1,9 +1,9 @@
-"""The prompt cache as a live session sees it: what the next request reads and writes, warm and cold, and why earlier ones missed the cache.
+"""The requests of a session as the prompt cache saw them: what each left there, and why some missed it.
 
 What a request found is what its usage reports. What it should have found is what the request before had read and written. Where it found
 less, something between the two is the reason: the log tells which. Where the log tells of nothing, the API had let go of it.
 
-Times are given, nothing here reads a clock. How the cache charges a request is known in `prompt_cache.py`.
+Times are given, nothing here reads a clock. What the next request will find: `next_request.py`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from ullage.context.blocks import RedactedThinking, Thinking, Usage
+from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import BY_THE_USER, Compaction
-from ullage.context.counting.prompt_cache import LOOK_BACK, START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
-from ullage.context.counting.tokens import estimate_prelude
-from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Prelude, UserPrompt
+from ullage.context.counting.prompt_cache import TTL_SECONDS, Ttl
+from ullage.context.entries import AssistantReply, Forked, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.epoch import EpochKey
-from ullage.context.view.log_places import entry_at
-from ullage.context.view.projection import Projection
 
 LEAST_MISSED = 256
 """Tokens. Less is no miss: caches that need no marks keep prefixes in steps of 128 (OpenAI)."""
 
 KEYS_KEPT = 4
 """Whose newest request is known: the cache forgets the others soon."""
+PRELUDES_KEPT = 8
+"""Of a workspace, likewise."""
 LATELY = 64
 """Requests before the newest that the cache may still have something of."""
 
@@ -49,6 +48,8 @@ class SentRequest:
     """What was asked for; empty where that is not known."""
     key: EpochKey
     usage: Usage
+    through: int = 0
+    """The newest entry that the model read with it; 0 where that is not known."""
 
     @property
     def cached(self) -> int:
@@ -77,13 +78,43 @@ class CacheMiss:
         return self.request.started - self.before.started
 
 
+class SentPrelude(NamedTuple):
+    """What preceded the messages of a request. `started` is when the newest request with it was sent (Unix seconds)."""
+
+    prelude: Prelude
+    model: str
+    started: float
+    ttl: Ttl
+
+
+class SentPreludes:
+    """What the requests of a workspace sent before their messages lately: sessions share it, so one finds what another has left."""
+
+    def __init__(self) -> None:
+        self._sent: list[SentPrelude] = []
+
+    def add(self, prelude: Prelude, request: SentRequest) -> None:
+        """A request was sent with it."""
+        before = next((each for each in self._sent if each.prelude == prelude and is_same_model(each.model, request.model)), None)
+        started = request.started if before is None else max(before.started, request.started)
+        others = [each for each in self._sent if each is not before]
+        self._sent = [*others, SentPrelude(prelude, request.model, started, request.ttl)][-PRELUDES_KEPT:]
+
+    def sent(self, model: str) -> Iterator[SentPrelude]:
+        """To that model."""
+        return (each for each in self._sent if is_same_model(each.model, model))
+
+
 class SentRequests:
     """The requests of one session, as the log tells them: the newest, and those that missed the cache. Keeps what it read."""
 
-    def __init__(self, entries: Iterable[Logged], key_of: Callable[[int], EpochKey]) -> None:
-        """`key_of` gives the key under which the reply of that entry was made."""
+    def __init__(self, entries: Iterable[Logged], key_of: Callable[[int], EpochKey], preludes: SentPreludes | None = None) -> None:
+        """`key_of` gives the key under which the reply of that entry was made; `preludes` are those of the workspace."""
         self._key_of = key_of
+        self.preludes = SentPreludes() if preludes is None else preludes
         self._logged_at = 0.0
+        self._read = 0
+        """The newest entry that the model reads."""
         self._by_user: set[int] = set()
         """The compactions by which the user took something out, by seq."""
         self._prelude: Prelude | None = None
@@ -119,6 +150,8 @@ class SentRequests:
                 self._sent(logged.seq, entry, usage, self._logged_at or logged.at)
             case _:
                 pass
+        if isinstance(entry, UserPrompt | ToolReturned | Notice) or (isinstance(entry, Compaction) and entry.summarised is not None):
+            self._read = logged.seq
         self._logged_at = logged.at
 
     def turns_since(self, seq: int) -> int:
@@ -129,16 +162,21 @@ class SentRequests:
         """The newest request under that key: an undo leads back to it."""
         return self._newest_under.get(key)
 
-    def lately(self) -> Iterator[SentRequest]:
-        """Those before the newest, newest first; each as of when the one after it read what it had left, if it did."""
-        after = self.newest
-        for each in reversed(self._lately):
+    def lately(self) -> Iterator[tuple[SentRequest, float]]:
+        """The newest and those before it, newest first, each with when the cache was last asked for what it had left at its end: by itself,
+        or by the one after it (Unix seconds)."""
+        after: SentRequest | None = None
+        for each in () if self.newest is None else (self.newest, *reversed(self._lately)):
             was_read = after is not None and after.usage.cache_read_tokens >= each.cached > 0 and is_same_model(after.model, each.model)
-            yield replace(each, started=after.started) if after is not None and was_read else each
+            yield each, after.started if after is not None and was_read else each.started
             after = each
 
+    def before(self, sent: SentRequest) -> SentRequest | None:
+        """The request before that one; None where it is not known any more."""
+        return next((each for each in reversed(self._lately) if each.seq < sent.seq), None)
+
     def _sent(self, seq: int, reply: AssistantReply, usage: Usage, started: float) -> None:
-        sent = SentRequest(seq, started, reply.model, reply.effort, self._key_of(seq), usage)
+        sent = SentRequest(seq, started, reply.model, reply.effort, self._key_of(seq), usage, self._read)
         before, self.newest = self.newest, sent
         if before is not None:
             self._lately.append(before)
@@ -147,6 +185,8 @@ class SentRequests:
         if len(self._newest_under) > KEYS_KEPT:
             del self._newest_under[next(iter(self._newest_under))]
         self.count += 1
+        if self._prelude is not None and sent.cached:
+            self.preludes.add(self._prelude, sent)
         if before is not None:
             missed = min(before.cached, usage.total_input_tokens) - usage.cache_read_tokens
             if missed >= LEAST_MISSED:
@@ -202,140 +242,3 @@ def is_same_model(one: str, other: str) -> bool:
     """Whether both name one model: an endpoint answers with a date behind the name that it was asked by."""
     short, long = sorted((one, other), key=len)
     return short == long or (short != "" and long.startswith(short) and _DATE.fullmatch(long, len(short)) is not None)
-
-
-# The next request
-
-
-@dataclass(frozen=True, slots=True)
-class NextRequest:
-    """What the next request will take of the cache. Tokens of its input: what comes back is not known."""
-
-    warm: Usage
-    cold: Usage
-    started: float | None
-    """When the request was sent that left in the cache what the next one reads (Unix seconds); None where nothing is in it."""
-    lives: float
-    """Seconds from then on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """What will be asked: of which model, with which effort; `used` tokens in all, of which `fixed` precede the messages."""
-
-    model: str
-    effort: str
-    minimum: int
-    """Tokens below which the model caches nothing."""
-    used: int
-    fixed: int
-
-
-def next_request(requests: SentRequests, view: Projection, asking: Asking, now: float) -> NextRequest:
-    """What a request of `view` reads and writes.
-
-    It finds what an earlier one left, if nothing before its end has changed since (the model, what precedes the messages, the messages) and
-    it ended near enough to the end for the cache to look there. After another effort or a compaction it finds what precedes the messages.
-    """
-    cold = _charged(asking, 0, "5m", warm=False)
-    for each in _candidates(requests, view):
-        lives = each.started + TTL_SECONDS[each.ttl] > now
-        if lives and _is_asked_alike(each, asking) and _is_in_reach(each, view) and stands(each, view):
-            return _warm(each, asking, each.cached, cold)
-    newest = requests.newest
-    if newest is None or not is_same_model(newest.model, asking.model):
-        return NextRequest(cold, cold, None, TTL_SECONDS["5m"])
-    if newest.key.prelude != view.key.prelude:
-        return _warm(newest, asking, min(_fixed_in_common(newest, view, asking), newest.cached), cold)
-    whole = stands(newest, view) and _is_asked_alike(newest, asking)  # it has gone cold, and the clock says since when
-    return _warm(newest, asking, newest.cached if whole else min(asking.fixed, newest.cached), cold)
-
-
-def _fixed_in_common(sent: SentRequest, view: Projection, asking: Asking) -> int:
-    """Tokens of what preceded the messages of `sent`, where all of it still does and only more has come after it, such as a rules file."""
-    then, now = entry_at(view.entries, sent.key.prelude), view.prelude
-    if not isinstance(then, Prelude) or now is None or then.tools != now.tools or then.system != now.system[: len(then.system)]:
-        return 0
-    return asking.fixed * estimate_prelude(then) // max(1, estimate_prelude(now))
-
-
-def _candidates(requests: SentRequests, view: Projection) -> Iterator[SentRequest]:
-    """The requests that may have left the most in the cache, those first."""
-    if requests.newest is not None:
-        yield requests.newest
-    under = requests.newest_under(view.key)
-    if under is not None:
-        yield under
-    yield from requests.lately()
-
-
-def _is_in_reach(sent: SentRequest, view: Projection) -> bool:
-    """Whether what it sent ended so near to the end of the last user message in view, which is marked, that it is found from there."""
-    messages = view.messages
-    last = len(messages) - 1
-    while last >= 0 and messages[last].role != "user":
-        last -= 1
-    blocks = 0
-    for index in range(last, -1, -1):
-        if max(messages[index].sources) < sent.seq:
-            return True
-        blocks += len(messages[index].blocks)
-        if blocks >= LOOK_BACK:
-            return False
-    return False
-
-
-def _is_asked_alike(sent: SentRequest, asking: Asking) -> bool:
-    return is_same_model(sent.model, asking.model) and (not sent.effort or sent.effort == asking.effort)
-
-
-def stands(sent: SentRequest, view: Projection) -> bool:
-    """Whether the next request begins with all that `sent` held."""
-    if sent.key == view.key:
-        return True
-    if sent.key.prelude != view.key.prelude or any(each.summarised is not None for each in view.active):
-        return False
-    changed = {*sent.key.seqs[1:]} ^ {*view.key.seqs[1:]}
-    if any(_first_touched(entry_at(view.entries, seq)) < sent.seq for seq in changed):
-        return False
-    # What was thought under its key it sent, and now that is no longer sent.
-    return not any(_thinks(entry_at(view.entries, seq)) and view.key_at(seq) == sent.key for seq in _replies_before(sent, view))
-
-
-def _first_touched(made: Entry | None) -> int:
-    """The seq of the first entry that a compaction changes something of."""
-    if not isinstance(made, Compaction) or made.summarised is not None:
-        return 0
-    snipped = () if made.snipped is None else (made.snipped.first_seq,)
-    files = (seq for file in made.without_files for seq in file.seqs)
-    return min((*(each.seq for each in made.cleared), *snipped, *files), default=made.through)
-
-
-def _replies_before(sent: SentRequest, view: Projection) -> set[int]:
-    replies = (message.sources for message in view.messages if message.role == "assistant")
-    return {seq for sources in replies for seq in sources if seq < sent.seq}
-
-
-def _thinks(entry: Entry | None) -> bool:
-    return isinstance(entry, AssistantReply) and any(isinstance(block, Thinking | RedactedThinking) for block in entry.blocks)
-
-
-def _warm(sent: SentRequest, asking: Asking, left: int, cold: Usage) -> NextRequest:
-    left = min(left, asking.used)
-    warm = _charged(asking, left, sent.ttl, warm=True) if left else cold
-    return NextRequest(warm, cold, sent.started if left else None, TTL_SECONDS[sent.ttl])
-
-
-def _charged(asking: Asking, left: int, ttl: Ttl, *, warm: bool) -> Usage:
-    """By the cache, into which a request was put before that ended at `left`."""
-    cache = PromptCache(lambda _: asking.minimum)
-    ends = {end for end in (min(asking.fixed, asking.used), left, asking.used) if end}
-    row: list[Prefix] = []
-    before = START
-    for end in sorted(ends):
-        before = before.then(str(end), end - before.tokens)
-        row.append(before)
-    if warm:
-        marks = tuple(Mark(prefix, ttl) for prefix in row if prefix.tokens <= left)
-        cache.charge(RequestShape(asking.model, 0.0, marks[-1].prefix, marks))
-    return cache.charge(RequestShape(asking.model, 1.0, before, tuple(Mark(prefix, ttl) for prefix in row)))

@@ -182,7 +182,8 @@ def is_believed(usage: Usage, sent: int, received: int) -> bool:
 class Priced:
     """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
 
-    What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
+    What images and documents take by their formula is in none of the numbers: no ratio is learned from it. Neither are system prompt and
+    tools where it is known what they take: they are another kind of text than what comes, and nothing of them is estimated any more.
     """
 
     seq: int
@@ -227,6 +228,8 @@ class Tally:
 
     counts: Counts | None
     images: ImageLimits = LIMITS
+    preceding: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By category, what system prompt, rules and tools are estimated at."""
     total: int = 0
     """Of everything: estimated, not calibrated, with what images take."""
     exact: int = 0
@@ -316,13 +319,15 @@ class Tally:
 
     def price(self, seq: int, model: str, usage: Usage, asked: Asked, calibration: Calibration, fixed: Mapping[str, int] | None) -> None:
         """What came so far has a price: that of the request by its input, the rest by the output."""
-        estimated, new = asked.total - asked.exact, _sum(asked.since)
+        estimated, reported, new = asked.total - asked.exact, usage.total_input_tokens - asked.exact, _sum(asked.since)
+        if fixed is not None and self.preceding.keys() <= fixed.keys():
+            estimated, reported = estimated - sum(self.preceding.values()), reported - sum(fixed.values())
         held = None
         if not new.estimated and new.counted and (self.priced is None or self.priced.model == model):
             held = (new.counted, usage.total_input_tokens - self.context_tokens - new.exact)
         self._place(usage.total_input_tokens, asked.since, calibration, fixed, same=self.priced is None or self.priced.model == model)
         self.placed["assistant"] = self.placed.get("assistant", 0) + usage.output_tokens
-        self.priced = Priced(seq, model, estimated, usage.total_input_tokens - asked.exact, held)
+        self.priced = Priced(seq, model, estimated, reported, held)
         self.context_tokens = usage.context_tokens
         self.since = {}
         self.fresh, self.waiting, self.unasked = [], [], []

@@ -84,6 +84,8 @@ CHANGE_RATE = 0.2
 LARGEST_STEP = 0.15
 LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 """How fast and how far the ratio is learned (rate, step and lower bound are those of Gemini CLI's token calculator)."""
+TELLING = 2_000
+"""Tokens of a request from which what is estimated by kind of text is learned from at the full rate."""
 FULL_WEIGHT = 20_000
 """Tokens of a request from which what a tokenizer counted is learned from at the full rate: about what one takes that is new as a whole.
 Of a small growth what nobody counted (a reminder, thinking that fell away) is a large share, so it teaches in proportion to its size."""
@@ -244,8 +246,9 @@ class Calibration:
     """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
-        """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
-        return replace(self, ratio=_moved(self.ratio, estimated, reported))
+        """The ratio after one more request was priced: a moving average that no single outlier can throw far. Of few tokens the framing,
+        which is guessed, is a large share: they teach less (`TELLING`)."""
+        return replace(self, ratio=_moved(self.ratio, estimated, reported, min(1.0, estimated / TELLING)))
 
     def observe_counted(self, counted: int, reported: int) -> Calibration:
         """The same for what a tokenizer counted of what was new in a request: the less it was, the less it teaches (`FULL_WEIGHT`)."""

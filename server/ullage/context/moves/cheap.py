@@ -150,6 +150,26 @@ def clear(projection: Projection, options: ClearOptions, start: int = 0) -> tupl
     return tuple(cleared) if gain >= options.minimum_gain else ()
 
 
+def clear_one(projection: Projection, seq: int) -> Cleared | None:
+    """That result, which somebody wants cleared. None where it is not in view as it came, where it holds what the user answered, and where
+    its placeholder would be no shorter."""
+    result = next((each for each in _results_in_view(projection) if each.seq == seq), None)
+    if result is None or result.returned.answers or is_cleared(projection, seq):
+        return None
+    placeholder = _how_to_get_it_back(projection.entries, result)
+    shorter = estimate_text(placeholder) < _tokens(result) if result.media else len(placeholder) < len(result.text)
+    return Cleared(seq, placeholder) if shorter else None
+
+
+def is_cleared(projection: Projection, seq: int) -> bool:
+    """Whether a placeholder stands for that result already."""
+    return any(each.seq == seq for compaction in projection.active for each in compaction.cleared)
+
+
+PLACEHOLDER_TOKENS = 50
+"""About what a placeholder takes."""
+
+
 def _tokens(result: Shown) -> int:
     return estimate_text(result.text) + sum(map(media_tokens, result.media))
 

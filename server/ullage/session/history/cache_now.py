@@ -10,7 +10,8 @@ from itertools import islice
 
 from ullage.context.blocks import SystemPart, ToolSpec, Usage
 from ullage.context.compaction_entries import Compaction
-from ullage.context.counting.cache_clock import Asking, CacheMiss, NextRequest, Reason, SentRequests, is_same_model, next_request
+from ullage.context.counting.cache_clock import CacheMiss, Reason, SentRequests, is_same_model
+from ullage.context.counting.next_request import Asking, NextRequest, next_request
 from ullage.context.entries import Logged, Prelude
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
@@ -57,9 +58,9 @@ class Miss:
     """What was changed, as the lines of a diff; empty where nothing can be shown."""
 
 
-def cache_now(requests: SentRequests, view: Projection, card: ModelCard, used: int, fixed: int, gauge: Gauge, now: float) -> CacheNow:
-    """`used` tokens are what the next request will hold, with what the user is about to say; `fixed` precede its messages."""
-    request = next_request(requests, view, Asking(card.name, card.effort or "default", card.minimum_cached, used, fixed), now)
+def cache_now(requests: SentRequests, view: Projection, card: ModelCard, asking: Asking, gauge: Gauge, now: float) -> CacheNow:
+    """`asking` is what the next request will hold, with what the user is about to say."""
+    request = next_request(requests, view, asking, now)
     compact = gauge.frees_cost
     dearer = (gauge.anew_cost or 0.0) if compact else 0.0
     return CacheNow(request, card.cost(request.warm), card.cost(request.cold), compact, None if compact is None else compact + dearer)

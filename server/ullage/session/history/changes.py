@@ -15,10 +15,11 @@ from typing import TypeAlias, TypeVar
 from ullage.context.blocks import Message
 from ullage.context.compaction.draft import counting
 from ullage.context.compaction.exclusion import as_planned, rewordings, weighed
-from ullage.context.compaction.undoing import again, as_new, made_to_fit, tokens_of
+from ullage.context.compaction.undoing import again, as_new, by_hand, made_to_fit, tokens_of
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Reworded
 from ullage.context.engines.engine import summary_room
 from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
+from ullage.context.moves.cheap import clear_one
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.fates import counts, touches_in_view
@@ -35,6 +36,8 @@ from ullage.session.timeline.items import new_id
 Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
 """What puts another epoch in force."""
 
+NOT_TO_CLEAR = "There is no result here that could be cleared: the model does not see it, or it is short already"
+PINNED = "This is pinned: no compaction touches it. Unpin it first"
 PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact again, which keeps it in view."
 
 _Change = TypeVar("_Change", bound=Change)
@@ -86,6 +89,18 @@ class Changes:
         """The compaction by the user's hand that does what was planned."""
         projection = self._conversation.projection
         entry = as_planned(new_id("c"), planned, self._tokens(projection))
+        return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
+
+    async def clearing(self, seq: int) -> Compaction:
+        """The compaction that clears that result and nothing else. Raises `SessionError`."""
+        projection = self._conversation.projection
+        cleared = await asyncio.to_thread(clear_one, projection.copy(), seq)
+        if cleared is None:
+            raise SessionError("no_such_item", NOT_TO_CLEAR)
+        if seq in projection.pinned_entries:
+            raise SessionError("invalid", PINNED)
+        entry = by_hand(new_id("c"), projection.entries[-1].seq, self._tokens(projection), ULLAGE.name)
+        entry = replace(entry, cleared=(cleared,))
         return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
 
     async def foresee(self, entry: _Change) -> _Change:

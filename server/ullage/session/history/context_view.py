@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Literal, TypeAlias
@@ -16,16 +16,18 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.counting.accounting import Counted, prompt_tokens
-from ullage.context.counting.cache_clock import SentRequests, stands
+from ullage.context.counting.cache_clock import SentRequests, is_same_model
+from ullage.context.counting.next_request import Asking, Standing
 from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, totals
-from ullage.context.counting.tokens import Calibration
-from ullage.context.entries import Logged, UserPrompt
+from ullage.context.counting.tokens import Calibration, estimate_text
+from ullage.context.entries import Logged, Notice, UserPrompt
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 from ullage.models.model import ModelCard
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.history.cache_now import CacheNow, Miss, MissesTold, cache_now
+from ullage.session.history.clearing import Clearing, Clears
 from ullage.session.history.places import item_of_message
 from ullage.session.history.preview import title_of_entry
 from ullage.session.models_in_use import ModelInUse
@@ -68,6 +70,8 @@ class Row:
     turns_ago: int | None
     is_sent: bool
     """Whether the next request reads it from the prompt cache, while that is warm."""
+    clearing: Clearing | None = None
+    """Of a result that can be cleared by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +120,18 @@ class ContextView:
         model: ModelInUse,
         controller: CompactionController,
         gauge: Callable[[], Gauge],
+        coming: Callable[[], Awaitable[tuple[Notice, ...]]],
+        have_counted: Callable[[], None],
     ) -> None:
+        """`coming` is what the model will be told with the next prompt; `have_counted` asks the endpoint for what is only estimated."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._model = model
         self._controller = controller
         self._gauge = gauge
-        self._requests = SentRequests(conversation.entries, conversation.projection.key_at)
+        self._coming = coming
+        self._have_counted = have_counted
+        self._requests = SentRequests(conversation.entries, conversation.projection.key_at, surroundings.preludes_sent)
         self._misses = MissesTold()
         self._parts = KeptParts()
         self._known: tuple[object, _Looked] | None = None
@@ -157,15 +166,22 @@ class ContextView:
 
     async def look(self, query: Query) -> ContextPage:
         """The parts that are asked for, and how the cache stands."""
+        told = await self._coming()
         full, card = self._controller.fullness(), self._model.card
         calibration, counted = self._surroundings.calibration(card), full.counted
-        cache = self._cache(counted, calibration, query.draft)
+        cache = self._cache(counted, calibration, query.draft, told)
+        newest = self._requests.newest
+        if not query.offset and newest is not None and is_same_model(newest.model, card.name):  # it has seen this conversation before
+            self._have_counted()
         view = self._conversation.projection.copy()
         return await asyncio.to_thread(lambda: self._page(self._look(view, counted, calibration), query, full, card, cache))
 
     def _page(self, looked: _Looked, query: Query, full: Fullness, card: ModelCard, cache: CacheNow) -> ContextPage:
         counted, is_first = full.counted, query.offset == 0
         found = _picked(looked, query)
+        read, write = card.cost(Usage(0, 0, cache_read_tokens=counted.used)), card.cost(Usage(0, 0, cache_write_5m_tokens=counted.used))
+        prices = _for_one(read, counted.used), _for_one(write, counted.used)
+        clears = Clears(looked.view, looked.parts, looked.is_sent, prices)
         largest = nsmallest(MOST_TILES, looked.parts, key=_size) if is_first else ()
         return ContextPage(
             used=counted.used,
@@ -175,19 +191,22 @@ class ContextView:
             kinds=tuple(Kind(kind, count, tokens) for kind, (count, tokens) in totals(looked.parts).items()),
             largest=tuple(map(looked.row, largest)),
             total=len(found),
-            rows=tuple(map(looked.row, found[query.offset : query.offset + query.limit])),
-            read_price=_for_one(card.cost(Usage(0, 0, cache_read_tokens=counted.used)), counted.used),
-            write_price=_for_one(card.cost(Usage(0, 0, cache_write_5m_tokens=counted.used)), counted.used),
+            rows=tuple(looked.row(part, clears.of(part)) for part in found[query.offset : query.offset + query.limit]),
+            read_price=prices[0],
+            write_price=prices[1],
             cache=cache,
             requests=self._requests.count,
             missed=len(self._requests.misses),
             misses=self._misses.of(self._requests, looked.view.entries, card) if is_first else (),
         )
 
-    def _cache(self, counted: Counted, calibration: Calibration, draft: str) -> CacheNow:
+    def _cache(self, counted: Counted, calibration: Calibration, draft: str, told: Sequence[Notice]) -> CacheNow:
+        view, card = self._conversation.projection, self._model.card
         more = prompt_tokens(UserPrompt("", draft), calibration) if draft.strip() else 0
-        view, now = self._conversation.projection, self._conversation.clock()
-        return cache_now(self._requests, view, self._model.card, counted.used + more, counted.fixed, self._gauge(), now)
+        more += calibration.apply(sum(estimate_text(notice.text) for notice in told))
+        used, blocks = counted.used + more, 1 + len(told)
+        asking = Asking(card.name, card.effort or "default", card.minimum_cached, used, counted.fixed, blocks, calibration)
+        return cache_now(self._requests, view, card, asking, self._gauge(), self._conversation.clock())
 
     def _look(self, view: Projection, counted: Counted, calibration: Calibration) -> _Looked:
         stamp = view.key, view.entries[-1].seq if view.entries else 0, counted, view.pins
@@ -209,12 +228,12 @@ class _Looked:
     requests: SentRequests
     timeline: Timeline
 
-    def row(self, part: ContextPart) -> Row:
+    def row(self, part: ContextPart, clearing: Clearing | None = None) -> Row:
         """With what a user sees of it."""
         if not part.seq:
             return Row(part, part.name, None, None, self.is_sent(part))
         item_id = item_of_message(self._logged(part).entry)
-        return Row(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part))
+        return Row(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part), clearing)
 
     def title(self, part: ContextPart) -> str:
         """Empty where its kind says all."""
@@ -234,7 +253,7 @@ def _sent_up_to(view: Projection, requests: SentRequests) -> int:
     newest = requests.newest
     if newest is None or not newest.cached or newest.key.prelude != view.key.prelude:
         return 0
-    return newest.seq if stands(newest, view) else 1
+    return newest.seq if Standing(view).holds(newest) else 1
 
 
 def _picked(looked: _Looked, query: Query) -> list[ContextPart]:

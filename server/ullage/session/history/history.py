@@ -167,6 +167,16 @@ class History:
         """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
         return await self._take_out(lambda: self._without(item_id))
 
+    async def clear(self, item_id: str) -> str:
+        """A placeholder takes the place of the result that the item shows, and says how to get it back. Gives the id of the compaction that
+        did it. Raises `SessionError`."""
+        async with self._changes.one_at_a_time():
+            self._wait_for_idle("clear a result")
+            seq = self._place(item_id).seq
+            entry = await self._changes.foresee(await self._changes.clearing(seq))
+            self._wait_for_idle("clear a result")  # a turn may have begun meanwhile
+            return self._changes.take_out(entry)
+
     async def exclude_file(self, path: str) -> str:
         """The same of the text of a file in the workspace, whichever way it is named; what the model wrote itself stays. Raises
         `SessionError`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,13 +116,16 @@ class RulesInForce:
                 found.append(file)
         return found
 
-    def changed(self, name: str) -> str:
-        """What to tell the model when a file was changed that may be a rules file; empty where there is nothing to tell."""
-        path = self._absolute(name)
-        if path is None:
-            return ""
-        told = [text for folder in self._folders_with(path) if (text := self._renewed(folder))]
-        return "\n\n".join(told)
+    def changed(self, names: Iterable[str]) -> tuple[str, ...]:
+        """What to tell the model when files were changed that may be rules files, a text for each folder with news. It counts as told."""
+        now = {folder: self._read(folder) for folder in self._folders_with(names)}
+        told = self._told_of(now)
+        self._known.update(now)
+        return told
+
+    def changing(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The same, which nobody is told yet."""
+        return self._told_of({folder: self._read(folder) for folder in self._folders_with(names)})
 
     def nested(self) -> str:
         """All rules in force that do not stand before the messages, as they are now: of folders below, and for files that were touched."""
@@ -181,15 +184,19 @@ class RulesInForce:
             and file.when.fits(path.relative_to(file.base).as_posix())
         ]
 
-    def _folders_with(self, path: Path) -> list[Path]:
-        """The folders, of those that are known, whose rules a changed file may be part of."""
-        homes = folders_of(path)
-        return [folder for folder, files in self._known.items() if folder in homes or path in files]
+    def _folders_with(self, names: Iterable[str]) -> list[Path]:
+        """The folders, of those that are known, whose rules changed files may be part of."""
+        found: dict[Path, None] = {}
+        for path in filter(None, map(self._absolute, names)):
+            homes = folders_of(path)
+            found.update((folder, None) for folder, files in self._known.items() if folder in homes or path in files)
+        return list(found)
 
-    def _renewed(self, folder: Path) -> str:
-        """Reads a folder anew; what became of the rules in force, for the model."""
-        before, now = self._known[folder], self._read(folder)
-        self._known[folder] = now
+    def _told_of(self, now: Mapping[Path, dict[Path, RulesFile]]) -> tuple[str, ...]:
+        return tuple(text for folder, files in now.items() if (text := self._news(self._known[folder], files)))
+
+    def _news(self, before: Mapping[Path, RulesFile], now: Mapping[Path, RulesFile]) -> str:
+        """What became of the rules in force of a folder, for the model."""
         changed = (
             file
             for path, file in now.items()

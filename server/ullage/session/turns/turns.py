@@ -41,8 +41,9 @@ from ullage.session.timeline.updates import EndedTurn, RetryInfo, StopReason
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.closing import INTERRUPTED, EndedAgents, close_turn
 from ullage.session.turns.commands import CommandNotices
+from ullage.session.turns.file_notices import FileNotices
 from ullage.session.turns.modes import ModeInForce
-from ullage.session.turns.turn import FileNotices, Turn, run_turn
+from ullage.session.turns.turn import Turn, run_turn
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 

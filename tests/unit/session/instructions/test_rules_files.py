@@ -44,6 +44,10 @@ class Project:
         return RulesInForce(self.folders, none_refused(self.folders))
 
 
+def told_of(rules: RulesInForce, name: str) -> str:
+    return "\n\n".join(rules.changed([name]))
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     folder = (tmp_path / "project").resolve()
@@ -214,18 +218,18 @@ def test_a_change_is_told_where_the_rules_hold(project: Project) -> None:
     style = project.put("docs/style.md", "Two spaces.")
     rules = project.in_force()
     project.put(".cursor/rules/ts.mdc", "---\nglobs: *.ts\n---\nUse const.")
-    assert rules.changed(".cursor/rules/ts.mdc") == "", "not in force yet"
+    assert told_of(rules, ".cursor/rules/ts.mdc") == "", "not in force yet"
     rules.met([touch("a.ts")])
     project.put(".cursor/rules/ts.mdc", "---\nglobs: *.ts\n---\nUse var.")
-    assert rules.changed(".cursor/rules/ts.mdc").endswith("Use var.")
+    assert told_of(rules, ".cursor/rules/ts.mdc").endswith("Use var.")
     project.put("docs/style.md", "Four spaces.")
-    assert rules.changed("docs/style.md").startswith("The rules changed. From now on:\n\nRules of this workspace, from docs/style.md")
+    assert told_of(rules, "docs/style.md").startswith("The rules changed. From now on:\n\nRules of this workspace, from docs/style.md")
     style.unlink()
-    assert rules.changed("docs/style.md") == "The rules of docs/style.md no longer hold: they were removed."
-    assert rules.changed("docs/style.md") == ""
+    assert told_of(rules, "docs/style.md") == "The rules of docs/style.md no longer hold: they were removed."
+    assert told_of(rules, "docs/style.md") == ""
     project.put(".github/copilot-instructions.md", "Be brief.")
-    assert rules.changed(".github/copilot-instructions.md").endswith("Be brief.")
-    assert rules.changed("src/a.py") == ""
+    assert told_of(rules, ".github/copilot-instructions.md").endswith("Be brief.")
+    assert told_of(rules, "src/a.py") == ""
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ def test_rules_that_come_late_have_no_more_room_than_there_is(project: Project) 
     assert len(rules.nested()) < LATE_CHARACTERS + 2_000
     for number in range(100):
         project.put(f".claude/rules/{number:02}.md", f"---\npaths: '*.py'\n---\n{number:02}" + "y" * 20_000)
-    assert len(rules.changed(".claude/rules/50.md")) < LATE_CHARACTERS + 3_000
+    assert len(told_of(rules, ".claude/rules/50.md")) < LATE_CHARACTERS + 3_000
 
 
 def test_rules_that_come_late_share_one_room(project: Project) -> None:
@@ -343,4 +347,4 @@ def test_what_is_listed_is_what_there_is_now(project: Project) -> None:
     gone.unlink()
     project.put("CLAUDE.md", "Use pip.")
     assert [(each.shown, each.state) for each in rules.listed()] == [("CLAUDE.md", "in force")]
-    assert rules.changed("AGENTS.md") != "", "what the agent is told of is another matter"
+    assert told_of(rules, "AGENTS.md") != "", "what the agent is told of is another matter"
