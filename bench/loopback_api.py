@@ -33,7 +33,7 @@ class LoopbackApi:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
                 length = next((int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length:")), 0)
                 await reader.readexactly(length)
-                if head.split(" ", 2)[1].partition("?")[0] == "/v1/messages":  # and not `/v1/messages/count_tokens`, which a server may ask first
+                if head.split(" ", 2)[1].partition("?")[0] == "/v1/messages":  # and not `count_tokens` below it
                     await self.reply(writer)
                 else:
                     writer.write(b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\ncontent-type: application/json\r\n\r\n{}")
