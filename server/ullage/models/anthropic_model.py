@@ -16,7 +16,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
 from ullage.context.counting.media import NO_ROOM, Room, shown_in
@@ -24,7 +23,6 @@ from ullage.context.view.request import Request, without_block, without_plain_th
 from ullage.models.counting import Counting
 from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
 from ullage.models.errors import AuthenticationFailed, BlockRefused, MediaRefused, Nonsense, ThinkingRefused
-from ullage.models.event_stream import bound
 from ullage.models.failures import ErrorInReply, not_this_api
 from ullage.models.learned import Learned
 from ullage.models.model import Effort, ModelCard, ModelEvent
@@ -32,14 +30,13 @@ from ullage.models.model_card import Asked, OfferedModel
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
-from ullage.models.wire import MessagesWire, Transport, Wire
+from ullage.models.transport import make_transport
+from ullage.models.wire import MessagesWire, Wire
 
 if TYPE_CHECKING:
     import httpx2
 
     from ullage.models.wire import Client
-
-CONNECT_TIMEOUT = 10.0
 
 
 class AnthropicModel:
@@ -312,16 +309,9 @@ class AnthropicModel:
 
     def _make_client(self) -> Client:
         from anthropic import DefaultAsyncHttpxClient
-        from httpx2 import Timeout
 
-        # The API has no cookies; one that cannot be sent back would fail every call from then on.
-        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         _spare_the_sdk()
-        # Beyond what `retry.py` has, whose words are the better ones.
-        timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
-        # What redirects would get the prompt, to wherever they lead: the user is told of them instead.
-        http = DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies)
-        return self._wire.make_client(Transport(http, timeout))
+        return self._wire.make_client(make_transport(DefaultAsyncHttpxClient, self._patience))
 
 
 @cache

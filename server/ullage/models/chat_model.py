@@ -13,7 +13,6 @@ import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -36,13 +35,14 @@ from ullage.models.errors import (
     Unanswered,
     UnknownModel,
 )
-from ullage.models.event_stream import DONE, PLAIN, bound, events
+from ullage.models.event_stream import DONE, PLAIN, events
 from ullage.models.failures import ErrorInReply, not_this_api, understand
 from ullage.models.learned import Learned
 from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
 from ullage.models.model_card import LIST_TIMEOUT, NO_SUCH_PAGE, NOT_READY, TIMEOUT, Asked, OfferedModel
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, none_kept
+from ullage.models.transport import make_transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -51,8 +51,6 @@ logger = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
 """Where models are asked where no address is set."""
-
-CONNECT_TIMEOUT = 10.0
 
 MOST_LESSONS = 8
 """Refusals of one request that something is learned from: each part that can be left out, once."""
@@ -314,16 +312,9 @@ class ChatModel:
         return await asyncio.shield(self._connecting)
 
     def _make_client(self) -> httpx2.AsyncClient:
-        from httpx2 import AsyncClient, Timeout
+        from httpx2 import AsyncClient
 
-        # Beyond what `retry.py` has, whose words are the better ones.
-        timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
-        return AsyncClient(
-            timeout=timeout,
-            follow_redirects=False,  # what redirects would get the prompt, to wherever they lead
-            event_hooks={"response": [bound]},
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        )
+        return make_transport(AsyncClient, self._patience).http
 
 
 def address_of(base_url: str) -> str:

@@ -7,7 +7,6 @@ is the client of the SDK with its credentials, the pages, how a body begins, whe
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ullage.context.blocks import Json
@@ -17,9 +16,9 @@ from ullage.models.event_stream import PLAIN, events
 from ullage.models.known_models import expected_card
 from ullage.models.model import ModelCard
 from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
+from ullage.models.transport import Transport
 
 if TYPE_CHECKING:
-    import httpx2
     from anthropic import AsyncAnthropic
     from anthropic.lib.bedrock import AsyncAnthropicBedrock
     from anthropic.lib.vertex import AsyncAnthropicVertex
@@ -32,14 +31,6 @@ NO_KEY = "none"
 
 HEADERS: Mapping[str, str] = {"accept-encoding": PLAIN}
 """What every request says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """What every client is made with. `timeout` is that of `http`, given to the SDK too, which has its own otherwise."""
-
-    http: httpx2.AsyncClient
-    timeout: httpx2.Timeout
 
 
 class Wire(Protocol):

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cache
+from ssl import SSLContext
 
 import pytest
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
+from httpx2 import create_ssl_context
 
 from tests.fake_api import FakeApi
+
+
+@cache
+def trusted() -> SSLContext:
+    """As the SDK's own client has it; it takes longer to make than most of these tests."""
+    return create_ssl_context()
 
 
 class Clock:
@@ -37,5 +46,6 @@ async def fake(clock: Clock) -> AsyncIterator[FakeApi]:
 @pytest.fixture
 async def client(fake: FakeApi) -> AsyncIterator[AsyncAnthropic]:
     """The SDK as it is, without retries."""
-    async with AsyncAnthropic(base_url=fake.base_url, api_key="key-of-tests", max_retries=0) as sdk:
+    http = DefaultAsyncHttpxClient(verify=trusted())
+    async with AsyncAnthropic(base_url=fake.base_url, api_key="key-of-tests", max_retries=0, http_client=http) as sdk:
         yield sdk

@@ -30,7 +30,8 @@ from ullage.models.errors import BEDROCK, Endpoint, ListRefused, NotSetUp
 from ullage.models.failures import understand
 from ullage.models.model import ModelCard
 from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, Asked, OfferedModel
-from ullage.models.wire import HEADERS, Transport
+from ullage.models.transport import Transport
+from ullage.models.wire import HEADERS
 
 if TYPE_CHECKING:
     from ullage.models.wire import Client, Connect

@@ -31,7 +31,8 @@ from ullage.models.event_stream import events
 from ullage.models.failures import understand
 from ullage.models.model import ModelCard
 from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, Asked, OfferedModel
-from ullage.models.wire import HEADERS, Transport, with_betas
+from ullage.models.transport import Transport
+from ullage.models.wire import HEADERS, with_betas
 
 if TYPE_CHECKING:
     from ullage.models.wire import Client, Connect

@@ -1,0 +1,52 @@
+"""The HTTP client of a model: how long it waits, whom it trusts, and what it does not do by itself. What it is asked stands elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING
+
+from ullage.models.event_stream import bound
+from ullage.models.retry import Patience
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """What every client is made with. `timeout` is that of `http`, given to the SDK too, which has its own otherwise."""
+
+    http: httpx2.AsyncClient
+    timeout: httpx2.Timeout
+
+
+def make_transport(make: Callable[..., httpx2.AsyncClient], patience: Patience) -> Transport:
+    """With a client that `make` makes, by the arguments of httpx2. For another thread, the first time: it reads files and imports."""
+    from httpx2 import Timeout
+
+    # Beyond what `retry.py` has, whose words are the better ones.
+    timeout = Timeout(2 * max(patience.answer, patience.silence), connect=CONNECT_TIMEOUT)
+    http = make(
+        timeout=timeout,
+        verify=_trusted(),
+        follow_redirects=False,  # what redirects would get the prompt, to wherever they lead: the user is told of them instead
+        event_hooks={"response": [bound]},
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # the APIs have none; one that cannot be sent back would fail all calls
+    )
+    return Transport(http, timeout)
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The authorities whose certificates count. To read them takes 15 ms and a megabyte, and each model has a client of its own."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
