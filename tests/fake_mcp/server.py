@@ -138,7 +138,8 @@ def cling() -> None:
     for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # what is ignored is handed on
         signal.signal(each, signal.SIG_IGN)
     command = [sys.executable, "-I", "-c", "import time; time.sleep(3_601)"]
-    subprocess.Popen(command, start_new_session=True, env={}, stdin=-3, stdout=-3, stderr=-3)
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(command, start_new_session=True, env={}, stdin=nothing, stdout=nothing, stderr=nothing)
 
 
 def main() -> None:
