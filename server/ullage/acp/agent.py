@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from acp import PROTOCOL_VERSION, RequestError, schema
+from acp import RequestError, schema
 
-from ullage import __version__
 from ullage.acp import choices
 from ullage.acp.access import CODES, Access, refusing
 from ullage.acp.editor import ClientFiles
 from ullage.acp.extensions import METHODS, pin_command
+from ullage.acp.introduction import introduction
 from ullage.acp.live import MOST_ITEMS, Live
 from ullage.acp.mcp_servers import use
 from ullage.acp.outbox import Outbox
@@ -147,24 +147,7 @@ class UllageAgent:
         self._capabilities = client_capabilities or schema.ClientCapabilities()
         name = "a client without a name" if client_info is None else f"{client_info.name} {client_info.version}"
         logger.info("%s speaks version %d of the protocol", name, protocol_version)
-        return schema.InitializeResponse(
-            protocol_version=PROTOCOL_VERSION,
-            agent_info=schema.Implementation(name="ullage", title="Ullage", version=__version__),
-            agent_capabilities=schema.AgentCapabilities(
-                load_session=True,
-                mcp_capabilities=schema.McpCapabilities(http=True, sse=False),
-                prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
-                session_capabilities=schema.SessionCapabilities(
-                    list=schema.SessionListCapabilities(),
-                    delete=schema.SessionDeleteCapabilities(),
-                    resume=schema.SessionResumeCapabilities(),
-                    close=schema.SessionCloseCapabilities(),
-                    fork=schema.SessionForkCapabilities(),
-                ),
-                field_meta={"ullage": {"methods": [f"_{name}" for name in METHODS]}},
-            ),
-            auth_methods=self._access.methods(),
-        )
+        return introduction(self._access.methods())
 
     async def authenticate(self, method_id: str, **_: Any) -> schema.AuthenticateResponse:
         """Checks the key that the environment has, or goes on without one."""
