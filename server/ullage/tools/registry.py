@@ -130,7 +130,7 @@ def _acting(dependencies: ToolDependencies) -> list[Tool]:
         Bash(
             dependencies.folders,
             dependencies.bash_timeout,
-            Sandbox(dependencies.sandbox_finder, dependencies.sandbox, dependencies.folders),
+            Sandbox(dependencies.sandbox_finder, dependencies.sandbox, dependencies.folders, dependencies.files.holds_what_was_written),
             running=dependencies.running,
         ),
         RunningCommand(dependencies.running),

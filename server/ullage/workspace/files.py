@@ -242,7 +242,12 @@ class WorkspaceFiles:
         if content is None:
             remove_regular(path)
             return
-        replace_regular(path, content.data, lambda status: self._own_writes.about_to_replace(path, status), executable=content.executable)
+        data = content.data
+        replace_regular(path, data, lambda status: self._own_writes.about_to_replace(path, status, data), executable=content.executable)
+
+    def holds_what_was_written(self, path: Path) -> bool:
+        """Whether the file is one that was written here, and nobody changed it since. For another thread."""
+        return self._own_writes.holds_ours(path)
 
     def _write_closed(self, path: Path, text: str, expected_sha256: str | None) -> None:
         try:

@@ -105,7 +105,8 @@ def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrit
     can be seen.
     Raises `NotEncodable`, `LedElsewhere`, `PermissionError` (also for a file marked read-only) or another `OSError`.
     """
-    replace_regular(path, bytes_of(text, like), lambda status: own_writes.about_to_replace(path, status))
+    data = bytes_of(text, like)
+    replace_regular(path, data, lambda status: own_writes.about_to_replace(path, status, data))
 
 
 def bytes_of(text: str, like: TextFile | None) -> bytes:
@@ -151,11 +152,12 @@ class OwnWrites:
     """The state in which we left each file that we wrote. A file is ours as long as it is still in that state."""
 
     def __init__(self) -> None:
-        self._left: OrderedDict[Path, tuple[int, int, int]] = OrderedDict()
+        self._left: OrderedDict[Path, tuple[tuple[int, int, int], bytes]] = OrderedDict()
+        """The identity, size and time of each, and the digest of what it holds."""
 
-    def about_to_replace(self, path: Path, replacement: os.stat_result) -> None:
+    def about_to_replace(self, path: Path, replacement: os.stat_result, data: bytes) -> None:
         """Notes that a file of that status is about to become `path`: it keeps its identity, size and time when it is moved."""
-        self._left[path] = _identity(replacement)
+        self._left[path] = _identity(replacement), hashlib.sha256(data).digest()
         self._left.move_to_end(path)
         while len(self._left) > REMEMBERED:
             self._left.popitem(last=False)
@@ -163,7 +165,18 @@ class OwnWrites:
     def is_ours(self, path: Path) -> bool:
         """Whether the file is as we left it; False where someone changed or removed it since."""
         left = self._left.get(path)
-        return left is not None and left == _state(path)
+        return left is not None and left[0] == _state(path)
+
+    def holds_ours(self, path: Path) -> bool:
+        """The same by what it holds: its time can be set back. For another thread."""
+        left = self._left.get(path)
+        if left is None:
+            return False
+        try:
+            with open_regular(path) as file:
+                return hashlib.sha256(file.read()).digest() == left[1]
+        except OSError:
+            return False
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:

@@ -145,6 +145,22 @@ async def test_what_the_sandbox_takes_back_at_its_end_is_told(folder: Path, ends
         assert Path(place).read_text() == "export MINE=1\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox of Linux")
+async def test_what_the_user_let_the_agent_write_meanwhile_stays_as_long_as_it_is_that(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.sessions.configure(replace(here.settings, bash_sandbox="required"))
+        session = await here.new()
+        spoil = "touch -r CLAUDE.md t; echo evil >CLAUDE.md; touch -r t CLAUDE.md"
+        await turn(here, session, left(f"until [ -e go ]; do sleep 0.05; done; {spoil}"))
+        written = ["CLAUDE.md", ".vscode/tasks.json", ".github/workflows/ci.yml", "sub/AGENTS.md"]
+        for path in written:
+            await turn(here, session, Call("write_file", {"path": path, "content": "mine"}))
+        (folder / "go").touch()
+        await until(session.running.ended)
+        assert [path for path in written if (folder / path).exists()] == written[1:]
+        assert all((folder / path).read_text() == "mine" for path in written[1:])
+
+
 @pytest.mark.parametrize("sandbox", ["off", "auto"])
 def test_nothing_is_left_when_the_server_is_killed(tmp_path: Path, sandbox: str) -> None:
     alive = tmp_path / "alive"

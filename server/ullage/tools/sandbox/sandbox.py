@@ -12,6 +12,7 @@ import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -81,10 +82,18 @@ class Prepared:
     """Why it was ended, where it took too much."""
 
 
+MOST_OURS = 200
+"""Files and folders in a folder that the agent was let make: one with more is looked at no further, and goes with what a command made."""
+
+
 class Sandbox:
     """Confines the commands of one session."""
 
-    def __init__(self, finder: SandboxFinder, wanted: SandboxWanted, folders: Folders) -> None:
+    def __init__(
+        self, finder: SandboxFinder, wanted: SandboxWanted, folders: Folders, is_ours: Callable[[Path], bool] = lambda path: False
+    ) -> None:
+        """`is_ours`: whether a file is one that the user let the agent write, as it was written: no command made it."""
+        self._is_ours = is_ours
         self._finder = finder
         self._folders = folders
         self.wanted: SandboxWanted = wanted
@@ -140,8 +149,21 @@ class Sandbox:
         finally:
             await proxy.close()
             quarantine = _own_folder(roots) / "taken-back"
-            taken += await asyncio.shield(asyncio.to_thread(take_back, roots, before, may_steer, quarantine, known))
+
+            def stays(path: Path) -> bool:
+                return may_steer(path) or self._is_all_ours(path)
+
+            taken += await asyncio.shield(asyncio.to_thread(take_back, roots, before, stays, quarantine, known))
             not_compared += await asyncio.to_thread(not_looked_through, roots, known)
+
+    def _is_all_ours(self, path: Path) -> bool:
+        """A file, or a folder with no others in it."""
+        if path.is_symlink() or not path.is_dir():
+            return self._is_ours(path)
+        below = (Path(folder, name) for folder, folders, files in os.walk(path) for name in (*files, *folders))
+        found = list(islice(below, MOST_OURS + 1))
+        files = [each for each in found if each.is_symlink() or not each.is_dir()]
+        return len(found) <= MOST_OURS and bool(files) and all(map(self._is_ours, files))
 
     @asynccontextmanager
     async def prepare_reading(self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]) -> AsyncGenerator[Prepared]:
