@@ -21,7 +21,6 @@ import type { ActiveSession } from "./session/activeSession";
 import { setAskFor } from "./session/approvalPrompts";
 import type { ProposedEdits } from "./session/proposedEdits";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
-import { chooseOther, goOnWithOther } from "./session/others";
 import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { newSessionInWorktree, showWorktree } from "./session/worktrees";
 import { labelText } from "./visible";
@@ -183,6 +182,29 @@ function filesMeant(clicked: unknown, chosen: unknown, verb: "pin" | "exclude"):
     throw new Error(verb === "pin" ? t("Only files of this workspace can be pinned") : t("Only files of this workspace can be excluded"));
   }
   return names;
+}
+
+/** Lets the user choose a file that holds a session of another program, wherever it lies, and shows it. */
+async function chooseOther(chat: ChatView): Promise<void> {
+  const chosen = await vscode.window.showOpenDialog({
+    title: t("A session of another program"),
+    openLabel: t("Show it"),
+    canSelectMany: false,
+  });
+  const file = chosen?.[0];
+  if (file !== undefined) {
+    await chat.show({ kind: "others", file: file.fsPath });
+  }
+}
+
+/** Opens a session of this workspace with all that was said in that one. @throws Error where the server refuses. */
+async function goOnWithOther(session: ActiveSession, chat: ChatView, otherId: unknown): Promise<void> {
+  if (typeof otherId === "string") {
+    await session.goOnWithOther(otherId);
+    await chat.focus();
+  } else {
+    await chat.show({ kind: "others" });
+  }
 }
 
 /** What the demo knows the tour by, in every language. */
