@@ -204,7 +204,7 @@ export interface ProposedText {
 
 /** What a call is asked about. */
 export interface Asked {
-  action: "edit" | "command" | "host" | "outside" | "plan" | "mcp";
+  action: "edit" | "command" | "host" | "outside" | "plan" | "mcp" | "agent";
   parts: AskedPart[];
   /** Where it would happen, by the name of the workspace folder; absolute where it is outside. */
   folder?: Optional<string>;
@@ -981,7 +981,7 @@ export interface McpServer {
 }
 
 /** What a rule is about; one about reading can only refuse. */
-export type RuleAction = "command" | "edit" | "host" | "read" | "mcp";
+export type RuleAction = "command" | "edit" | "host" | "read" | "mcp" | "agent";
 export type RuleScope = "session" | "workspace" | "everywhere";
 export type AskFor = "everything" | "notHarmless" | "outsideSandbox";
 

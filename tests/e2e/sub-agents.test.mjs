@@ -1,10 +1,32 @@
-/** Sub-agents in the panel: their cards while they work, one that is stopped, and the log of one that is done. */
+/** Sub-agents in the panel: their cards while they work, one that is stopped, the log of one that is done, and one that acts. */
 
 import assert from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { itemsOf, openPanel, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, approval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { resizePanel } from "./harness/workbench.mjs";
+import { reloadWindow, resizePanel } from "./harness/workbench.mjs";
+
+const FILE = "tankgauge/tank.py";
+const DEFINITION = "---\nname: fixer\ndescription: Mends things.\ntools: Read, Edit, Bash\n---\nYou mend what you are told to.\n";
+const MEND = { call: "task", input: { title: "Mend the tank", prompt: "Say at the top who mended it", agent: "fixer" } };
+const READ = { call: "read_file", input: { path: FILE } };
+const MENDED = {
+  call: "edit_file",
+  input: {
+    path: FILE,
+    old_text: "from __future__ import annotations",
+    new_text: "# mended by the fixer\nfrom __future__ import annotations",
+  },
+};
+const RUN = { call: "bash", input: { command: "cd tests && python3 make.py > /tmp/made" } };
+
+/** A sub-agent of the project that acts. @param {string} folder @param {string} [more] what else it is told */
+async function defineFixer(folder, more = "") {
+  await mkdir(join(folder, ".claude/agents"), { recursive: true });
+  await writeFile(join(folder, ".claude/agents/fixer.md"), DEFINITION + more);
+}
 
 /** @param {string} title @param {string} prompt */
 const task = (title, prompt) => ({ call: "task", input: { title, prompt } });
@@ -47,6 +69,72 @@ stage("sub-agents", {}, (scenario) => {
       await screenshot("3-log");
       await back.click();
       await expectEventually(async () => (await cards.count()) === 2, "back in its session");
+    },
+  );
+
+  scenario(
+    "one of the project acts: it is allowed once, asks in its parent, and what it changed is undone there",
+    { prepare: (folder) => defineFixer(folder) },
+    async ({ page, api, workspace, settings, screenshot }) => {
+      const before = await readFile(join(workspace, FILE), "utf8");
+      await api.enqueue([{ say: "I have it mended." }, MEND], [READ], [MENDED], { say: "It says so now." }, { say: "It is mended." });
+      const panel = await openPanel(page);
+      await sendPrompt(panel, "Mend it");
+      await approval(panel).getByText("as .claude/agents/fixer.md of this project tells it to").waitFor();
+      await screenshot("1-may-it-act");
+      await answerApproval(panel, /^Always allow/);
+      const asked = approval(panel).filter({ hasText: "The sub-agent fixer asks" });
+      await asked.waitFor();
+      await panel.locator(".tool-diff").getByText("# mended by the fixer").waitFor();
+      assert.equal(await panel.getByRole("button", { name: "Stop the sub-agent fixer" }).count(), 1);
+      await screenshot("2-edit-asked-light");
+      await resizePanel(page, 300);
+      await screenshot("3-edit-asked-narrow");
+      await settings({ "workbench.colorTheme": "Default Dark Modern" });
+      await panel.locator("body.vscode-dark").waitFor();
+      await screenshot("4-edit-asked-narrow-dark");
+      await resizePanel(page, 440);
+      await screenshot("5-edit-asked-dark");
+      await answerApproval(panel, "Allow once");
+      await turnIsOver(panel);
+      assert.match(await readFile(join(workspace, FILE), "utf8"), /# mended by the fixer/);
+      await panel.getByText("Changed 1 file").first().waitFor();
+      await screenshot("6-mended-dark");
+      await panel.locator(".turn-changes").getByRole("button", { name: "Undo" }).click();
+      await expectEventually(async () => (await readFile(join(workspace, FILE), "utf8")) === before, "its change is undone");
+      await settings({});
+      await panel.locator("body.vscode-light").waitFor();
+
+      await api.enqueue([MEND], [RUN], { say: "I may not." }, { say: "Then not." });
+      await sendPrompt(panel, "Make it");
+      await approval(panel).getByText("The sub-agent fixer asks").waitFor(); // the project is not asked about again
+      await approval(panel).getByText("Run this command?").waitFor();
+      await panel.locator(".tool-input").getByText("cd tests && python3 make.py > /tmp/made").waitFor();
+      await screenshot("7-command-asked");
+      await answerApproval(panel, "Refuse");
+      await turnIsOver(panel);
+    },
+  );
+
+  scenario(
+    "in a Chinese editor a sub-agent asks in Chinese",
+    { goesOn: true, alone: true, prepare: (folder) => defineFixer(folder, "Say what you changed.\n") },
+    async ({ page, api, screenshot }) => {
+      await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
+      await reloadWindow(page);
+      const panel = panelOf(page);
+      await panel.locator("html[lang='zh-cn']").waitFor();
+      await promptBox(panel).waitFor();
+      await api.enqueue([MEND], [READ], [MENDED], { say: "不能。" }, { say: "好。" });
+      await sendPrompt(panel, "修好它");
+      await panel.getByText("允许子代理").waitFor();
+      await screenshot("1-may-it-act");
+      await panel.getByRole("button", { name: "允许一次" }).click();
+      await panel.getByText("子代理 fixer 询问").waitFor();
+      await panel.locator(".tool-diff").waitFor();
+      await screenshot("2-edit-asked");
+      await panel.getByRole("button", { name: "拒绝", exact: true }).click();
+      await turnIsOver(panel);
     },
   );
 });

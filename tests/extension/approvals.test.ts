@@ -70,6 +70,31 @@ for (const [what, item, whole] of [
   });
 }
 
+const FIXER = { sessionId: "a1", name: "fixer", used: 10, threshold: 100, cost: null, doing: "Edit a.py" };
+
+test("what a sub-agent is asked about names it, in a notification and in the card", () => {
+  const item = asking("t1", { name: "task", title: "fixer: Mend it", toolKind: "edit", permissionReason: "Edit a.py", agent: FIXER });
+  assert.deepEqual(questionOf(item), { text: "The sub-agent fixer waits for your approval: Edit a.py", whole: false });
+  const { element } = makeItemView(item, recordingActions().actions);
+  assert.equal(element.querySelector(".approval-agent")?.textContent, "The sub-agent fixer asks");
+  assert.equal(element.querySelector<HTMLElement>(".tool-body")?.hidden, false, "the card shows what would be allowed");
+  assert.equal(
+    [...element.querySelectorAll<HTMLElement>(".agent button")].every(({ hidden }) => !hidden),
+    true,
+    "it can be stopped",
+  );
+});
+
+test("whether a sub-agent may act is asked with the way to its definition", () => {
+  const path = ".claude/agents/fixer.md";
+  const { actions, done } = recordingActions();
+  const asked = { action: "agent" as const, parts: [{ text: path, standing: "asked" as const, why: "the project wrote it" }] };
+  const { element } = makeItemView(asking("t1", { name: "task", permissionReason: "Let it act", asked }), actions);
+  assert.equal(element.querySelector(".approval-agent"), null, "the agent itself asks");
+  [...element.querySelectorAll<HTMLElement>("button")].find(({ textContent }) => textContent === `Open ${path}`)?.click();
+  assert.deepEqual(done, [`openFile ${path}`]);
+});
+
 test("while nobody looks at the panel a notification asks each question once", () => {
   const reminders = new Reminders();
   const ids = (waiting: ToolCallItem[], looks: boolean) => reminders.toAsk(waiting, looks).map(({ id }) => id);

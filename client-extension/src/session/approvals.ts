@@ -62,15 +62,24 @@ export interface ApprovalQuestion {
 
 /** Of an edit the panel alone shows the change; it is named here, and can be refused. */
 export function questionOf(item: ToolCallItem): ApprovalQuestion {
-  const { permissionReason, title, toolKind } = item;
+  const { permissionReason, title, toolKind, agent } = item;
   const asked = (permissionReason || title).trim();
   const short = asked.length > SHOWN_WHOLE ? `${asked.slice(0, SHOWN_WHOLE)}…` : asked;
   const why = whyAsked(item);
+  const name = agent?.name;
   const text =
-    why === undefined
-      ? t("Ullage waits for your approval: {short}", { short })
-      : t("Ullage waits for your approval: {short}. It is asked because {why}.", { short, why });
+    name !== undefined
+      ? agentAsks(visibleLine(name), short, why)
+      : why === undefined
+        ? t("Ullage waits for your approval: {short}", { short })
+        : t("Ullage waits for your approval: {short}. It is asked because {why}.", { short, why });
   return { text, whole: short === asked && toolKind !== "edit" };
+}
+
+function agentAsks(name: string, short: string, why: string | undefined): string {
+  return why === undefined
+    ? t("The sub-agent {name} waits for your approval: {short}", { name, short })
+    : t("The sub-agent {name} waits for your approval: {short}. It is asked because {why}.", { name, short, why });
 }
 
 /** What a notification asks for the agent: the question, and its options as buttons where one of them alone can be the whole answer. */

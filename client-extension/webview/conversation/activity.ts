@@ -88,7 +88,7 @@ export class Announcer {
     if (
       item.kind === "toolCall" &&
       item.status === "awaiting_permission" &&
-      !(before?.kind === "toolCall" && before.status === item.status)
+      !(before?.kind === "toolCall" && before.permissionId === item.permissionId)
     ) {
       this.say(this.assertive, `${t("Approval needed: {title}.", { title: item.title })} ${item.permissionReason ?? ""}`);
     } else if (item.kind === "toolCall" && isQuestion(item) && !(before !== undefined && isQuestion(before))) {

@@ -9,6 +9,9 @@ import { element, icon } from "../dom";
 
 export const TASK = "task";
 
+/** Of the call, while its sub-agent works: where that waits for an approval, the card of the call asks. */
+const AT_WORK: ReadonlySet<ToolCallItem["status"]> = new Set(["running", "awaiting_permission"]);
+
 /** Whether the user stopped it: the model is told so in these words. */
 export function isStoppedByUser(output: string): boolean {
   return /^There is no report of the sub-agent “[^”\n]*”: the user stopped it\./.test(output);
@@ -56,6 +59,7 @@ export class AgentView {
   update({ agent, status }: ToolCallItem): void {
     const run = agent ?? undefined;
     this.element.hidden = run === undefined;
+    this.stop.hidden = !AT_WORK.has(status);
     if (run === undefined || run === this.run) {
       return;
     }
@@ -73,7 +77,6 @@ export class AgentView {
     this.doing.hidden = run.doing == null;
     this.doing.textContent = run.doing == null ? "" : visibleLine(run.doing);
     this.doing.title = this.doing.textContent;
-    this.stop.hidden = status !== "running";
     this.stop.setAttribute("aria-label", t("Stop the sub-agent {name}", { name }));
     this.log.setAttribute("aria-label", t("Open log of the sub-agent {name}", { name }));
   }

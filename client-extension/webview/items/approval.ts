@@ -5,7 +5,7 @@ import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
 import { commandOf, PROPOSE_PLAN } from "./toolText";
-import { visibleText } from "../../src/visible";
+import { visibleLine, visibleText } from "../../src/visible";
 import { element, icon, keyHere, setChildren, textButton, withCode } from "../dom";
 import { RuleEditor } from "../permissions/ruleEditor";
 
@@ -108,6 +108,9 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     buttons.splice(1, 0, open);
   }
   row.append(...buttons);
+  if (item.agent != null) {
+    root.append(element("div", { className: "approval-agent" }, icon("robot"), t("The sub-agent {name} asks", { name: item.agent.name })));
+  }
   root.append(element("div", { className: "approval-question" }, ...withCode(questionOf(item))), ...drawAsked(item), editorPlace, row);
   if (refusal !== undefined) {
     root.append(reason);
@@ -128,7 +131,16 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
         title: t("Write a rule that refuses it, and see what else it would refuse"),
         onClick: () => openEditor(refusal),
       });
-    setChildren(links, list, never);
+    const definition = item.asked?.action === "agent" ? item.asked.parts[0]?.text : undefined;
+    const open =
+      definition !== undefined &&
+      textButton({
+        label: t("Open {path}", { path: visibleLine(definition) }),
+        className: "link approval-list",
+        title: t("Read what the project tells this sub-agent"),
+        onClick: () => actions.openFile(definition),
+      });
+    setChildren(links, open, list, never);
     root.append(links);
   }
   return root;

@@ -163,7 +163,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.isDrawn = true;
     this.item = item;
     if (!this.chosen) {
-      const unfolds = UNFOLDED.has(item.status) && item.name !== TASK; // whose line says what it does
+      const says = item.name === TASK && item.status === "running"; // its line says what it does
+      const unfolds = UNFOLDED.has(item.status) && !says;
       this.open = unfolds || (item.status === "completed" && (item.diff != null || item.name === PROPOSE_PLAN));
     }
     if (isNews) {

@@ -224,8 +224,10 @@ export class PermissionsSheet {
   }
 }
 
+const ACTIONS: readonly RuleAction[] = ["command", "edit", "host", "read", "mcp", "agent"];
+
 function newRule({ action, pattern, scope, refuses }: Allowed): NewRule {
-  const known: RuleAction = action === "edit" || action === "host" || action === "read" || action === "mcp" ? action : "command";
+  const known = ACTIONS.find((each) => each === action) ?? "command";
   return { action: known, pattern, scope, ...(refuses === true ? { refuses } : {}) };
 }
 

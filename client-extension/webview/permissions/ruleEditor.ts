@@ -18,6 +18,7 @@ const ACTION_NAMES: Record<RuleAction, string> = {
   host: t("Connections"),
   read: t("Reading of files"),
   mcp: t("Tools of MCP servers"),
+  agent: t("Sub-agents that act"),
 };
 
 /** A rule without the place where it holds, which is one for all that are saved together. */
@@ -160,8 +161,8 @@ class PatternRow {
       ...kinds.map(([value, textContent]) => element("option", { value, textContent, selected: value === rule.action })),
     );
     this.action.addEventListener("change", () => {
-      if (this.action.value === "read") {
-        this.effect.value = "refuse"; // reading is free, so nothing else can be meant
+      if (this.action.value === "read" || this.action.value === "agent") {
+        this.effect.value = "refuse"; // reading is free, and a sub-agent is allowed where it is asked about
         this.nameInput();
       }
       this.check();

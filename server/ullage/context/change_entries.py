@@ -4,8 +4,8 @@ They hold no text: a file at one moment is named by the hash of its bytes, and t
 this is shown to the model.
 
 What a call of a tool changed stands in the entry of its result (`ToolReturned.changed`). An entry of its own (`FilesChanged`) is logged
-where no result can hold it: a call that was cut off, or a change that the user made through Ullage. `files_changed` in `entries.py` gives
-both in the same way.
+where no result can hold it: a call that was cut off, a call of a sub-agent, or a change that the user made through Ullage. `files_changed`
+in `entries.py` gives both in the same way.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class FilesChanged:
 
     files: tuple[ChangedFile, ...]
     tool_use_id: str | None
-    """None where the user did it."""
+    """None where the user did it. Of a call of a sub-agent of this session it begins with the id of that sub-agent and a `/`."""
     uncovered: tuple[Uncovered, ...] = ()
     gone_back_to: str = ""
     """The checkpoint that the user went back to (`changes/checkpoints.py`); empty where they did not."""

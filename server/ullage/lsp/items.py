@@ -141,7 +141,7 @@ class ProposedText:
 class Asked:
     """What a call is asked about, part by part."""
 
-    action: Literal["edit", "command", "host", "outside", "plan", "mcp"]
+    action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent"]
     parts: list[AskedPart]
     folder: str | None = None
     """By the name of the workspace folder; absolute where it is outside."""

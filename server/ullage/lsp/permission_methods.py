@@ -19,9 +19,9 @@ _NOTHING = wire.Nothing()
 
 
 def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
-    """Answers an approval. Raises `SessionError`."""
+    """Answers an approval; of a sub-agent at work also where its log is looked at. Raises `SessionError`."""
     rules = [_rule(rule) for rule in params.rules or ()]
-    session = sessions.get(params.session_id)
+    session = sessions.shown(params.session_id)
     session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id, rules=rules)
     return _NOTHING
 

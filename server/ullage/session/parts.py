@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -19,7 +18,7 @@ from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import SessionShelf
 from ullage.session.changes.going_back import GoingBack
-from ullage.session.changes.recording import Recording
+from ullage.session.changes.recording import AgentsRecording, Recording
 from ullage.session.changes.reviewing import Reviewing
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, Cooling, WhileEditing
@@ -39,7 +38,7 @@ from ullage.session.permissions.permits import SessionPermits
 from ullage.session.permissions.proposed_edit import ProposedEdits
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import PreludeInUse
-from ullage.session.role import Role
+from ullage.session.role import Role, Together
 from ullage.session.servers_told import ServersTold
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
@@ -91,7 +90,9 @@ class Parts:
         """How often the user stopped something."""
         self._reads = FileReads()
         self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
-        self.permits = SessionPermits(surroundings, SessionRules(record.id, surroundings.store))
+        together = None if role is None else role.together
+        rules = SessionRules(record.id, surroundings.store) if together is None else together.rules
+        self.permits = SessionPermits(surroundings, rules)
         self.running = RunningCommands(surroundings.clock, last=last_number(entries))
         renewed = partial(
             make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading, self.running
@@ -143,12 +144,13 @@ class Parts:
         self.past_calls = PastCalls(surroundings.store, lambda: self._tools, self.permits, surroundings.clock)
         proposals = ProposedEdits(ProposalFiles(surroundings.store_folder, record.id), surroundings.editor)
         home = (surroundings.home or surroundings).folders
-        self._approvals = Approvals(timeline, self.permits, proposals, home, self._mode.refusal, attended=role is None)
+        self._approvals = Approvals(timeline, self.permits, proposals, home, self._mode.refusal, attended=role is None or role.acts)
         shows_questions = lambda: role is None and surroundings.settings.shows_questions  # noqa: E731
         self._questions = Questions(timeline, shows_questions, lambda: self._queue.has_steering)
         self._recording = Recording(self._conversation, surroundings)
+        recording = self._recording if together is None else together.recording
         calls = Calls(
-            *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, self._recording),
+            *(self._conversation, self._tools, self._approvals, self._questions, surroundings, self._policy, recording),
             *(self._at_events, self.running, self._plan_accepted),
         )
         self._turns = Turns(
@@ -182,11 +184,18 @@ class Parts:
             self._mode.choose(mode)
             self._display.tell(ModeChanged(mode))
 
-    def show_agent(self, call_id: str, run: AgentRun, doing: str) -> None:
-        """A sub-agent is at work for that call, and does this now."""
-        item = self._conversation.timeline.get(call_id)
-        if isinstance(item, ToolCallItem) and item.status == "running":
-            self._conversation.timeline.put(replace(item, agent=run, doing=visible_line(doing)))
+    @property
+    def mode(self) -> ModeId:
+        """What the agent may do now."""
+        return self._mode.id
+
+    def together(self, agent_id: str, told: Callable[[Iterable[str]], None]) -> Together:
+        """What a sub-agent of it shares; `told` gets the paths of files that one changed."""
+        return Together(self.permits.own, AgentsRecording(self._recording, self._conversation, agent_id, told))
+
+    def show_agent(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agent: Parts) -> None:
+        """A sub-agent is at work for that call, and does this now. What it is `asked` about is asked, and answered, in the call's card."""
+        self._approvals.stand_in(call_id, run, visible_line(doing), asked, agent._approvals)
 
     def agent_ended_early(self, call_id: str, run: AgentRun, told: str) -> None:
         """A sub-agent was ended before it was done: the result of its call says so, once the turn is closed."""

@@ -124,9 +124,9 @@ class Session(Parts):
         """The commands and skills of the project, as they are now."""
         return await asyncio.to_thread(prompt_files, self._surroundings.folders, self.permits.reading())
 
-    async def agent_files(self) -> Sequence[AgentFile]:
-        """The sub-agents that the project defines, as they are now."""
-        return await asyncio.to_thread(agent_files, self._surroundings.folders, self.permits.reading())
+    def agent_files(self) -> Sequence[AgentFile]:
+        """The sub-agents that the project defines, as they are now. For another thread."""
+        return agent_files(self._surroundings.folders, self.permits.reading())
 
     def server_prompts(self) -> Sequence[tuple[str, str, str, str]]:
         """The prompts of MCP servers: name, description, what can follow it, and the server."""

@@ -65,6 +65,8 @@ def shown_rule(action: str, pattern: str, files: str = "") -> str:
         return f"reading of `{pattern}`"
     if action == "mcp":
         return f"calls of `{pattern}`"
+    if action == "agent":
+        return f"the sub-agent of `{pattern}`, while that file stays the same"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
 
 

@@ -32,10 +32,16 @@ class Task:
     """Which one, by its name."""
     title: str
     prompt: str
+    allowed: PermissionNeed | None = None
+    """What was allowed for the call: that the sub-agent acts. None where it only reads."""
 
 
 class Agents(Protocol):
     """The sub-agents that one session can call."""
+
+    def need(self, agent: str) -> PermissionNeed | None:
+        """What has to be allowed before that one begins; None where it only reads. For another thread."""
+        ...
 
     async def run(self, task: Task) -> ToolOutcome:
         """Runs one to its end. Cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
@@ -69,8 +75,9 @@ class TaskTool:
         return f"{text(input, 'agent', EXPLORE)}: {text(input, 'title')}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """What a sub-agent does is allowed or not call by call."""
-        return None
+        """That one acts as the project tells it to is asked about; what it then does is allowed or not call by call."""
+        check_input(self.spec.input_schema, input)
+        return None if self._agents is None else self._agents.need(text(input, "agent", EXPLORE))
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """The report, or why there is none."""
@@ -78,4 +85,4 @@ class TaskTool:
         if self._agents is None:
             return ToolOutcome(NO_DEEPER, is_error=True)
         agent = text(call.input, "agent", EXPLORE).strip()
-        return await self._agents.run(Task(call.id, agent, text(call.input, "title").strip(), text(call.input, "prompt")))
+        return await self._agents.run(Task(call.id, agent, text(call.input, "title").strip(), text(call.input, "prompt"), call.allowed))

@@ -24,7 +24,7 @@ from ullage.tools.command_lines.judge import Part
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
-AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp"]
+AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp", "agent"]
 """What kind of thing has to be allowed."""
 
 NeedAction: TypeAlias = AskedAction | Literal["read"]
@@ -65,11 +65,12 @@ class PermissionNeed:
     diff: FileDiff | None = None
     """What would be changed in it, as the user is shown it."""
     files: str = ""
-    """A digest of the files that a command names: it is allowed with them as they are."""
+    """A digest of the files that a command names, or of that which defines a sub-agent: it is allowed with them as they are."""
     hosts: tuple[str, ...] = ()
     """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
     subject: str = ""
-    """What it is about, as rules are compared with it: the path of an edit, as it is shown; of a tool of a server, both names."""
+    """What it is about, as rules are compared with it: the path of an edit, or of the file that defines a sub-agent, as it is shown; of a
+    tool of a server, both names."""
     line: str = ""
     """The line of a command; of a tool of a server, its arguments as JSON."""
     names: tuple[str, ...] = field(default=(), compare=False)

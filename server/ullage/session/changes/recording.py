@@ -13,7 +13,7 @@ Nothing of this stops a call: what cannot be recorded is named in the entry, wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,6 +112,10 @@ class Recording:
             files = tuple(replace(each, shared=True) for each in changes.files)
             self._conversation.append_or_owe(FilesChanged(files, changes.tool_use_id, changes.uncovered))
         self.logged(changes.tool_use_id)
+
+    def for_result(self, changes: CallChanges) -> CallChanges:
+        """What of them goes into the entry of the call's result: all."""
+        return changes
 
     def ahead(self, kind: ToolKind) -> None:
         """A call is about to be asked for. The first scan takes seconds in a large workspace, and begins here."""
@@ -304,6 +308,60 @@ class Recording:
             return
         self._surroundings.versions.name(_versions_in(found.files))
         changes.files, changes.uncovered = found.files, found.uncovered
+
+
+class AgentsRecording:
+    """The same for a sub-agent. What its calls change is told in the log of its parent, under ids that no call of that log has: there the
+    user reviews it, goes back over it and takes it back. Its own log does not tell it a second time."""
+
+    def __init__(self, parents: Recording, parent: Conversation, agent_id: str, told: Callable[[Iterable[str]], None]) -> None:
+        """`told` gets the paths of files that were changed."""
+        self._parents = parents
+        self._parent = parent
+        self._agent_id = agent_id
+        self._told = told
+
+    def _as_parents(self, changes: CallChanges) -> CallChanges:
+        return replace(changes, tool_use_id=f"{self._agent_id}{_OF_AGENT}{changes.tool_use_id}")
+
+    @asynccontextmanager
+    async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
+        """Stands around the run of one call. Of one that is stopped the parent's log tells at once."""
+        parents = self._as_parents(changes)
+        try:
+            async with self._parents.around(parents, kind, allowed):
+                yield
+        finally:
+            changes.files, changes.uncovered = parents.files, parents.uncovered
+            self._told(each.path for each in changes.files)
+
+    def for_result(self, changes: CallChanges) -> CallChanges:
+        """What of them goes into the entry of the call's result: nothing. The parent's log has it then."""
+        if changes.files or changes.uncovered:
+            parents = self._as_parents(changes)
+            self._parent.append_or_owe(FilesChanged(changes.files, parents.tool_use_id, changes.uncovered))
+        return CallChanges(changes.tool_use_id)
+
+    def ended_later(self, changes: CallChanges) -> None:
+        """A command has ended that went on after its call."""
+        self._parents.ended_later(self._as_parents(changes))
+
+    def ahead(self, kind: ToolKind) -> None:
+        """A call is about to be asked for."""
+        self._parents.ahead(kind)
+
+    def logged(self, tool_use_id: str) -> None:
+        """What that call changed is in the parent's log."""
+        self._parents.logged(self._as_parents(CallChanges(tool_use_id)).tool_use_id)
+
+
+_OF_AGENT = "/"
+"""Between the id of a sub-agent and that of its call. No model can give a call such an id (`valid_id`)."""
+
+
+def is_of_agent(tool_use_id: str, agent_id: str) -> bool:
+    """Whether a change that the log of a session tells of was made by that sub-agent of it."""
+    return tool_use_id.startswith(f"{agent_id}{_OF_AGENT}")
 
 
 def _is_by_user(begun: Begun) -> bool:

@@ -1,11 +1,13 @@
 """Sub-agents that a project defines in files: a head with name, description, tools and model, and below it what they are told.
 
-The format is the one of Claude Code (`.claude/agents/NAME.md`). Whatever a definition says, its sub-agent reads and changes nothing: the
-tools that it names can only be fewer than those. Nothing in it allows anything.
+The format is the one of Claude Code (`.claude/agents/NAME.md`). A sub-agent whose definition names no tool that acts reads and changes
+nothing. One that does is the project's word and not the user's: they are asked before it acts (`acting_need`), and what it then does is
+asked about call by call, as ever. Nothing in a definition allows anything.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from ullage.session.instructions.prompt_files import plain, text_of
 from ullage.session.instructions.rules_files import files_below
 from ullage.tools.rules.reading import ReadRules
 from ullage.tools.task import EXPLORE, FORK
+from ullage.tools.tool import PermissionNeed
 from ullage.workspace.folders import OWN_FOLDER, Folders
 
 AGENT_FOLDERS = (f"{OWN_FOLDER}/agents", ".claude/agents")
@@ -32,18 +35,27 @@ SYSTEM_CHARACTERS = 30_000
 """Of what a sub-agent is told; the rest is left out."""
 
 READING_TOOLS = ("read_file", "list_files", "search", "diagnostics", "todo", "recall", "bash")
-"""What a sub-agent has that begins small. Of commands it runs those that only read."""
+"""What a sub-agent has that begins small. Of commands it runs those that only read, unless it acts."""
+
+ACTING_TOOLS = ("write_file", "edit_file", "bash")
+"""By naming one of these a definition says that its sub-agent acts."""
 
 _NAMED: dict[str, tuple[str, ...]] = {
+    "edit": ("edit_file",),
+    "multiedit": ("edit_file",),
+    "write": ("write_file",),
     "read": ("read_file",),
     "glob": ("list_files", "search"),
     "ls": ("list_files",),
     "grep": ("search",),
     "bash": ("bash",),
     "todowrite": ("todo",),
-    **{name: (name,) for name in READING_TOOLS},
+    **{name: (name,) for name in (*READING_TOOLS, *ACTING_TOOLS)},
 }
 """Our tools by the names that other programs have for them."""
+
+_BESIDE = {"bash": "running_command"}
+"""What a tool needs beside it where it acts."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -65,6 +77,10 @@ class AgentFile:
     """Empty: that of its parent."""
     trouble: str = ""
     """Why it does not count, in words for the user; empty where it does."""
+    acts: bool = False
+    """Whether it names tools that change something."""
+    digest: str = ""
+    """Of the whole file: the user lets it act as it was when they were asked."""
 
 
 def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]:
@@ -83,7 +99,7 @@ def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]
 def agents_for_the_model(folders: Folders, may_not_be_read: ReadRules) -> str:
     """What the model is told of them before any message; empty where there are none."""
     usable = [each for each in agent_files(folders, may_not_be_read) if not each.trouble][:MOST_AGENTS]
-    lines = [f"- {each.name} (`{in_a_line(each.shown)}`): {each.description}" for each in usable]
+    lines = [f"- {each.name} (`{in_a_line(each.shown)}`{', acts' * each.acts}): {each.description}" for each in usable]
     return "\n".join((_LISTED, *lines)) if lines else ""
 
 
@@ -93,15 +109,18 @@ def _agents(root: Path, folders: Folders, may_not_be_read: ReadRules) -> Iterato
             name, shown = file.stem.lower(), folders.show(file)
             text = text_of(file, folders, may_not_be_read)
             if isinstance(text, str):
-                yield _agent(name, shown, read_head(text))
+                yield _agent(name, shown, read_head(text), hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
             elif text.trouble:
                 yield AgentFile(name, "", shown, "", trouble=text.trouble)
 
 
-def _agent(stem: str, shown: str, head: Head) -> AgentFile:
+def _agent(stem: str, shown: str, head: Head, digest: str) -> AgentFile:
     name = (head.text("name").strip() or stem).lower()
     description = plain(head.text("description"))[:DESCRIPTION_CHARACTERS]
-    tools = tools_named(head.items("tools")) if head.text("tools").strip() else frozenset(READING_TOOLS)
+    named = head.items("tools") if head.text("tools").strip() else None
+    tools, acts = (frozenset(READING_TOOLS), False) if named is None else (tools_named(named), any(map(_acts, named)))
+    if acts:
+        tools = frozenset({*tools, *(_BESIDE[tool] for tool in tools if tool in _BESIDE)})
     model = head.text("model").strip()
     trouble = head.trouble
     if not trouble and not description:
@@ -115,10 +134,23 @@ def _agent(stem: str, shown: str, head: Head) -> AgentFile:
     if not trouble and not tools:
         trouble = "it names no tool that a sub-agent has here"
     inherits = model.casefold() in ("", "inherit", "sonnet", "opus", "haiku")  # the last three are names of one program's own
-    return AgentFile(name, description, shown, head.body.strip()[:SYSTEM_CHARACTERS], tools, "" if inherits else model, trouble)
+    told = head.body.strip()[:SYSTEM_CHARACTERS]
+    return AgentFile(name, description, shown, told, tools, "" if inherits else model, trouble, acts, digest)
 
 
 def tools_named(names: tuple[str, ...]) -> frozenset[str]:
     """Of the tools that a sub-agent can have, those that are named, by our names or those of others. `recall` is always there."""
     found = {tool for name in names for tool in _NAMED.get(name.partition("(")[0].strip().casefold(), ())}
     return frozenset({*found, "recall"}) if found else frozenset()
+
+
+def _acts(name: str) -> bool:
+    """Whether the tool of that name changes something. Of one that is narrowed, as `Bash(git diff *)`, only what reads is taken."""
+    return any(tool in ACTING_TOOLS for tool in _NAMED.get(name.strip().casefold(), ()))
+
+
+def acting_need(file: AgentFile) -> PermissionNeed:
+    """What has to be allowed before that sub-agent acts: once for the call, or for good while its file stays as it is."""
+    shown, tools = file.shown, ", ".join(f"`{tool}`" for tool in ACTING_TOOLS if tool in file.tools)
+    asked = f"Let the sub-agent `{file.name}` use {tools}, as `{shown}` of this project tells it to. Its calls are asked about as ever"
+    return PermissionNeed("agent", f"`{shown}` as it is now", asked, (file.shown,), files=file.digest, subject=file.shown)

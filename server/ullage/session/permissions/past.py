@@ -162,6 +162,8 @@ def is_about(rule: Rule, need: PermissionNeed) -> bool:
             return any(host_matches(rule.pattern, host) for host in _hosts(need))
         case "mcp":
             return mcp_pattern(rule.pattern).fullmatch(need.subject) is not None
+        case "agent":
+            return need.action == "agent" and rule.pattern == need.subject
         case "read":
             return False
 

@@ -13,6 +13,8 @@ from ullage.tools.rules.covering import AskFor, Decision, Judging, Rule, RuleSco
 from ullage.tools.rules.reading import ReadRules
 from ullage.tools.tool import PermissionNeed
 
+BY_ANSWER_ONLY = "A sub-agent is allowed where it is asked about, with its file as it is then. A rule that you write can only refuse it"
+
 
 @dataclass(frozen=True, slots=True)
 class WayOfAsking:
@@ -65,6 +67,8 @@ class SessionPermits:
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
             if need.action in ("command", "edit", "host", "mcp"):
                 self.add(Rule(need.action, pattern, "workspace"))
+            elif need.action == "agent":
+                self.add(Rule(need.action, pattern, "workspace", files=need.files))
 
     def add(self, rule: Rule) -> None:
         """A rule as the user wrote it; since when it holds, and with which files, is found here. One of the same pattern is replaced.
@@ -72,8 +76,11 @@ class SessionPermits:
         wrong = check_rule(rule)
         if wrong:
             raise SessionError("invalid", wrong)
-        files = self.digest(rule.pattern) if rule.action == "command" and not rule.refuses else ""
-        rule = replace(rule, since=self._around.clock(), files=files)
+        if rule.action == "agent" and not rule.refuses and not rule.files:
+            raise SessionError("invalid", BY_ANSWER_ONLY)
+        if rule.action != "agent":
+            rule = replace(rule, files=self.digest(rule.pattern) if rule.action == "command" and not rule.refuses else "")
+        rule = replace(rule, since=self._around.clock())
         if rule.scope == "session":
             self.own.add(rule)
         else:

@@ -275,12 +275,13 @@ class OpenSessions:
         if self._around.settings is not settings:  # they were changed meanwhile
             self.choose_model(session)
             session.settings_changed()
-        await session.record_cut_off()
+        if role is None:
+            await session.record_cut_off()  # what its sub-agents changed is told there, too
         begins_as = self.agents.begins_as(session_id)
         if begins_as:
             session.begin_as_fork(begins_as)
         elif session.pending_calls:
-            left = await asyncio.to_thread(self.agents.left_by, session_id, session.pending_calls)
+            left = await asyncio.to_thread(self.agents.left_by, session)
             for call_id, (run, told) in left.items():
                 session.agent_ended_early(call_id, run, told)
         session.mend()

@@ -29,7 +29,7 @@ from ullage.context.view.taken_out import (
     without_texts,
 )
 from ullage.session.history.places import items_of_entry
-from ullage.session.sessions.sub_agents import last_words
+from ullage.session.sessions.agent_reports import last_words
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.store.search import SearchHit, SearchIndex

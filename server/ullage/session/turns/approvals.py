@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ullage.context.blocks import ToolUse
+from ullage.context.entries import AgentRun
 from ullage.context.quoting import visible_line
 from ullage.session.errors import SessionError
 from ullage.session.permissions.proposed_edit import ProposedEdits
@@ -93,6 +94,17 @@ class Question:
     answer: asyncio.Future[Refused | Accepted]
 
 
+@dataclass(frozen=True, slots=True)
+class _StoodIn:
+    """A question about a call of a sub-agent, asked in the card of the call that began it. `own` is that card without it."""
+
+    own: ToolCallItem
+    approvals: Approvals
+    """Those of the sub-agent."""
+    call_id: str
+    question_id: str
+
+
 class Approvals:
     """The open questions of one session, by tool call id. A call has one at most."""
 
@@ -115,6 +127,8 @@ class Approvals:
         self._workspace = workspace
         self.refusal = refusal
         self._waiting: dict[str, Question] = {}
+        self._stood_in: dict[str, _StoodIn] = {}
+        """Calls whose cards ask what their sub-agents are asked."""
 
     async def ask(
         self, call_id: str, need: PermissionNeed, decision: Decision, *, again: str = "", document: Path | None = None
@@ -164,6 +178,20 @@ class Approvals:
         action: AskedAction = "outside" if need.action == "read" else need.action  # nobody is asked about reading
         return Asked(action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
 
+    def stand_in(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agents: Approvals) -> None:
+        """Shows the sub-agent of that call in its card, and what a call of that one is `asked` about; then the answer goes to `agents`.
+        Meanwhile the card shows that call in place of its own input: all that is allowed can be read there."""
+        item, before = self._timeline.get(call_id), self._stood_in.pop(call_id, None)
+        if not isinstance(item, ToolCallItem) or item.status not in ("running", "awaiting_permission"):
+            return
+        own = item if before is None else before.own
+        own = replace(own, agent=run, doing=doing)
+        if asked is None:
+            self._timeline.put(own)
+            return
+        self._stood_in[call_id] = _StoodIn(own, agents, asked.id, asked.permission_id)
+        self._timeline.put(replace(asked, id=own.id, at=own.at, name=own.name, title=own.title, agent=run, doing=doing))
+
     def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[Rule] = ()) -> None:
         """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
         for all with it, in place of what was offered.
@@ -171,6 +199,10 @@ class Approvals:
         Raises `SessionError` where it is not asked, no longer or answered already, where the option is none of those offered, or a rule
         cannot be one.
         """
+        stood_in = self._stood_in.get(call_id)
+        if stood_in is not None:
+            stood_in.approvals.answer(stood_in.call_id, question_id or stood_in.question_id, option_id, reason, rules)
+            return
         question = self._waiting.get(call_id)
         if question is None or question_id not in (None, question.id) or question.answer.done():
             raise SessionError("no_such_permission", "This approval is no longer needed")

@@ -20,7 +20,7 @@ from ullage.context.moves.repeats import InView
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.changes.recording import CallChanges, Recording
+from ullage.session.changes.recording import AgentsRecording, CallChanges, Recording
 from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.hooks.at_events import HooksAtEvents
@@ -66,7 +66,7 @@ class Calls:
         questions: Questions,
         surroundings: Surroundings,
         policy: PolicyInUse,
-        recording: Recording,
+        recording: Recording | AgentsRecording,
         hooks: HooksAtEvents,
         running: RunningCommands,
         plan_accepted: Callable[[int], None],
@@ -123,6 +123,7 @@ class Calls:
                 return NOT_KEPT.format(error=error)
             return where[-1]
 
+        told = self._recording.for_result(changes)
         earlier = () if outcome.is_error else self._in_view.earlier(self._conversation.projection, call.id, outcome.touched)
         clipped = self._arrive([Arrival(call.id, outcome.content, outcome.complete, earlier)], keep)[0]
         entry = ToolReturned(
@@ -139,8 +140,8 @@ class Calls:
             media=() if outcome.is_error else outcome.media,
             began=self._began(call.id),
             line=outcome.line,
-            changed=changes.files,
-            uncovered=changes.uncovered,
+            changed=told.files,
+            uncovered=told.uncovered,
             answers=outcome.answers,
             agent=outcome.agent,
             goes_on=outcome.goes_on,

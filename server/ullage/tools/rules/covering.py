@@ -128,6 +128,8 @@ class Judging:
                 return self._hosts(need)
             case "mcp":
                 return self._mcp(need)
+            case "agent":
+                return self._agent(need)
             case "read":
                 return Decision(True, (AskedPart(need.subject, "harmless", "it only reads"),))
             case _:
@@ -185,6 +187,8 @@ class Judging:
 
     def had_other_files(self, need: PermissionNeed) -> bool:
         """Whether a rule would cover it, but for files that have changed since the rule was made."""
+        if need.action == "agent":
+            return any(rule.pattern == need.subject for rule in self._of("agent")) and not self.decide(need).free
         as_then = replace(self, digest={rule.pattern: rule.files for rule in self.rules}.__getitem__)
         return need.action == "command" and not need.steers and not self.decide(need).free and as_then.decide(need).free
 
@@ -216,6 +220,13 @@ class Judging:
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
         return Decision(False, (AskedPart(need.subject, "asked", "what a server does is not seen"),), (Proposal("mcp", need.subject),))
+
+    def _agent(self, need: PermissionNeed) -> Decision:
+        """A file of the project says what the sub-agent is told: it is allowed as that file is, and asked about anew once it is another."""
+        rule = next((rule for rule in self._of("agent") if rule.pattern == need.subject and rule.files == need.files), None)
+        if rule is not None:
+            return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
+        return Decision(False, (AskedPart(need.subject, "asked", "the project wrote what this sub-agent is told"),))
 
     def _of(self, action: RuleAction) -> Sequence[Rule]:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]

@@ -23,7 +23,7 @@ from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
 from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
-RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp"]
+RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent"]
 """What a rule is about. Reading is free, so a rule for it can only refuse."""
 
 EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
@@ -268,6 +268,10 @@ def check_pattern(action: RuleAction, text: str) -> None:
             host_pattern(text)
         case "mcp":
             mcp_pattern(text)
+        case "agent":
+            path_pattern(text)
+            if "*" in text or "?" in text:
+                raise BadPattern("Write the path of the one file that defines the sub-agent, such as `.ullage/agents/fixer.md`")
         case "read":
             raise BadPattern("Files of the workspace are read without a question. A rule for reading can only refuse")
 
@@ -283,6 +287,8 @@ def explained(action: RuleAction, text: str) -> str:
         return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
     if action == "mcp":
         return f"Lets the agent call {tools_in_words(text)}, with any arguments."
+    if action == "agent":
+        return f"Lets the sub-agent that `{text}` defines act while that file stays as it is. Its calls are asked about as ever."
     read = command_pattern(text)
     if read.exact is not None:
         return "Runs just this line, as it stands."

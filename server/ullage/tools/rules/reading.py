@@ -30,6 +30,7 @@ _ACTIONS: Mapping[RuleAction, str] = {
     "host": "connections",
     "read": "reading of files",
     "mcp": "tools of MCP servers",
+    "agent": "sub-agents that act",
 }
 
 

@@ -9,12 +9,12 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import calls, stage
 from ullage.context.entries import ToolReturned
-from ullage.session.instructions.agent_files import READING_TOOLS, AgentFile, agent_files, agents_for_the_model, tools_named
+from ullage.session.instructions.agent_files import ACTING_TOOLS, READING_TOOLS, AgentFile, agent_files, agents_for_the_model, tools_named
 from ullage.session.prelude import make_prelude
 from ullage.tools.rules.reading import none_refused
 from ullage.workspace.folders import Folders
 
-GOOD = "---\nname: reviewer\ndescription: Reads changes.\ntools: Read, Grep, Edit, Bash(git diff:*)\nmodel: opus\n---\nYou review.\n"
+GOOD = "---\nname: reviewer\ndescription: Reads changes.\ntools: Read, Grep, Task, Bash(git diff:*)\nmodel: opus\n---\nYou review.\n"
 
 
 def defined(folder: Path, text: str, name: str = "reviewer", place: str = ".claude/agents") -> None:
@@ -31,7 +31,12 @@ def test_a_definition_in_the_format_of_others_is_read(tmp_path: Path) -> None:
     defined(tmp_path, GOOD)
     [agent] = found(tmp_path)
     assert (agent.name, agent.description, agent.text, agent.model, agent.trouble) == ("reviewer", "Reads changes.", "You review.", "", "")
-    assert agent.tools == {"read_file", "search", "bash", "recall"}  # what writes is left out
+    assert agent.tools == {"read_file", "search", "bash", "recall"}
+    assert not agent.acts  # a command that is narrowed is taken for the part of it that reads
+    defined(tmp_path, GOOD.replace("Grep", "Edit"))
+    [agent] = found(tmp_path)
+    assert agent.tools == {"read_file", "edit_file", "bash", "running_command", "recall"}
+    assert agent.acts
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def test_a_definition_in_the_format_of_others_is_read(tmp_path: Path) -> None:
         ("---\ndescription: x\n---\n", "it is empty"),
         ("---\nname: ../../etc\ndescription: x\n---\nYou review.", "its name has other characters than letters, digits and hyphens"),
         ("---\nname: fork\ndescription: x\n---\nYou review.", "Ullage has a sub-agent of this name"),
-        ("---\ndescription: x\ntools: Write, Edit\n---\nYou review.", "it names no tool that a sub-agent has here"),
+        ("---\ndescription: x\ntools: Task, WebFetch\n---\nYou review.", "it names no tool that a sub-agent has here"),
     ],
 )
 def test_what_does_not_count_says_why(tmp_path: Path, text: str, why: str) -> None:
@@ -64,7 +69,7 @@ def test_of_two_of_one_name_the_first_counts(tmp_path: Path) -> None:
 
 def test_no_definition_widens_what_a_sub_agent_can_do() -> None:
     every = ("Read", "Write", "Edit", "Bash", "Task", "task", "write_file", "edit_file", "ask_user", "propose_plan", "*", "mcp__x__y")
-    assert tools_named(every) <= frozenset(READING_TOOLS)
+    assert tools_named(every) <= frozenset((*READING_TOOLS, *ACTING_TOOLS))
 
 
 def test_a_link_out_of_the_workspace_is_passed_over(tmp_path: Path) -> None:
@@ -83,6 +88,8 @@ def test_the_prelude_lists_them_where_there_are_any(tmp_path: Path) -> None:
     assert agents_for_the_model(folders, none_refused(folders)()).splitlines()[1:] == [
         "- reviewer (`.claude/agents/reviewer.md`): Reads changes."
     ]
+    defined(tmp_path, GOOD.replace("Grep", "Write"))
+    assert "(`.claude/agents/reviewer.md`, acts): " in agents_for_the_model(folders, none_refused(folders)())
 
 
 async def test_one_of_the_project_is_told_what_its_file_says_and_has_fewer_tools(tmp_path: Path) -> None:
