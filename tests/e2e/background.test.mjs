@@ -5,7 +5,7 @@ import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { gaugeReaches } from "./harness/gauge.mjs";
 import { messagesOf, repliesAsked } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
-import { readings } from "./harness/readings.mjs";
+import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, revertFile, typeAtLine } from "./harness/workbench.mjs";
 
@@ -17,7 +17,7 @@ const RECORD = [
   "=== END OF RECORD ===",
 ].join("\n");
 
-stage("in the background", { window: 62_000 }, (scenario) => {
+stage("in the background", { window: SMALL_WINDOW }, (scenario) => {
   scenario(
     "a compaction takes its place while the user types, nothing typed is lost, and the next prompt does not wait",
     { goesOn: true },

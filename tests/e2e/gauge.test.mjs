@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { clickGauge, gauge, gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
-import { readings } from "./harness/readings.mjs";
+import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { summaries } from "./harness/fake-api.mjs";
 import { notification } from "./harness/workbench.mjs";
 
-stage("the gauge", { window: 60_000 }, (scenario) => {
+stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
   scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", {}, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     const [first, second, third] = await readings(workspace, 3);
@@ -37,8 +37,8 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await screenshot("3-tooltip");
     for (const part of [/system prompt/, /tool definitions/, /your messages/, /read_file/, /in all/]) assert.match(tooltip, part);
     const [, sum = ""] = /in all\s+([\d,]+)/.exec(tooltip) ?? [];
-    const above = (/^[^|\t]*30,000[^|\t]*$/m.exec(tooltip)?.[0] ?? "").match(/\d+,\d{3}/g);
-    assert.deepEqual(above?.toSorted(), [sum, "30,000", "60,000"].toSorted());
+    const above = (/^[^|\t]*31,500[^|\t]*$/m.exec(tooltip)?.[0] ?? "").match(/\d+,\d{3}/g);
+    assert.deepEqual(above?.toSorted(), [sum, "31,500", "63,000"].toSorted());
 
     await clickGauge(page);
     const card = itemsOf(panel, "compaction");
@@ -72,14 +72,16 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     const view = panel.locator(".context-view");
     await view.locator(".part-row").first().waitFor();
     const sum = await view.locator(".context-words p").first().textContent();
-    assert.match(sum ?? "", /^[\d,]+ of 30,000 tokens\. The model's window is 60,000\.$/);
+    assert.match(sum ?? "", /^[\d,]+ of 31,500 tokens\. The model's window is 63,000\.$/);
     await view.getByText(/Warm for \d:\d\d: the next prompt costs about \$/).waitFor();
     await view.locator(".tile").first().waitFor();
     await screenshot("6-context");
 
     await view.locator('[data-kind="tool"]').click();
+    await view.locator('[data-kind="tool"][aria-pressed="true"]').waitFor();
     await view.locator(".part-row").filter({ hasText: "read_file" }).waitFor();
     await view.locator('[data-kind="tool"]').click();
+    await view.locator('[data-kind="tool"][aria-pressed="false"]').waitFor();
     await view.getByLabel("Filter parts").fill("readings");
     const row = view.locator(".part-row").first();
     await row.filter({ hasText: "readings" }).waitFor();

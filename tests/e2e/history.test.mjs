@@ -6,15 +6,12 @@ import { summaries } from "./harness/fake-api.mjs";
 import { gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, openTimeline, previewOf, repliesAsked, revealed, searchFor, timelineOf } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
-import { readings } from "./harness/readings.mjs";
+import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const SUMMARY = "The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does.";
 const NOT_BY_ITSELF = { "ullage.compaction.auto": false, "workbench.colorTheme": "Default Dark Modern" };
-
-/** Tokens: two turns fill much of it, and no draft is begun after them. */
-const WINDOW = 63_000;
 
 /** @param {string} path @param {number} [limit] */
 const read = (path, limit) => ({ call: "read_file", input: { path, ...(limit === undefined ? {} : { limit }) } });
@@ -39,7 +36,7 @@ async function compacted(panel) {
   await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
 }
 
-stage("history", { window: WINDOW }, (scenario) => {
+stage("history", { window: SMALL_WINDOW }, (scenario) => {
   scenario("a compaction is seen before it is made, then made, undone and redone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
@@ -279,7 +276,7 @@ stage("history", { window: WINDOW }, (scenario) => {
       const offer = panel.getByRole("button", { name: "Undo, and clear old results" });
       await panel
         .getByRole("alert")
-        .getByText(`more than the model's ${WINDOW.toLocaleString("en")}`)
+        .getByText(`more than the model's ${SMALL_WINDOW.toLocaleString("en")}`)
         .waitFor();
       await runCommand(page, "Notifications: Clear All Notifications");
       await screenshot("1-does-not-fit");

@@ -7,13 +7,13 @@ import { assertHolds } from "./harness/eventually.mjs";
 import { summaries } from "./harness/fake-api.mjs";
 import { gaugeReaches } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
-import { readings } from "./harness/readings.mjs";
+import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, isUnsaved, openFile, revertFile, typeAtLine } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 
-stage("while editing", { window: 62_000 }, (scenario) => {
+stage("while editing", { window: SMALL_WINDOW }, (scenario) => {
   scenario(
     "near its line the conversation is compacted while the user types, and the unsaved text is sent",
     { goesOn: true },

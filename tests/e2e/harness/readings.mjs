@@ -4,6 +4,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /**
+ * Tokens of the models' window where a scenario fills it: three readings take it near its threshold, and after two turns no draft is begun. One
+ * number for all of them, so that they go on in one window.
+ */
+export const SMALL_WINDOW = 63_000;
+
+/**
  * Calls that read so many long files, which are made in the workspace.
  *
  * @param {string} workspace

@@ -14,8 +14,16 @@ exports.activate = (context) => {
     "otherExtension.answer",
     () => void vscode.window.showInformationMessage("Extensions know."),
   );
-  context.subscriptions.push(symbols, tests, command, answer, registerModels());
+  const again = vscode.commands.registerCommand("otherExtension.startAgain", startAgain);
+  context.subscriptions.push(symbols, tests, command, answer, again, registerModels());
 };
+
+/** What each scenario that goes on in a window begins with, as one command: no editor, a new session, no notification. */
+async function startAgain() {
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+  await vscode.commands.executeCommand("ullage.newSession");
+  await vscode.commands.executeCommand("notifications.clearAll");
+}
 
 /** Every class and function of one file whose name contains the query, from its first line to the line before the next. */
 async function symbolsFor(query) {
