@@ -375,10 +375,13 @@ export type FateGroup = "changed" | "before" | "kept";
 export type EpochFates = Record<FateGroup, number> & { fates: ItemFate[] };
 
 /** Of a part of the context: a tool's definition, a call with its result, what the gauge counts and no part shows (`rest`), and so on. */
-export type ContextPartKind = FixedKind | "summary" | "file" | "prompt" | "reply" | "call" | "image" | "notice" | "rest";
+export type ContextPartKind = FixedKind | "summary" | "file" | "prompt" | "reply" | "call" | "report" | "image" | ToldKind | "rest";
 
 /** Of what precedes the messages, and `rules` that were met on the way. */
-type FixedKind = "system" | "rules" | "tool";
+type FixedKind = "system" | "server" | "rules" | "tool";
+
+/** Of what the program tells the model: of commands that go on, what hooks say, and all else. */
+type ToldKind = "command" | "hook" | "notice";
 
 export interface ContextPart {
   kind: ContextPartKind;

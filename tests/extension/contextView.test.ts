@@ -3,7 +3,7 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import type { CacheClock, ContextFill, ContextPart, ContextQuery } from "../../client-extension/src/protocol";
+import type { CacheClock, ContextFill, ContextPart, ContextQuery, Snapshot } from "../../client-extension/src/protocol";
 import { ContextSheet } from "../../client-extension/webview/context/contextSheet";
 import { cacheInWords, missInWords, partFacts } from "../../client-extension/webview/context/contextText";
 import { targetOf } from "../../client-extension/webview/context/partList";
@@ -70,7 +70,7 @@ function press(key: string): void {
   document.activeElement?.dispatchEvent(new window.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 }
 
-async function opened(parts: readonly ContextPart[], changes: Partial<ContextFill> = {}) {
+async function opened(parts: readonly ContextPart[], changes: Partial<ContextFill> = {}, session: Partial<Snapshot> = {}) {
   const { actions, done } = recordingActions();
   const asked: ContextQuery[] = [];
   actions.ask = (_method, params) => {
@@ -81,7 +81,7 @@ async function opened(parts: readonly ContextPart[], changes: Partial<ContextFil
   };
   const place = newSheet();
   document.body.replaceChildren(place.element);
-  const state = reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot() });
+  const state = reduce(INITIAL_STATE, { type: "snapshot", snapshot: { ...snapshot(), ...session } });
   const shown = new ContextSheet(actions, place, () => "And the pump?");
   shown.open(state.session);
   await settle();
@@ -176,6 +176,27 @@ void describe("the list", () => {
       'ullage/session/pin {"path":"a.py","pinned":false}',
       'ullage/session/exclude {"itemId":"t1"}',
     ]);
+  });
+
+  test("clears a result, and says what that frees and costs", async () => {
+    const result = part({ clearFrees: 4_900, clearCost: 0.09 });
+    const warm = await opened([result, part({ itemId: "t2" })], { cache: { ...CLOCK, startedAt: Date.now() / 1000 } });
+    const clear = warm.rows()[0]?.querySelector<HTMLElement>(".part-clear");
+    assert.match(clear?.getAttribute("aria-label") ?? "", /frees about 4\.9k, and the next prompt costs about \$0\.09 more/);
+    assert.equal(warm.rows()[1]?.querySelector(".part-clear"), null, "there is nothing to clear");
+    clear?.click();
+    await settle();
+    assert.deepEqual(warm.done, ['ullage/session/clearResult {"itemId":"t1"}']);
+    const cold = await opened([result]);
+    assert.match(cold.rows()[0]?.querySelector(".part-clear")?.getAttribute("aria-label") ?? "", /frees about 4\.9k\. The agent/);
+  });
+
+  test("offers nothing in a log that can only be read", async () => {
+    for (const session of [{ foreign: true }, { agentOf: "s1" }]) {
+      const { rows, place } = await opened([part({ clearFrees: 4_900 })], {}, session);
+      assert.equal(rows()[0]?.querySelectorAll(".part-pin, .part-exclude, .part-clear").length, 0);
+      assert.equal(place.element.querySelector<HTMLElement>(".sheet-foot")?.hidden, true);
+    }
   });
 
   test("offers nothing where nothing can be done", () => {

@@ -15,6 +15,7 @@ export interface KindWords {
 
 const KINDS: Readonly<Record<ContextPartKind, KindWords>> = {
   system: { word: t("System prompt"), many: t("System prompt"), icon: "settings" },
+  server: { word: t("MCP server"), many: t("MCP servers"), icon: "plug" },
   rules: { word: t("Rules"), many: t("Rules"), icon: "law" },
   tool: { word: t("Tool definition"), many: t("Tool definitions"), icon: "tools" },
   summary: { word: t("Summary"), many: t("Summary"), icon: "book" },
@@ -22,7 +23,10 @@ const KINDS: Readonly<Record<ContextPartKind, KindWords>> = {
   prompt: { word: t("Prompt"), many: t("Prompts"), icon: "account" },
   reply: { word: t("Reply"), many: t("Replies"), icon: "comment" },
   call: { word: t("Tool call"), many: t("Tool calls"), icon: "terminal" },
+  report: { word: t("Report of a sub-agent"), many: t("Reports of sub-agents"), icon: "hubot" },
   image: { word: t("Image"), many: t("Images"), icon: "file-media" },
+  command: { word: t("Running command"), many: t("Running commands"), icon: "server-process" },
+  hook: { word: t("Hook"), many: t("Hooks"), icon: "zap" },
   notice: { word: t("Notice"), many: t("Notices"), icon: "info" },
   rest: { word: t("Counted by the API alone"), many: t("Counted by the API alone"), icon: "question" },
 };

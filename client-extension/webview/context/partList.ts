@@ -218,7 +218,7 @@ function stillToCome(): HTMLElement {
 
 /** What can be pinned and excluded of a part: its item, or the file whose text it is; undefined where that cannot be. */
 export function targetOf({ kind, itemId, paths }: ContextPart): { itemId: string } | { path: string } | undefined {
-  if (kind === "prompt" || kind === "reply" || kind === "call") {
+  if (kind === "prompt" || kind === "reply" || kind === "call" || kind === "report") {
     return itemId == null ? undefined : { itemId };
   }
   const path = paths?.[0];

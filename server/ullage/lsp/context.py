@@ -8,7 +8,23 @@ import attrs
 
 from ullage.lsp.items import Id
 
-PartKind: TypeAlias = Literal["system", "rules", "tool", "summary", "file", "prompt", "reply", "call", "image", "notice", "rest"]
+PartKind: TypeAlias = Literal[
+    "system",
+    "server",
+    "rules",
+    "tool",
+    "summary",
+    "file",
+    "prompt",
+    "reply",
+    "call",
+    "report",
+    "image",
+    "command",
+    "hook",
+    "notice",
+    "rest",
+]
 Reason: TypeAlias = Literal[
     "model", "effort", "system", "rules", "tools", "compaction", "undone", "redone", "excluded", "expired", "evicted"
 ]

@@ -6,7 +6,7 @@ parts are called and what they take of the gauge's number stands in `parts.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from ullage.context.blocks import Block, CompactionBlock, Message, SystemPart, Text, ToolResult, ToolUse
@@ -20,9 +20,34 @@ from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import without_texts
 
-PartKind: TypeAlias = Literal["system", "rules", "tool", "summary", "file", "prompt", "reply", "call", "image", "notice", "rest"]
-"""`tool` is a definition, `call` a call with its result, `file` one that was attached, read again or told of anew. `rest` is what the gauge
-has under a category of which the view has no part."""
+PartKind: TypeAlias = Literal[
+    "system",
+    "server",
+    "rules",
+    "tool",
+    "summary",
+    "file",
+    "prompt",
+    "reply",
+    "call",
+    "report",
+    "image",
+    "command",
+    "hook",
+    "notice",
+    "rest",
+]
+"""`server` is what the model is told of an MCP server, `tool` a definition, `call` a call with its result, `report` one that had a
+sub-agent at work, `file` a file that was attached, read again or told of anew. `command` tells of commands that go on, `hook` is what hooks
+say. `rest` is what the gauge has under a category of which the view has no part."""
+
+_OF_NOTICES: Mapping[str, PartKind] = {
+    "file_changed": "file",
+    "rules": "rules",
+    "command": "command",
+    "hook": "hook",
+    "hook_standing": "hook",
+}
 
 
 class PartKey(NamedTuple):
@@ -60,7 +85,8 @@ def prelude_pieces(prelude: Prelude) -> Iterator[Piece]:
 
 
 def _system_key(part: SystemPart, index: int) -> PartKey:
-    return PartKey("rules" if part.category == "rules" else "system", 0, part.name, str(index))
+    kind: PartKind = "rules" if part.category == "rules" else "server" if part.name else "system"  # the program's own words have no name
+    return PartKey(kind, 0, part.name, str(index))
 
 
 def _text_piece(key: PartKey, category: str, parts: Parts) -> Piece:
@@ -88,9 +114,9 @@ class Cutter:
             call = block if isinstance(block, ToolUse) else None
             if call is not None:
                 self._names[call.id] = call.name
-                key = PartKey("call", results.get(call.id, source), "", call.id)
+                key = _key_of_call(view, results.get(call.id, source), call.id)
             elif isinstance(block, ToolResult):
-                key = PartKey("call", source, "", block.tool_use_id)
+                key = _key_of_call(view, source, block.tool_use_id)
             else:
                 if of_source != source:
                     of_source, entry = source, entry_at(view.entries, source)
@@ -116,6 +142,12 @@ def _results(following: Message) -> dict[str, int]:
     return found
 
 
+def _key_of_call(view: Projection, seq: int, id: str) -> PartKey:
+    """The part of a call whose result entry `seq` brought, or, where it has none yet, of a call in the reply `seq`."""
+    entry = entry_at(view.entries, seq)
+    return PartKey("report" if isinstance(entry, ToolReturned) and entry.agent is not None else "call", seq, "", id)
+
+
 def _key_of(view: Projection, message: Message, block: Block, source: int, entry: Entry | None) -> PartKey:
     """The part of a block that is of no call."""
     if isinstance(entry, Compaction):
@@ -123,7 +155,7 @@ def _key_of(view: Projection, message: Message, block: Block, source: int, entry
     if isinstance(entry, UserPrompt):
         return _in_prompt(entry, block, source, view.paths_out.get(source, ()))
     if isinstance(entry, Notice):
-        kind: PartKind = "file" if entry.about == "file_changed" else "rules" if entry.about == "rules" else "notice"
+        kind = _OF_NOTICES.get(entry.about, "notice")
         return PartKey(kind, source, entry.touched[0].path if entry.touched else "")
     return PartKey("reply" if message.role == "assistant" else "notice", source)
 
@@ -149,7 +181,7 @@ def _in_prompt(prompt: UserPrompt, block: Block, source: int, out: Collection[st
 def paths_in(key: PartKey, entry: Entry | None) -> tuple[str, ...]:
     """The files whose text stands in a part."""
     match entry:
-        case ToolReturned() if key.kind in ("call", "image"):
+        case ToolReturned() if key.kind in ("call", "report", "image"):
             return tuple(dict.fromkeys(touch.path for touch in entry.touched))
         case UserPrompt() if key.kind in ("file", "image"):
             return tuple(each.name for each in entry.attachments if each.title == key.name)

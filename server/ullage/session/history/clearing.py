@@ -47,7 +47,7 @@ class Clears:
 
     def of(self, part: ContextPart) -> Clearing | None:
         """None where there is no result that can be cleared."""
-        if part.kind != "call" or part.excluded or part.call is None or part.seq in self._view.pinned_entries:
+        if part.kind not in ("call", "report") or part.excluded or part.call is None or part.seq in self._view.pinned_entries:
             return None
         result = entry_at(self._view.entries, part.seq)
         if not isinstance(result, ToolReturned) or result.answers or part.seq in self._cleared:

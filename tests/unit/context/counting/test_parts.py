@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, parts_of, totals
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import SummaryText, planned_entry
-from ullage.context.entries import AssistantReply, Attachment, EntryPinned, Logged, Notice, Prelude, UserPrompt
+from ullage.context.entries import AgentRun, AssistantReply, Attachment, EntryPinned, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
 
 PRELUDE = Prelude(
@@ -33,6 +34,10 @@ PRELUDE = Prelude(
     (ToolSpec("read_file", "Reads. " * 200, {}), ToolSpec("bash", "Runs. " * 100, {})),
 )
 UNTOLD = Calibration()
+AGENT = AgentRun("s2", "explore", 900, 20_000)
+About: TypeAlias = Literal["file_changed", "rules", "resume", "command", "hook", "hook_standing"]
+ABOUT: Sequence[About] = ("file_changed", "rules", "resume", "command", "hook", "hook_standing")
+SERVERS = (SystemPart("system", "files: reads and writes files", "MCP servers"), SystemPart("system", "git: asks git", "MCP servers git"))
 
 
 class Halves:
@@ -55,8 +60,17 @@ def counted_histories(draw: st.DrawFn) -> list[Logged]:
     entries = draw(st.one_of(histories(), planned_histories()))
     usages = st.one_of(st.none(), st.builds(Usage, st.integers(0, 3_000), st.integers(0, 400), st.integers(0, 9_000)))
 
+    agents, about = st.sampled_from([None, AGENT]), st.sampled_from(ABOUT)
+    media = st.sampled_from([(), MEDIA[:1], MEDIA[:2]])
+
     def with_usage(logged: Logged) -> Logged:
         entry = logged.entry
+        if isinstance(entry, ToolReturned):
+            return replace(logged, entry=replace(entry, agent=draw(agents), media=() if entry.is_error else draw(media)))
+        if isinstance(entry, Notice):
+            return replace(logged, entry=replace(entry, about=draw(about)))
+        if isinstance(entry, Prelude):
+            return replace(logged, entry=replace(entry, system=(*entry.system, *draw(st.sampled_from([(), SERVERS])))))
         if not isinstance(entry, AssistantReply):
             return logged
         return replace(logged, entry=replace(entry, usage=draw(usages), model=draw(st.sampled_from(["m", "m", "n"]))))
@@ -196,7 +210,17 @@ def test_what_is_pinned_and_what_is_excluded_says_so() -> None:
     assert out.touched_since is None
 
 
-@pytest.mark.parametrize(("about", "kind"), [("file_changed", "file"), ("rules", "rules"), ("resume", "notice")])
+@pytest.mark.parametrize(
+    ("about", "kind"),
+    [
+        ("file_changed", "file"),
+        ("rules", "rules"),
+        ("resume", "notice"),
+        ("command", "command"),
+        ("hook", "hook"),
+        ("hook_standing", "hook"),
+    ],
+)
 def test_a_notice_is_what_it_is_about(about: str, kind: PartKind) -> None:
     assert (kind, "") in parts(PRELUDE, prompt("Hello"), says("Yes"), Notice(about, "More of it."))  # type: ignore[arg-type]
 
@@ -209,3 +233,14 @@ def test_the_difference_to_the_apis_count_is_in_the_parts() -> None:
     assert sum(part.tokens for each in told.values() for part in each) == 9_003
     assert told["prompt", ""][0].tokens > 2 * by_itself["prompt", ""][0].tokens
     assert ("rest", "") not in told
+
+
+def test_servers_and_reports_of_sub_agents_are_parts_of_their_own() -> None:
+    call, result = ran("look", "It is in gauge.py. " * 20)
+    assert isinstance(result, ToolReturned)
+    prelude = replace(PRELUDE, system=(*PRELUDE.system, *SERVERS))
+    found = parts(prelude, prompt("Look"), call, replace(result, agent=AGENT), says("Yes"))
+    assert [part.name for kind, name in found if kind == "server" for part in found[kind, name]] == ["MCP servers", "MCP servers git"]
+    [report] = found["report", ""]
+    assert report.call is not None
+    assert ("call", "") not in found
