@@ -222,9 +222,8 @@ async def stage(
     `compaction`: the API writes summaries of its own. No tokenizer counts unless one is named, on every Python.
     """
     if fake is None:
-        async with (
-            FakeApi(windows={MODEL: window}, compaction=compaction) as own,
-            stage(
+        async with FakeApi(windows={MODEL: window}, compaction=compaction) as own:
+            async with stage(
                 folder,
                 settings=settings,
                 fake=own,
@@ -235,10 +234,8 @@ async def stage(
                 remembered_session=remembered_session,
                 clock=clock,
                 ask_for=ask_for,
-            ) as made,
-        ):
-            yield made
-            await made.sessions.close()
+            ) as made:
+                yield made
             async with asyncio.timeout(PATIENCE):  # a connection that nobody frees is found where it was made
                 await own.until_left()
         return
