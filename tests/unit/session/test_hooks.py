@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,16 @@ async def allow_all(session: Session, runs: Runs = "outside") -> None:
         await session.hooks.decide(each.id, runs)
 
 
+@asynccontextmanager
+async def hooked(folder: Path, *replies: Any, runs: Runs = "outside") -> AsyncGenerator[tuple[Stage, Session]]:
+    """A session whose hooks are all allowed, and a model that gives these replies."""
+    async with stage(folder) as here:
+        here.fake.enqueue(*replies)
+        session = await here.new()
+        await allow_all(session, runs)
+        yield here, session
+
+
 def told(session: Session) -> list[str]:
     """What the log says that hooks told the model."""
     found = (logged.entry for logged in session.entries)
@@ -86,10 +97,7 @@ async def test_a_hook_that_is_not_allowed_does_not_run_and_the_user_is_told(fold
 
 async def test_exit_code_2_blocks_a_call_with_what_the_hook_says(folder: Path):
     declare(folder, "PreToolUse", "echo 'not this file' >&2; exit 2", "Read")
-    async with stage(folder) as here:
-        here.fake.enqueue(Call("read_file", dict(READ)), Say("I may not."))
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, Call("read_file", dict(READ)), Say("I may not.")) as (here, session):
         await here.say(session, "Read it")
         assert "> not this file" in results(here)[0]
         assert "CAPACITY" not in results(here)[0]
@@ -98,10 +106,7 @@ async def test_exit_code_2_blocks_a_call_with_what_the_hook_says(folder: Path):
 
 async def test_a_hook_is_given_the_call_as_claude_code_has_it(folder: Path):
     declare(folder, "PreToolUse", "cat > given.json", "Edit|Read")
-    async with stage(folder) as here:
-        here.fake.enqueue(Call("read_file", dict(READ)), Say("Read."))
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, Call("read_file", dict(READ)), Say("Read.")) as (here, session):
         await here.say(session, "Read it")
     given = json.loads((folder / "given.json").read_text())
     assert given["hook_event_name"] == "PreToolUse"
@@ -138,10 +143,7 @@ async def test_a_hook_after_an_edit_formats_the_file_as_part_of_the_call(folder:
 
 async def turn(folder: Path, *replies: Call | Say, runs: Runs = "outside") -> tuple[list[str], list[str], list[str]]:
     """One turn with all hooks allowed: the results of its calls, what hooks told the model, and what the user was told."""
-    async with stage(folder) as here:
-        here.fake.enqueue(*replies)
-        session = await here.new()
-        await allow_all(session, runs)
+    async with hooked(folder, *replies, runs=runs) as (here, session):
         await here.say(session, "Read it")
         ended = session.entries[-1].entry
         assert isinstance(ended, TurnEnded)
@@ -199,10 +201,7 @@ async def test_a_hook_that_fails_with_every_call_is_told_once(folder: Path):
 
 async def test_a_hook_that_fails_otherwise_with_every_call_does_not_fill_the_conversation(folder: Path):
     declare(folder, "PreToolUse", "echo $RANDOM $$ >&2; exit 9")
-    async with stage(folder) as here:
-        here.fake.enqueue([READING[0]] * (MOST_TOLD + 5), READING[1])
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, [READING[0]] * (MOST_TOLD + 5), READING[1]) as (here, session):
         await here.say(session, "Read it")
         assert len([each for each in notices(session) if each.text.startswith("A hook failed")]) == MOST_TOLD
 
@@ -236,10 +235,7 @@ async def test_what_a_hook_says_is_bounded(folder: Path):
 async def test_no_hook_allows_a_call(folder: Path):
     (folder / "allows.json").write_text(json.dumps({"hookSpecificOutput": {"permissionDecision": "allow"}, "decision": "approve"}))
     declare(folder, "PreToolUse", "cat allows.json")
-    async with stage(folder) as here:
-        here.fake.enqueue(Call("bash", {"command": "rm tank.py"}), Say("Done."))
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, Call("bash", {"command": "rm tank.py"}), Say("Done.")) as (here, session):
         await session.prompt("Remove it")
         asked = await here.asked(session)
         assert (folder / "tank.py").exists()
@@ -275,10 +271,7 @@ async def test_what_a_hook_says_to_the_user_is_a_short_line(folder: Path):
     declare(folder, "PreToolUse", "cat asks.json")
     declare(folder, "PostToolUse", "cat ends.json")
     declare(folder, "UserPromptSubmit", "grep -q secret && { cat long.txt >&2; exit 2; }; exit 0")
-    async with stage(folder) as here:
-        here.fake.enqueue(Call("bash", {"command": "ls"}))
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, Call("bash", {"command": "ls"})) as (here, session):
         with pytest.raises(SessionError) as refused:
             await session.prompt("The secret is 7")
         await session.prompt("List")
@@ -294,10 +287,7 @@ async def test_what_a_hook_says_to_the_user_is_a_short_line(folder: Path):
 async def test_a_hook_ends_the_turn(folder: Path):
     (folder / "ends.json").write_text(json.dumps({"continue": False, "stopReason": "Enough spent"}))
     declare(folder, "PostToolUse", "cat ends.json")
-    async with stage(folder) as here:
-        here.fake.enqueue(*READING)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *READING) as (here, session):
         await here.say(session, "Read it")
         ended = session.entries[-1].entry
         assert isinstance(ended, TurnEnded)
@@ -309,10 +299,7 @@ async def test_a_hook_ends_the_turn(folder: Path):
 async def test_a_hook_that_was_edited_does_not_run(folder: Path, changed: str):
     command = python(folder, "guard.py", "open('ran', 'a').write('.')\n")
     declare(folder, "PreToolUse", command)
-    async with stage(folder) as here:
-        here.fake.enqueue(*READING, *READING)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *READING, *READING) as (here, session):
         await here.say(session, "Read it")
         assert (folder / "ran").read_text() == "."
         if changed == "script":
@@ -366,10 +353,7 @@ async def test_no_hook_runs_in_a_workspace_without_trust_or_where_they_are_off(f
 async def test_stop_ends_a_hook_that_never_ends(folder: Path):
     os.mkfifo(folder / "began")
     declare(folder, "PreToolUse", "echo yes > began; sleep 300")
-    async with stage(folder) as here:
-        here.fake.enqueue(*READING)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *READING) as (here, session):
         await session.prompt("Read it")
         await asyncio.to_thread((folder / "began").read_text)
         began = time.monotonic()
@@ -380,10 +364,7 @@ async def test_stop_ends_a_hook_that_never_ends(folder: Path):
 
 async def test_a_prompt_gets_what_hooks_add_or_is_refused(folder: Path):
     declare(folder, "UserPromptSubmit", "grep -q secret && { echo 'No secrets' >&2; exit 2; }; echo 'On branch main'")
-    async with stage(folder) as here:
-        here.fake.enqueue(Say("Hello."))
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, Say("Hello.")) as (here, session):
         with pytest.raises(SessionError, match=r"A hook refused this prompt.*No secrets"):
             await session.prompt("The secret is 7")
         assert not here.fake.requests
@@ -396,10 +377,7 @@ async def test_a_prompt_gets_what_hooks_add_or_is_refused(folder: Path):
 
 async def test_a_hook_has_the_agent_go_on_a_few_times_at_most(folder: Path):
     declare(folder, "Stop", "cat >> given; echo 'Run the tests' >&2; exit 2")
-    async with stage(folder) as here:
-        here.fake.enqueue(*[Say("Done.")] * 20)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *[Say("Done.")] * 20) as (here, session):
         await here.say(session, "Do it")
         assert len(here.fake.requests) == 6
         assert "> Run the tests" in told(session)[0]
@@ -411,10 +389,7 @@ async def test_a_hook_has_the_agent_go_on_a_few_times_at_most(folder: Path):
 
 async def test_what_a_start_says_stands_after_a_compaction_and_a_restart(folder: Path):
     declare(folder, "SessionStart", "echo 'Pumps are off limits'", "startup|resume")
-    async with stage(folder) as here:
-        here.fake.enqueue(*[Say("Done.")] * 3)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *[Say("Done.")] * 3) as (here, session):
         await here.say(session, "Begin")
         assert len(told(session)) == 1
         await here.say(session, "Go on " + "with tanks " * 3_000)
@@ -435,10 +410,7 @@ async def test_what_a_start_says_stands_after_a_compaction_and_a_restart(folder:
 @pytest.mark.parametrize("trigger", ["economy", "idle", "threshold", "manual", "reactive", "tool"])
 async def test_a_hook_refuses_only_compactions_that_can_wait(folder: Path, trigger: Trigger):
     declare(folder, "PreCompact", "cat > given; echo 'In the middle of a merge' >&2; exit 2")
-    async with stage(folder) as here:
-        here.fake.enqueue(*[Say("Done.")] * 3)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *[Say("Done.")] * 3) as (here, session):
         await here.say(session, "Begin")
         await here.say(session, "Go on " + "with tanks " * 3_000)
         wanted = Wanted("c1", trigger)
@@ -452,10 +424,7 @@ async def test_a_hook_refuses_only_compactions_that_can_wait(folder: Path, trigg
 
 async def test_hooks_hear_of_a_compaction_that_was_made(folder: Path):
     declare(folder, "PostCompact", "cat > given", "manual")
-    async with stage(folder) as here:
-        here.fake.enqueue(*[Say("Done.")] * 3)
-        session = await here.new()
-        await allow_all(session)
+    async with hooked(folder, *[Say("Done.")] * 3) as (here, session):
         await here.say(session, "Begin")
         await here.say(session, "Go on " + "with tanks " * 3_000)
         session.compact()
