@@ -10,12 +10,14 @@ from tests.fake_api.catalogue import MODELS, ModelFacts, Prices
 from tests.fake_api.record import RecordedRequest
 from tests.fake_api.script import (
     Call,
+    Cite,
     EndsAfter,
     ErrorAfter,
     Fail,
     Hang,
     HoldsAfter,
     Html,
+    Page,
     RedactedThink,
     Reply,
     ResetConnection,
@@ -23,6 +25,7 @@ from tests.fake_api.script import (
     Rule,
     Say,
     Script,
+    Search,
     Think,
 )
 from tests.fake_api.server import FakeApi
@@ -31,6 +34,7 @@ from tests.fake_api.validation import Refused, validate_request
 __all__ = [
     "MODELS",
     "Call",
+    "Cite",
     "EndsAfter",
     "ErrorAfter",
     "Fail",
@@ -39,6 +43,7 @@ __all__ = [
     "HoldsAfter",
     "Html",
     "ModelFacts",
+    "Page",
     "Prices",
     "RecordedRequest",
     "RedactedThink",
@@ -49,6 +54,7 @@ __all__ = [
     "Rule",
     "Say",
     "Script",
+    "Search",
     "Think",
     "validate_request",
 ]

@@ -24,13 +24,14 @@ def main() -> None:
     parser.add_argument("--window", type=int, help="tokens of every model's window; by default each model's own")
     parser.add_argument("--script", type=Path, help="a JSON file with `queue` and `rules`")
     parser.add_argument("--compaction", action="store_true", help="with on-demand compaction, for the models that write it")
+    parser.add_argument("--search", action="store_true", help="with the API's own search of the web")
     parser.add_argument("--cloud", choices=("bedrock", "vertex"), help="a cloud's wire instead of the Messages API")
     parser.add_argument("--account", type=Path, help="folder into which the cloud writes the credentials that it accepts")
     arguments = parser.parse_args()
     if arguments.cloud is not None:
         asyncio.run(_serve_cloud(arguments.cloud, arguments.account))
     else:
-        asyncio.run(_serve(arguments.port, arguments.window, arguments.script, arguments.compaction))
+        asyncio.run(_serve(arguments.port, arguments.window, arguments.script, arguments.compaction, arguments.search))
 
 
 async def _serve_cloud(cloud: str, account: Path) -> None:
@@ -48,10 +49,10 @@ async def _serve_cloud(cloud: str, account: Path) -> None:
         await _until_stopped(fake)
 
 
-async def _serve(port: int, window: int | None, script: Path | None, compaction: bool) -> None:
+async def _serve(port: int, window: int | None, script: Path | None, compaction: bool, search: bool) -> None:
     windows = {} if window is None else dict.fromkeys(MODELS, window)
     loaded = None if script is None else script_from_file(script)
-    async with FakeApi(loaded, windows=windows, port=port, compaction=compaction) as fake:
+    async with FakeApi(loaded, windows=windows, port=port, compaction=compaction, search=search) as fake:
         await _until_stopped(fake)
 
 

@@ -39,6 +39,7 @@ def accept(state: FakeState, record: RecordedRequest) -> Accepted:
     validate_request(record.body, betas=record.betas, models=state.models)
     model = state.models[record.body["model"]]
     checked = state.seals.check(record.body, model)
+    state.searches.check(record.body)
     body = without_old_thinking(checked.body, model)
     total = count_request(body, model)
     if total > model.window:

@@ -62,6 +62,8 @@ class ModelFacts:
     """Whether the last message may be the assistant's (section 0.6)."""
     compacts: bool = False
     """`capabilities.compaction` of the Models API: whether it writes compaction blocks on demand (section 2.4)."""
+    searches: bool = True
+    """`capabilities.server_tools.web_search`: whether it takes the API's tool for searching the web (section 2.8)."""
     system_messages: bool = True
     """Whether messages of role `system` are taken (section 2.1, last part)."""
     default_effort: str = "high"
@@ -298,6 +300,11 @@ def with_windows(models: Mapping[str, ModelFacts], windows: Mapping[str, int]) -
         for alias in (known.id, *known.aliases):
             changed[alias] = replace(known, window=window, max_output=min(known.max_output, window))
     return changed
+
+
+def without_search(models: Mapping[str, ModelFacts]) -> dict[str, ModelFacts]:
+    """The same models for an account whose administrator has turned the search of the web off."""
+    return {name: replace(facts, searches=False) for name, facts in models.items()}
 
 
 def without_compaction(models: Mapping[str, ModelFacts]) -> dict[str, ModelFacts]:

@@ -101,12 +101,19 @@ def _block_content(block: JsonObject, model: ModelFacts) -> int:
             return sum(_block_content(part, model) for part in blocks_of(content))
         case "compaction":
             return count_text(str(block.get("content") or ""))
+        case "web_search_tool_result":
+            return search_result_tokens(block)
         case "image":
             return _image_tokens(block, model)
         case "document":
             return _document_tokens(block)
         case _:
             return count_json(block)
+
+
+def search_result_tokens(block: JsonObject) -> int:
+    """Section 2.8: results count as input. What is sealed counts by its length, five characters of base64 a token."""
+    return sum(count_text(f"{item['title']} {item['url']}") + len(item["encrypted_content"]) // 5 for item in objects(block.get("content")))
 
 
 def _image_tokens(block: JsonObject, model: ModelFacts) -> int:

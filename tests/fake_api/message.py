@@ -9,7 +9,7 @@ from tests.fake_api.json_values import JsonObject
 from tests.fake_api.record import RecordedRequest
 from tests.fake_api.reply_events import Outgoing
 from tests.fake_api.script import asks_for_compaction
-from tests.fake_api.usage import InputUsage
+from tests.fake_api.usage import InputUsage, with_found
 
 NOTHING = InputUsage(0)
 
@@ -33,7 +33,10 @@ def reply_message(record: RecordedRequest, accepted: Accepted) -> JsonObject:
 
 def reported_usage(accepted: Accepted, outgoing: Outgoing) -> JsonObject:
     """The `usage` of a reply that is over. Section 2.4: what a compaction used stands in `iterations` alone."""
-    used = accepted.plan.usage.as_json(outgoing.output_tokens, outgoing.thinking_tokens)
+    usage = with_found(accepted.plan.usage, outgoing.searched_tokens)
+    used = usage.as_json(outgoing.output_tokens, outgoing.thinking_tokens)
+    if outgoing.searches:
+        used["server_tool_use"] = {"web_search_requests": outgoing.searches, "web_fetch_requests": 0}
     if not asks_for_compaction(accepted.body):
         return used
     counted = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")

@@ -14,7 +14,7 @@ from tests.fake_api.reply_stream import send_stream
 from tests.fake_api.responses import respond_error, respond_json
 from tests.fake_api.script import Fail, Hang, Html, Reply, ResetConnection, asks_for_compaction
 from tests.fake_api.state import FakeState
-from tests.fake_api.usage import dollars
+from tests.fake_api.usage import dollars, with_found
 
 
 async def answer_messages(state: FakeState, record: RecordedRequest, response: ResponseWriter) -> None:
@@ -49,6 +49,7 @@ async def answer_messages(state: FakeState, record: RecordedRequest, response: R
                 accepted.plan.usage.total,
                 state.seals,
                 accepted.reading,
+                state.searches,
             )
             if asks_for_compaction(accepted.body):
                 outgoing = as_compaction(outgoing, accepted.model, state.seals.compactions, accepted.at_end)
@@ -69,10 +70,10 @@ async def _send(
     outgoing: Outgoing,
 ) -> None:
     """Sends a reply whose content is settled; what it wrote to the cache can be read from now on."""
-    usage = accepted.plan.usage
+    usage = with_found(accepted.plan.usage, outgoing.searched_tokens)
     record.input = usage
     record.output_tokens = outgoing.output_tokens
-    record.dollars = dollars(accepted.model, usage, outgoing.output_tokens)
+    record.dollars = dollars(accepted.model, usage, outgoing.output_tokens, outgoing.searches)
     record.stop_reason = outgoing.stop_reason
     record.reply = outgoing.content()
     state.cache.publish(accepted.plan)

@@ -77,9 +77,9 @@ def _info(facts: ModelFacts) -> JsonObject:
             "image_input": _YES if facts.takes_images else _NO,
             "pdf_input": _YES if facts.takes_pdfs else _NO,
             "server_tools": {
-                "supported": False,
+                "supported": facts.searches,
                 "code_execution": _NO,
-                "web_search": _NO,
+                "web_search": _YES if facts.searches else _NO,
             },
             "structured_outputs": _YES,
             "thinking": {

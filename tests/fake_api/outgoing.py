@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
+from typing import Any
 
 from tests.fake_api.catalogue import ModelFacts
 from tests.fake_api.compaction_seals import CompactionSeals
@@ -11,7 +13,9 @@ from tests.fake_api.counting import count_text
 from tests.fake_api.json_values import JsonObject, is_object
 from tests.fake_api.reading import Reading
 from tests.fake_api.reply_events import OutBlock, Outgoing, within_limits
-from tests.fake_api.script import Call, RedactedThink, Reply, ReplyBlock, Say, Think
+from tests.fake_api.rules.web_search import CALL, RESULT
+from tests.fake_api.script import Call, Cite, RedactedThink, Reply, Say, Search, Think
+from tests.fake_api.search_seals import SearchSeals
 from tests.fake_api.thinking import ThinkingSeals
 
 
@@ -22,15 +26,24 @@ def prepare_reply(
     input_tokens: int,
     seals: ThinkingSeals,
     reading: Reading,
+    searches: SearchSeals,
 ) -> Outgoing:
     """The blocks to send for `reply`, cut at `max_tokens` and at the window. Thinking is signed for what `reading` has passed."""
     blocks: list[OutBlock] = []
     for scripted in reply.blocks:
-        block = _out_block(scripted, _shows_thinking(body, model), seals, reading)
-        blocks.append(block)
-        whole = block.whole()
-        if not block.is_thinking and whole is not None:
-            reading.take("assistant", whole)
+        if isinstance(scripted, Search):
+            done = sum(block.start["type"] == RESULT for block in blocks)
+            call, result = searches.blocks(scripted, body, done)
+            made = [_call(call["id"], call["name"], call["input"], CALL), OutBlock(result)]
+        elif isinstance(scripted, Cite):
+            made = [OutBlock({"type": "text", "text": ""}, "text_delta", scripted.text, citations=(searches.citation(scripted),))]
+        else:
+            made = [_out_block(scripted, _shows_thinking(body, model), seals, reading)]
+        blocks += made
+        for block in made:
+            whole = block.whole()
+            if not block.is_thinking and whole is not None:
+                reading.take("assistant", whole)
     return within_limits(
         blocks,
         reply.stop_reason or _stop_reason(reply),
@@ -53,7 +66,12 @@ def _stop_reason(reply: Reply) -> str:
     return "tool_use" if calls else "end_turn"
 
 
-def _out_block(block: ReplyBlock, shows_thinking: bool, seals: ThinkingSeals, reading: Reading) -> OutBlock:
+def _call(id: str, name: str, input: Mapping[str, Any], kind: str = "tool_use") -> OutBlock:
+    start: JsonObject = {"type": kind, "id": id, "name": name, "input": {}}
+    return OutBlock(start, "input_json_delta", json.dumps(dict(input), ensure_ascii=False))
+
+
+def _out_block(block: Say | Think | RedactedThink | Call, shows_thinking: bool, seals: ThinkingSeals, reading: Reading) -> OutBlock:
     match block:
         case Say(text):
             return OutBlock({"type": "text", "text": ""}, "text_delta", text)
@@ -69,14 +87,7 @@ def _out_block(block: ReplyBlock, shows_thinking: bool, seals: ThinkingSeals, re
         case RedactedThink():
             return OutBlock({"type": "redacted_thinking", "data": seals.sign(reading, "")})
         case Call(name, input, id):
-            start: JsonObject = {
-                "type": "tool_use",
-                "id": id or f"toolu_fake_{secrets.token_hex(8)}",
-                "name": name,
-                "input": {},
-            }
-            text = json.dumps(dict(input), ensure_ascii=False)
-            return OutBlock(start, "input_json_delta", text)
+            return _call(id or f"toolu_fake_{secrets.token_hex(8)}", name, input)
 
 
 def _shows_thinking(body: JsonObject, model: ModelFacts) -> bool:

@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.fake_api.counting import count_text
-from tests.fake_api.json_values import JsonObject
+from tests.fake_api.counting import count_text, search_result_tokens
+from tests.fake_api.json_values import JsonObject, is_array
+from tests.fake_api.rules.web_search import RESULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class OutBlock:
     text: str = ""
     signature: str | None = None
     hidden: str = ""
+    citations: tuple[JsonObject, ...] = ()
+    """Of a text, what it goes by."""
 
     @property
     def tokens(self) -> int:
@@ -41,7 +44,7 @@ class OutBlock:
         """The block as a reply without streaming shows it; None for a tool call that was cut off in its input."""
         match self.delta_type:
             case "text_delta":
-                return {**self.start, "text": self.text}
+                return {**self.start, "text": self.text, **({"citations": list(self.citations)} if self.citations else {})}
             case "thinking_delta":
                 return {
                     **self.start,
@@ -70,6 +73,16 @@ class Outgoing:
     def output_tokens(self) -> int:
         """Output tokens: at least 1 where the model ran, 0 where nothing came out."""
         return self.unseen_tokens + sum(max(1, block.tokens) for block in self.blocks)
+
+    @property
+    def searched_tokens(self) -> int:
+        """Input tokens of what searches in it found (section 2.8)."""
+        return sum(search_result_tokens(block.start) for block in self.blocks)
+
+    @property
+    def searches(self) -> int:
+        """How many searches of it are paid for: those that did not fail."""
+        return sum(block.start["type"] == RESULT and is_array(block.start["content"]) for block in self.blocks)
 
     @property
     def thinking_tokens(self) -> int:
@@ -134,6 +147,8 @@ def _deltas(block: OutBlock, chunk_size: int) -> Iterator[JsonObject]:
     if block.delta_type == "input_json_delta":
         # The real API opens every tool input with an empty piece.
         yield {"type": "input_json_delta", "partial_json": ""}
+    for citation in block.citations:
+        yield {"type": "citations_delta", "citation": citation}
     for start in range(0, len(block.text), chunk_size):
         yield {"type": block.delta_type, key: block.text[start : start + chunk_size]}
     if block.signature is not None:

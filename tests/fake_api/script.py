@@ -43,7 +43,35 @@ class Call:
     id: str | None = None
 
 
-ReplyBlock: TypeAlias = Say | Think | RedactedThink | Call
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that the API's search finds. What it says nobody reads but the model; it counts as input."""
+
+    title: str
+    url: str
+    text: str
+    age: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The model searches the web by the API's own tool, which finds these pages, or fails with an error code."""
+
+    query: str
+    pages: Sequence[Page] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """A text block that goes by a page that was found: the words of it that it goes by."""
+
+    text: str
+    page: Page
+    quoted: str
+
+
+ReplyBlock: TypeAlias = Say | Think | RedactedThink | Call | Search | Cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +244,7 @@ def as_outcome(scripted: Scripted) -> Outcome:
     """Blocks alone become a plain reply."""
     if isinstance(scripted, (Reply, Fail, Html, ResetConnection, Hang)):
         return scripted
-    if isinstance(scripted, (Say, Think, RedactedThink, Call)):
+    if isinstance(scripted, (Say, Think, RedactedThink, Call, Search, Cite)):
         return Reply((scripted,))
     return Reply(tuple(scripted))
 

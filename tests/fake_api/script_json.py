@@ -10,6 +10,7 @@ from typing import Any
 from tests.fake_api.json_values import JsonObject, is_array, is_object
 from tests.fake_api.script import (
     Call,
+    Cite,
     EndsAfter,
     ErrorAfter,
     Fail,
@@ -18,6 +19,7 @@ from tests.fake_api.script import (
     Html,
     Interruption,
     Outcome,
+    Page,
     RedactedThink,
     Reply,
     ReplyBlock,
@@ -26,6 +28,7 @@ from tests.fake_api.script import (
     Rule,
     Say,
     Script,
+    Search,
     Think,
 )
 
@@ -138,10 +141,23 @@ def _block(value: Any) -> ReplyBlock:
     if "call" in item:
         _only(item, "call", "call", "input", "id")
         return Call(str(item["call"]), _object(item.get("input", {}), "input"), item.get("id"))
+    if "search" in item:
+        _only(item, "search", "search", "pages", "error")
+        pages = tuple(_page(page) for page in _items(item.get("pages", []), "pages"))
+        return Search(str(item["search"]), pages, item.get("error"))
+    if "cite" in item:
+        _only(item, "cite", "cite", "page", "quoted")
+        return Cite(str(item["cite"]), _page(item["page"]), str(item["quoted"]))
     if "redacted" in item:
         _only(item, "redacted", "redacted")
         return RedactedThink()
     raise BadScript(f"neither a block nor an outcome: {json.dumps(item)[:200]}")
+
+
+def _page(value: Any) -> Page:
+    item = _object(value, "page")
+    _only(item, "page", "title", "url", "text", "age")
+    return Page(str(item["title"]), str(item["url"]), str(item.get("text", "")), item.get("age"))
 
 
 def _interruption(value: Any) -> Interruption:

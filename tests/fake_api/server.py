@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import TracebackType
 from typing import Self
 
-from tests.fake_api.catalogue import MODELS, ModelFacts, with_windows, without_compaction
+from tests.fake_api.catalogue import MODELS, ModelFacts, with_windows, without_compaction, without_search
 from tests.fake_api.connection import HttpRequest, ResponseWriter, serve_connection
 from tests.fake_api.record import RecordedRequest, total_dollars
 from tests.fake_api.routes import MAX_BODY, answer
@@ -26,6 +26,7 @@ class FakeApi:
 
     `windows` gives models other windows (tokens); a name that is not known becomes a model.
     `compaction`: whether the account has on-demand compaction, for the models that write it.
+    `search`: whether the account has the API's search of the web.
     `keys` are the accepted credentials (None: any).
     `lists_models`: whether there is `/v1/models`. `clock` gives seconds, by which cache entries live and arrivals are noted.
     Leaving raises an `ExceptionGroup` if the fake itself had a fault.
@@ -41,14 +42,16 @@ class FakeApi:
         models: Mapping[str, ModelFacts] = MODELS,
         windows: Mapping[str, int] | None = None,
         compaction: bool = False,
+        search: bool = False,
         keys: Collection[str] | None = None,
         lists_models: bool = True,
         clock: Callable[[], float] = time.time,
         port: int = 0,
     ) -> None:
         sized = with_windows(models, windows or {})
+        sized = sized if compaction else without_compaction(sized)
         self.state = FakeState(
-            models=sized if compaction else without_compaction(sized),
+            models=sized if search else without_search(sized),
             script=script or Script(),
             clock=clock,
             keys=keys,

@@ -10,6 +10,7 @@ from tests.fake_api.catalogue import ModelFacts
 from tests.fake_api.holds import Holds
 from tests.fake_api.record import RequestLog
 from tests.fake_api.script import Script
+from tests.fake_api.search_seals import SearchSeals
 from tests.fake_api.thinking import ThinkingSeals
 
 
@@ -28,6 +29,7 @@ class FakeState:
     log: RequestLog = field(default_factory=RequestLog)
     cache: PromptCache = field(default_factory=PromptCache)
     seals: ThinkingSeals = field(default_factory=ThinkingSeals)
+    searches: SearchSeals = field(default_factory=SearchSeals)
     holds: Holds = field(default_factory=Holds)
     faults: list[Exception] = field(default_factory=list[Exception])
     """Exceptions inside the fake itself; leaving `FakeApi` raises them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tests.fake_api.catalogue import ModelFacts
 from tests.fake_api.json_values import JsonObject
@@ -41,7 +41,16 @@ class InputUsage:
         }
 
 
-def dollars(model: ModelFacts, input: InputUsage, output_tokens: int) -> float:
+def with_found(usage: InputUsage, tokens: int) -> InputUsage:
+    """The usage of a request whose searches found so many tokens (section 2.8)."""
+    return replace(usage, uncached=usage.uncached + tokens)
+
+
+SEARCH_DOLLARS = 0.01
+"""Section 2.8: $10 for 1,000 searches that did not fail."""
+
+
+def dollars(model: ModelFacts, input: InputUsage, output_tokens: int, searches: int = 0) -> float:
     """What a request costs by the model's table (section 2.2)."""
     above = model.prices_above_100k
     prices = above if above is not None and input.total > _PRICE_STEP_TOKENS else model.prices
@@ -51,4 +60,4 @@ def dollars(model: ModelFacts, input: InputUsage, output_tokens: int) -> float:
         + input.written_5m * prices.write_5m
         + input.written_1h * prices.write_1h
         + output_tokens * prices.output
-    ) / 1_000_000
+    ) / 1_000_000 + searches * SEARCH_DOLLARS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from tests.fake_api.catalogue import MODELS, ModelFacts
-from tests.fake_api.json_values import JsonObject
+from tests.fake_api.json_values import JsonObject, objects
 from tests.fake_api.refused import Refused, invalid
 from tests.fake_api.rules.cache_marks import check_cache_marks
 from tests.fake_api.rules.compaction import check_compaction_alone, check_compacts
@@ -26,6 +26,7 @@ from tests.fake_api.rules.thinking_settings import (
     check_thinking_settings,
 )
 from tests.fake_api.rules.tools import check_tools
+from tests.fake_api.rules.web_search import VERSIONS, check_search_pairing
 
 __all__ = ["Refused", "validate_count_request", "validate_request"]
 
@@ -64,6 +65,8 @@ def validate_count_request(
     check_parameters(with_limit)
     model = find_model(body, models)
     check_thinking_settings(with_limit, model, betas)
+    if any(str(tool.get("type")) in VERSIONS for tool in objects(body.get("tools"))):
+        raise invalid("tools: server tools are not supported by the token counting endpoint")  # section 2.7
     _check_content(body, model, betas)
 
 
@@ -73,6 +76,7 @@ def _check_content(body: JsonObject, model: ModelFacts, betas: Collection[str]) 
     check_compacts(body, model)
     check_images(body, model)
     check_pairing(body)
+    check_search_pairing(body)
     check_thinking_first(body)
     check_cache_marks(body)
     check_end(body, model)

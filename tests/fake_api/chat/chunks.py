@@ -11,7 +11,7 @@ from typing import Any
 from tests.fake_api.chat.manners import Manners
 from tests.fake_api.json_values import JsonObject
 from tests.fake_api.reply_events import OutBlock, Outgoing, within_limits
-from tests.fake_api.script import Call, RedactedThink, Reply, Say, Think
+from tests.fake_api.script import Call, Cite, RedactedThink, Reply, Say, Search, Think
 
 _FINISH = {"end_turn": "stop", "max_tokens": "length", "model_context_window_exceeded": "length", "tool_use": "tool_calls"}
 
@@ -28,7 +28,7 @@ def prepared(reply: Reply, limit: int, room: int) -> Outgoing:
             case Call(name, input, id):
                 start = {"type": "tool_use", "id": id or f"call_{secrets.token_hex(8)}", "name": name}
                 blocks.append(OutBlock(start, "input_json_delta", json.dumps(dict(input), ensure_ascii=False)))
-            case RedactedThink():
+            case RedactedThink() | Search() | Cite():
                 pass  # there is none on this wire
     called = any(isinstance(block, Call) for block in reply.blocks)
     return within_limits(blocks, reply.stop_reason or ("tool_use" if called else "end_turn"), max_tokens=limit, room=room)

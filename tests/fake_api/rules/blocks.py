@@ -25,6 +25,9 @@ from tests.fake_api.rules.shape import (
     string,
     tagged,
 )
+from tests.fake_api.rules.web_search import BLOCKS as SEARCH_BLOCKS
+from tests.fake_api.rules.web_search import CITATION
+from tests.fake_api.rules.web_search import REQUIRED as SEARCH_REQUIRED
 
 CACHE_CONTROL: Check = nullable(tagged({"ephemeral": {"ttl": one_of("5m", "1h")}}, {}))
 """Section 2.1: only `ephemeral`, with a time to live of 5 minutes or 1 hour."""
@@ -40,6 +43,7 @@ _SOURCES: Mapping[str, Mapping[str, Check]] = {
     "content": {"content": anything},
 }
 _SOURCE_REQUIRED = {
+    **SEARCH_REQUIRED,
     "base64": ("media_type", "data"),
     "url": ("url",),
     "file": ("file_id",),
@@ -55,7 +59,7 @@ _IMAGE_SOURCES: Mapping[str, Mapping[str, Check]] = {
 _TEXT: Mapping[str, Check] = {
     "text": string,
     "cache_control": CACHE_CONTROL,
-    "citations": nullable(array_of(dictionary)),
+    "citations": nullable(array_of(CITATION)),
 }
 _IMAGE: Mapping[str, Check] = {
     "source": tagged(_IMAGE_SOURCES, _SOURCE_REQUIRED),
@@ -84,6 +88,7 @@ def _result_content(path: str, value: Any) -> None:
 
 
 _BLOCKS: Mapping[str, Mapping[str, Check]] = {
+    **SEARCH_BLOCKS,
     "text": _TEXT,
     "image": _IMAGE,
     "document": _DOCUMENT,

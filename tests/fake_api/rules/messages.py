@@ -11,10 +11,11 @@ from tests.fake_api.json_values import JsonObject, blocks_of, is_array, objects
 from tests.fake_api.refused import invalid
 from tests.fake_api.rules.blocks import check_message_shape, check_system_shape
 from tests.fake_api.rules.compaction import COMPACTION_BETA, begins_with_compaction, check_compaction_blocks
+from tests.fake_api.rules.web_search import CALL, RESULT, goes_on_with_a_search
 
 _MOST_MESSAGES = 100_000
 _USER_ONLY = frozenset({"tool_result", "image", "document"})
-_ASSISTANT_ONLY = frozenset({"tool_use", "thinking", "redacted_thinking"})
+_ASSISTANT_ONLY = frozenset({"tool_use", "thinking", "redacted_thinking", CALL, RESULT})
 
 
 def check_messages(body: JsonObject, model: ModelFacts, betas: Collection[str] = ()) -> None:
@@ -36,6 +37,8 @@ def check_end(body: JsonObject, model: ModelFacts) -> None:
     if last["role"] != "assistant" or body.get("compaction") is not None:
         return
     # Section 0.6: prefill is refused on 4.6 and newer.
+    if goes_on_with_a_search(body):
+        return
     if not model.prefill:
         raise invalid("This model does not support assistant message prefill. The conversation must end with a user message.")
     texts = [str(b.get("text")) for b in blocks_of(last["content"]) if b.get("type") == "text"]

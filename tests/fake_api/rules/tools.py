@@ -20,6 +20,7 @@ from tests.fake_api.rules.shape import (
     string,
     tagged,
 )
+from tests.fake_api.rules.web_search import VERSIONS, check_search_tool
 
 _MOST_STRICT = 20
 _PREDEFINED = (
@@ -28,7 +29,6 @@ _PREDEFINED = (
     "memory_",
     "tool_search_tool_",
     "code_execution_",
-    "web_search_",
     "web_fetch_",
     "computer_",
     "advisor_",
@@ -60,13 +60,16 @@ def check_tools(body: JsonObject, model: ModelFacts) -> None:
     if not is_array(tools):
         raise invalid("tools: Input should be a valid array")
     for index, tool in enumerate(tools):
-        _check_tool(f"tools.{index}", tool)
+        _check_tool(f"tools.{index}", tool, model)
     _check_all(objects(tools))
     _check_choice(body, objects(tools), model)
 
 
-def _check_tool(path: str, tool: Any) -> None:
+def _check_tool(path: str, tool: Any, model: ModelFacts) -> None:
     kind = tool.get("type") if is_object(tool) else None
+    if kind in VERSIONS:
+        check_search_tool(path, tool, model)
+        return
     if isinstance(kind, str) and kind.startswith(_PREDEFINED):
         return
     path = f"{path}.custom"
