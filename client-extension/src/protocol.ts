@@ -179,6 +179,8 @@ export interface ToolCallItem {
   answers?: Optional<Answer[]>;
   /** The sub-agent that is or was at work for it. */
   agent?: Optional<AgentRun>;
+  /** Dollars that the call itself cost, beside the conversation. */
+  cost?: Optional<number>;
 }
 
 /** One part of a call, and why it is asked about or not, in words for the user. */
@@ -190,7 +192,7 @@ export interface AskedPart {
 
 /** A rule that would cover a part of the call. */
 export interface RuleProposal {
-  action: "command" | "edit" | "host" | "mcp";
+  action: "command" | "edit" | "host" | "mcp" | "search";
   pattern: string;
 }
 
@@ -204,7 +206,7 @@ export interface ProposedText {
 
 /** What a call is asked about. */
 export interface Asked {
-  action: "edit" | "command" | "host" | "outside" | "plan" | "mcp" | "agent";
+  action: "edit" | "command" | "host" | "outside" | "plan" | "mcp" | "agent" | "search";
   parts: AskedPart[];
   /** Where it would happen, by the name of the workspace folder; absolute where it is outside. */
   folder?: Optional<string>;
@@ -984,7 +986,7 @@ export interface McpServer {
 }
 
 /** What a rule is about; one about reading can only refuse. */
-export type RuleAction = "command" | "edit" | "host" | "read" | "mcp" | "agent";
+export type RuleAction = "command" | "edit" | "host" | "read" | "mcp" | "agent" | "search";
 export type RuleScope = "session" | "workspace" | "everywhere";
 export type AskFor = "everything" | "notHarmless" | "outsideSandbox";
 

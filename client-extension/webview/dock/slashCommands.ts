@@ -44,7 +44,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
-  { name: "web", argument: "[on|off]", summary: t("Let the agent read pages of the web in this workspace, or stop it") },
+  { name: "web", argument: "[on|off]", summary: t("Let the agent read and search the web in this workspace, or stop it") },
   { name: "rewind", argument: "[number] [files]", summary: t("Go back to before a turn that changed files") },
   { name: "fork", summary: t("Continue in a copy of this session") },
   { name: "new", summary: t("Start a new session") },

@@ -13,17 +13,20 @@ import { MarkdownView } from "../markdown/view";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./texts";
 import { visibleLine, visibleText } from "../../src/visible";
-import { durationInWords } from "../../src/format";
+import { durationInWords, formatDollars } from "../../src/format";
 import {
   acceptedPlan,
   commandOf,
   describeInput,
+  type FoundPages,
+  foundIn,
   isRefusedByRule,
   isWhole,
   plainOutput,
   planOf,
   PROPOSE_PLAN,
   proposedDiff,
+  WEB_SEARCH,
   yourChanges,
 } from "./toolText";
 
@@ -131,6 +134,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly plan: MarkdownView;
   private readonly diff = element("div", { className: "tool-diff" });
   private readonly yours = element("div", { className: "tool-yours", hidden: true });
+  private readonly pages = element("div", { className: "tool-pages", hidden: true });
   private readonly links = element("div", { className: "tool-links" });
   private readonly approval = element("div");
   private readonly questions = element("div");
@@ -152,7 +156,17 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.input.append(this.inputText);
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
-    this.body.append(this.input, this.plan.element, this.diff, this.yours, this.output, this.links, this.approval, this.questions);
+    this.body.append(
+      this.input,
+      this.plan.element,
+      this.diff,
+      this.yours,
+      this.pages,
+      this.output,
+      this.links,
+      this.approval,
+      this.questions,
+    );
     this.element = element("article", { className: "item tool" }, this.header, this.agent.element, this.media, this.answers, this.body);
     this.update(item);
   }
@@ -201,7 +215,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
       setChildren(this.title, ...breakable(shown));
       this.title.title = shown;
     }
-    this.duration.textContent = durationInWords(this.item.seconds);
+    const { seconds, cost } = this.item;
+    this.duration.textContent = [durationInWords(seconds), cost == null ? "" : formatDollars(cost)].filter(Boolean).join(" · ");
     const mark = statusOf(this.item);
     this.statusIcon.className = `codicon codicon-${mark.icon} tool-status ${mark.name}`;
     this.statusIcon.title = [mark.label, this.duration.textContent].filter(Boolean).join(", ");
@@ -247,7 +262,9 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   private drawOutput(): void {
-    const text = plainOutput(this.item.output);
+    const found = this.item.name === WEB_SEARCH && OVER.has(this.item.status) ? foundIn(this.item.output) : undefined;
+    this.drawPages(found);
+    const text = found?.report ?? plainOutput(this.item.output);
     const isShown = this.item.diff != null || !this.plan.element.hidden;
     this.output.hidden = text.trim() === "" || (isShown && this.item.status === "completed");
     growText(this.outputText, text.replace(/\n$/, ""));
@@ -255,6 +272,24 @@ class ToolCallView implements ItemView<ToolCallItem> {
       // When all of the frame is drawn: where it is scrolled to has the page laid out.
       queueMicrotask(() => (this.output.scrollTop = this.output.scrollHeight));
     }
+  }
+
+  /** The pages that a search found, each with its host: a title can say anything. */
+  private drawPages(found: FoundPages | undefined): void {
+    this.pages.hidden = found === undefined || found.pages.length === 0;
+    if (this.pages.childElementCount > 0 || found === undefined) {
+      return;
+    }
+    const rows = found.pages.map(({ title, url, host, age }) => {
+      const link = element("a", { textContent: visibleLine(title), title: url, attributes: { href: url } });
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.actions.openLink(url);
+      });
+      const where = element("span", { className: "page-host", textContent: [host, visibleLine(age)].filter(Boolean).join(" · ") });
+      return element("li", {}, link, where);
+    });
+    setChildren(this.pages, element("ol", { attributes: { "aria-label": t("Pages found") } }, ...rows));
   }
 
   /** What was changed; before that, from the approval on, what is about to be. Nothing where it came to nothing. */

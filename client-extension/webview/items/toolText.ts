@@ -36,6 +36,27 @@ export function proposedDiff(input: string): FileDiff | undefined {
   return undefined;
 }
 
+export const WEB_SEARCH = "web_search";
+
+export interface FoundPages {
+  pages: { title: string; url: string; host: string; age: string }[];
+  /** What the model says that read them; empty where it says nothing. */
+  report: string;
+}
+
+/** The pages of a search's result, as the server writes them. Undefined where it is none: it failed, or was taken out. */
+export function foundIn(output: string): FoundPages | undefined {
+  if (!output.startsWith("Searched for: ")) {
+    return undefined;
+  }
+  const [list = "", report = ""] = output.split(/\n\nReport:\n/, 2);
+  const pages = [...list.matchAll(/^\d+\. (.+) \(([^()]+)\)\n {3}(https?:\/\/\S+)$/gmu)].flatMap(([, title = "", where = "", url = ""]) => {
+    const host = URL.canParse(url) ? new URL(url).hostname : "";
+    return host === "" ? [] : [{ title, url, host, age: where.split(", ").slice(1).join(", ") }];
+  });
+  return { pages, report: report.replace(/^> ?/gmu, "") };
+}
+
 export const PROPOSE_PLAN = "propose_plan";
 
 /** The plan that a call proposes, as far as it is written. */

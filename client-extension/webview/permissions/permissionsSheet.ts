@@ -224,7 +224,7 @@ export class PermissionsSheet {
   }
 }
 
-const ACTIONS: readonly RuleAction[] = ["command", "edit", "host", "read", "mcp", "agent"];
+const ACTIONS: readonly RuleAction[] = ["command", "edit", "host", "read", "mcp", "agent", "search"];
 
 function newRule({ action, pattern, scope, refuses }: Allowed): NewRule {
   const known = ACTIONS.find((each) => each === action) ?? "command";

@@ -19,6 +19,7 @@ const ACTION_NAMES: Record<RuleAction, string> = {
   read: t("Reading of files"),
   mcp: t("Tools of MCP servers"),
   agent: t("Sub-agents that act"),
+  search: t("Searches of the web"),
 };
 
 /** A rule without the place where it holds, which is one for all that are saved together. */

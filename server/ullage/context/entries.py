@@ -175,6 +175,8 @@ class ToolReturned:
     """The sub-agent that was at work for it. What it cost stands in its own log, too, and nowhere else in this one."""
     goes_on: str = ""
     """The id of a command that was left running when the call was done; empty where none was."""
+    cost: float | None = None
+    """Dollars that the call itself cost, beside the conversation (a search of the web); None where it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,6 +226,7 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         question_id=item.question_id or None,
         answers=[wire.Answer(each.question, list(each.chosen), each.text or None) for each in item.answers] or None,
         agent=_agent(item),
+        cost=item.cost,
     )
 
 

@@ -124,7 +124,7 @@ class AskedPart:
 class Proposal:
     """A rule that would cover a part of the call."""
 
-    action: Literal["command", "edit", "host", "mcp"]
+    action: Literal["command", "edit", "host", "mcp", "search"]
     pattern: str
 
 
@@ -141,7 +141,7 @@ class ProposedText:
 class Asked:
     """What a call is asked about, part by part."""
 
-    action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent"]
+    action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
     parts: list[AskedPart]
     folder: str | None = None
     """By the name of the workspace folder; absolute where it is outside."""
@@ -225,6 +225,7 @@ class ToolCallItem:
     question_id: str | None = None
     answers: list[Answer] | None = None
     agent: AgentRun | None = None
+    cost: float | None = None
 
 
 @attrs.frozen

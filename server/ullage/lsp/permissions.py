@@ -8,7 +8,7 @@ import attrs
 
 from ullage.lsp.items import AtMost, Id
 
-RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent"]
+RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent", "search"]
 RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]
 AskFor: TypeAlias = Literal["everything", "notHarmless", "outsideSandbox"]
 Pattern: TypeAlias = Annotated[str, AtMost(20_000)]

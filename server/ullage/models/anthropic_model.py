@@ -25,13 +25,15 @@ from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
 from ullage.models.errors import AuthenticationFailed, BlockRefused, MediaRefused, Nonsense, ThinkingRefused
 from ullage.models.failures import ErrorInReply, not_this_api
 from ullage.models.learned import Learned
-from ullage.models.model import Effort, ModelCard, ModelEvent
+from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
 from ullage.models.model_card import Asked, OfferedModel
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
 from ullage.models.transport import make_transport
+from ullage.models.web_search import OUTPUT_TOKENS, RESULT_TOKENS, Answered, SearchReply, search_by
 from ullage.models.wire import MessagesWire, Wire
+from ullage.workspace.web_search import Found, WebSearch
 
 if TYPE_CHECKING:
     import httpx2
@@ -160,7 +162,7 @@ class AnthropicModel:
         headers = self._wire.headers(named)
         size = size_of(request, body, max_output_tokens)
         return with_retries(
-            lambda: self._call(body, headers, size),
+            lambda: self._call(body, headers, size, ReplyBuilder(self._name, size.max_tokens)),
             lambda problem: self._learned.understand(problem, size),
             delays=self._delays,
             sleep=self._sleep,
@@ -192,6 +194,31 @@ class AnthropicModel:
                 room=self._room_of(card),
             )
             return await self._counting.ask(self._client, body, self._wire.headers(named), size_of(request, body, 0))
+
+    async def search(self, wanted: WebSearch) -> Found:
+        """As `SearchesWeb.search`, by the API's own tool. The conversation is not sent."""
+        async with self._in_use():
+            return await search_by(self._ask_to_search, wanted, self._wire.opening(()), await self.card())
+
+    async def _ask_to_search(self, body: bytes) -> Answered:
+        headers, size = self._wire.headers(()), Size(len(body), lambda: RESULT_TOKENS, OUTPUT_TOKENS)
+        builder = SearchReply(self._name)
+
+        def call() -> AsyncGenerator[ModelEvent, None]:
+            nonlocal builder
+            builder = SearchReply(self._name)
+            return self._call(body, headers, size, builder)
+
+        calls = with_retries(
+            call,
+            lambda problem: self._learned.understand(problem, size),
+            delays=self._delays,
+            sleep=self._sleep,
+            dice=self._dice,
+        )
+        async with aclosing(calls) as events:
+            [reply] = [event async for event in events if isinstance(event, Reply)]
+        return Answered(builder.blocks, reply.stop_reason, reply.usage, builder.searches)
 
     async def offered(self) -> tuple[OfferedModel, ...]:
         """The models that the endpoint lists. Raises `ModelError`."""
@@ -232,7 +259,7 @@ class AnthropicModel:
         if connecting is not None:
             self._refused.append(connecting)
 
-    async def _call(self, body: bytes, headers: Mapping[str, str], size: Size) -> AsyncGenerator[ModelEvent, None]:
+    async def _call(self, body: bytes, headers: Mapping[str, str], size: Size, builder: ReplyBuilder) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""
         from anthropic import AsyncStream
 
@@ -248,7 +275,7 @@ class AnthropicModel:
                 stream_cls=AsyncStream[object],
             )
         async with stream:
-            response, builder = stream.response, ReplyBuilder(self._name, size.max_tokens)
+            response = stream.response
             streamed = self._wire.stream_kind
             kind = response.headers.get("content-type", streamed).lower()
             if response.status_code != 200 or not kind.startswith(("application/json", streamed)):

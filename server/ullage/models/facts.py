@@ -13,8 +13,9 @@ from typing import cast
 
 from ullage.context.view.request import Request
 from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, plausible_window
-from ullage.models.model import Model, ModelCard, ModelEvent, Prices
+from ullage.models.model import Model, ModelCard, ModelEvent, Prices, SearchesWeb
 from ullage.models.model_card import OfferedModel
+from ullage.workspace.web_search import Found, NotSearched, WebSearch
 
 SOURCE = "settings"
 """`ModelCard.source` where the user said the window."""
@@ -122,6 +123,11 @@ class _Stated:
 
     async def count(self, request: Request) -> int | None:
         return await self._model.count(request)
+
+    async def search(self, wanted: WebSearch) -> Found:
+        if not isinstance(self._model, SearchesWeb):
+            raise NotSearched("This model has no search of its own")
+        return await self._model.search(wanted)
 
     async def aclose(self) -> None:
         await self._model.aclose()

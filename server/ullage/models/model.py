@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
 from ullage.context.compaction.economy import Terms
 from ullage.context.counting.media import LIMITS, ImageLimits, Room
 from ullage.context.view.request import Request
+from ullage.workspace.web_search import Found, WebSearch
 
 UNPARSABLE_INPUT = "unparsable_input"
 """The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""
@@ -117,6 +118,8 @@ class ModelCard:
     """What it takes of an image."""
     caches: bool = True
     """Whether what was sent before is cheaper; False until a reply reported so, where the wire has no marks that see to it."""
+    searches_web: bool = False
+    """Whether it can be asked to search the web (`SearchesWeb`): where the Models API says that it has the tool."""
     minimum_cached: int = 1_024
     """Tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
     editor_counts: bool | None = None
@@ -237,4 +240,13 @@ class Model(Protocol):
 
     async def aclose(self) -> None:
         """Frees connections: now, or when the last call that runs has ended. Who calls later is answered all the same."""
+        ...
+
+
+@runtime_checkable
+class SearchesWeb(Protocol):
+    """A model whose provider searches the web for it, where its card says so."""
+
+    async def search(self, wanted: WebSearch) -> Found:
+        """Searches once. Raises `NotSearched`. Cancelling the task ends it."""
         ...

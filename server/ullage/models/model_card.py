@@ -136,6 +136,7 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         compacts=compaction.get("supported") is True,
         takes_images=_supported(capabilities.get("image_input")),
         takes_pdfs=_supported(capabilities.get("pdf_input")),
+        searches_web=_supported(mapping(capabilities.get("server_tools")).get("web_search")) is True,
     )
 
 

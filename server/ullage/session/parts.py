@@ -52,6 +52,7 @@ from ullage.session.turns.file_notices import FileNotices
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.questions import Questions
 from ullage.session.turns.turns import PromptQueue, Turns, Work
+from ullage.session.web_searching import WebSearching
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
@@ -59,9 +60,13 @@ from ullage.tools.media import Shelf
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.running import RunningCommands
 from ullage.tools.tool import Tool, ToolKind
+from ullage.tools.web_search import SEARCH
 from ullage.workspace.touched import FileReads
+from ullage.workspace.web_search import Searcher
 
-MakeTools: TypeAlias = Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow, RunningCommands], Mapping[str, Tool]]
+MakeTools: TypeAlias = Callable[
+    [str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow, RunningCommands, Searcher], Mapping[str, Tool]
+]
 """The tools of the session with that id, by name."""
 
 
@@ -94,11 +99,13 @@ class Parts:
         rules = SessionRules(record.id, surroundings.store) if together is None else together.rules
         self.permits = SessionPermits(surroundings, rules)
         self.running = RunningCommands(surroundings.clock, last=last_number(entries))
+        self._model = ModelInUse(model, self._model_changed)
+        self._searching = WebSearching(lambda: self._model, self.permits.rules)
         renewed = partial(
-            make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading, self.running
+            *(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf, self.permits.reading, self.running),
+            self._searching,
         )
         self._tools = dict(renewed())
-        self._model = ModelInUse(model, self._model_changed)
         self._mode = ModeInForce(record.id, entries, surroundings.store)
         self._forked_from = fork_origin(entries)
         self._conversation = Conversation(
@@ -223,6 +230,8 @@ class Parts:
     # What one does about another
 
     def _model_changed(self) -> None:
+        if bool(self._searching.provider) != (SEARCH in self._tools):  # another model searches the web, or does not
+            self._prelude.settings_changed()
         self._display.tell(ModelChanged(self._model.info))
         self._gauge.show()
 

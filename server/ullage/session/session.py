@@ -306,6 +306,11 @@ class Session(Parts):
         """Whether the agent may ask for pages of the web in this workspace; None where the workspace is not trusted."""
         return self._surroundings.remembered.web_is_on() if self._surroundings.settings.trusted else None
 
+    @property
+    def searches_web(self) -> str:
+        """Who searches the web for the agent, in words that follow "by"; empty where the model in use cannot have it searched."""
+        return self._searching.provider
+
     def turn_web(self, *, on: bool) -> None:
         """For all sessions of the workspace. A conversation that has begun is told with its next prompt. Raises `StoreFailed`."""
         self._surroundings.remembered.turn_web(on=on)

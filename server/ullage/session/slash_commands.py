@@ -59,7 +59,7 @@ COMMANDS = (
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
-    Command("web", "Let the agent read pages of the web in this workspace, or stop it", "[on|off]"),
+    Command("web", "Let the agent read and search the web in this workspace, or stop it", "[on|off]"),
     Command("rewind", "Go back to before a turn that changed files", "[number] [files]"),
     Command("fork", "Continue in a copy of this session"),
     Command("new", "Start a new session"),
@@ -269,12 +269,13 @@ async def _web(_: Sessions, session: Session, word: str) -> Answer:
         raise SessionError("invalid", "This workspace is not trusted, so the agent sends nothing to the web")
     if word.lower() not in ("", "on", "off"):
         raise SessionError("invalid", "Type /web on or /web off; /web alone says how it is now")
+    await session.learn_model()  # whether it searches
     on, shown = word.lower() == "on", session.snapshot(1)
     turned = word != "" and on != session.web
     if turned:
         with refusing():
             session.turn_web(on=on)
-    lines = [WEB_ON if session.web else WEB_OFF]
+    lines = [WEB_ON, _searching(session)] if session.web else [WEB_OFF]
     if not turned or not shown.items:
         return Answer("\n".join(lines))
     dearer = shown.gauge.anew_cost
@@ -284,6 +285,12 @@ async def _web(_: Sessions, session: Session, word: str) -> Answer:
     return Answer("\n".join([*lines, when]))
 
 
+def _searching(session: Session) -> str:
+    return SEARCHES.format(who=session.searches_web) if session.searches_web else NO_SEARCH
+
+
+SEARCHES = "It may also search the web, and asks you first: the search is made by {who}."
+NO_SEARCH = "The model in use has no search of its own. A tool of an MCP server can search (`/mcp`)."
 WEB_ON = "The web is on in this workspace: the agent may read pages, and asks you about each host. `/web off` ends it."
 WEB_OFF = "The web is off in this workspace: the agent cannot read pages. `/web on` lets it; it then asks you about each host."
 

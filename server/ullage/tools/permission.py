@@ -67,6 +67,8 @@ def shown_rule(action: str, pattern: str, files: str = "") -> str:
         return f"calls of `{pattern}`"
     if action == "agent":
         return f"the sub-agent of `{pattern}`, while that file stays the same"
+    if action == "search":
+        return "searches of the web"
     return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
 
 

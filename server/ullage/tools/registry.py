@@ -31,11 +31,13 @@ from ullage.tools.task import Agents, TaskTool
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.web_fetch import WebFetch
+from ullage.tools.web_search import WebSearchTool
 from ullage.tools.write_file import WriteFile
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import FileReads
 from ullage.workspace.web import Web
+from ullage.workspace.web_search import Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class ToolDependencies:
     """Where pages come from; None where this is not wanted of the tools at all."""
     web_is_on: Callable[[], bool] = lambda: False
     """Whether the user turned the web on for the workspace."""
+    searcher: Searcher | None = None
+    """Who searches the web; None where this is not wanted of the tools at all."""
     agents: Agents | None = None
     """The sub-agents that the session can call; None in a sub-agent."""
     servers: Servers | None = None
@@ -85,7 +89,7 @@ OF_SERVERS = frozenset({"load_mcp_tools", "call_mcp_tool"})
 TOOL_NAMES = frozenset(
     (
         *("read_file", "list_files", "search", "diagnostics", "todo", "propose_plan", "recall", "compact", "ask_user"),
-        *("write_file", "edit_file", "bash", "running_command", "web_fetch", "task", *OF_POLICIES, *OF_SERVERS),
+        *("write_file", "edit_file", "bash", "running_command", "web_fetch", "web_search", "task", *OF_POLICIES, *OF_SERVERS),
     )
 )
 """What all of them are called: no tool of another program passes for one of them."""
@@ -94,8 +98,8 @@ TOOL_NAMES = frozenset(
 def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozenset[str] = frozenset()) -> Mapping[str, Tool]:
     """The tools by name, always in the same order, since it is part of what the prompt cache holds.
 
-    In a workspace that the user does not trust there is none that writes, runs or sends out anything. Pages of the web are fetched only
-    where the user turned that on, so that others do not pay for the tool. `wanted` are those `OF_POLICIES` that the
+    In a workspace that the user does not trust there is none that writes, runs or sends out anything. Pages of the web are fetched and
+    searched for only where the user turned that on, so that others do not pay for the tools. `wanted` are those `OF_POLICIES` that the
     policy in force comes with; a name that nobody knows gives no tool.
     """
     tools = _reading(dependencies) + (_acting(dependencies) if trusted else [])
@@ -104,6 +108,8 @@ def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozen
     tools += [make(dependencies) for name, make in OF_POLICIES.items() if name in wanted]
     if trusted and dependencies.web is not None and dependencies.web_is_on():
         tools.append(WebFetch(dependencies.web, dependencies.web_is_on))
+        if dependencies.searcher is not None and dependencies.searcher.provider:
+            tools.append(WebSearchTool(dependencies.searcher, dependencies.web_is_on))
     return {tool.spec.name: tool for tool in tools}
 
 

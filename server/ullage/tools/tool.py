@@ -24,7 +24,7 @@ from ullage.tools.command_lines.judge import Part
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
 
-AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp", "agent"]
+AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
 """What kind of thing has to be allowed."""
 
 NeedAction: TypeAlias = AskedAction | Literal["read"]
@@ -156,6 +156,8 @@ class ToolOutcome:
     """The sub-agent that was at work."""
     notes: tuple[str, ...] = ()
     """What the sandbox kept a command from, or took back of what it made. They stand in `content`, too."""
+    cost: float | None = None
+    """Dollars that the call itself cost, beside the conversation; None where it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

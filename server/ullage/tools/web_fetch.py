@@ -6,7 +6,6 @@ mode. What comes back is the page's words, and the result says so.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, 
 from ullage.workspace.web import Web
 from ullage.workspace.web_address import NotFetched, place_of, plain_url
 from ullage.workspace.web_page import LeadsTo, Page
+from ullage.workspace.web_text import UNSEEN
 
 MOST_CHARACTERS = 24_000
 """Of a page in one result, as of a file: over 30,000 a result would be cut in its middle."""
@@ -28,11 +28,6 @@ THEIRS = (
 )
 LEADS = (
     "{url} leads to another host: {to}\nIt was not followed, since the user is asked about each host. To read it, call web_fetch with it."
-)
-
-# What nobody sees: controls, marks that reorder, join or hide, and the tags in which a whole text can hide (U+E0000 on).
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 
 
@@ -93,14 +88,14 @@ class WebFetch:
 
 
 def _shown(page: Page, url: str, offset: int) -> ToolOutcome:
-    whole = _UNSEEN.sub("", page.text)
+    whole = UNSEEN.sub("", page.text)
     if offset and offset >= len(whole):
         return ToolOutcome(f"{url} has only {len(whole):,} characters; offset {offset} is behind its end", is_error=True)
     piece, is_last = _piece(whole, offset)
     end = offset + len(piece)
     lines = [f"Page: {page.url}"]
     if page.title:
-        lines.append(f"Title: {_UNSEEN.sub('', page.title)[:300]}")
+        lines.append(f"Title: {UNSEEN.sub('', page.title)[:300]}")
     if offset or not is_last:
         more = "" if is_last else f" Go on with offset={end}."
         lines.append(f"Characters {offset} to {end} of {len(whole)}.{more}")

@@ -30,14 +30,16 @@ import { ROOT, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
  *
  * @param {object} [what]
  * @param {number} [what.window] tokens of every model's window; each model's own if left out
+ * @param {boolean} [what.search] whether it searches the web
  * @param {"bedrock" | "vertex"} [what.cloud] a cloud's wire instead of the Messages API
  * @param {string} [what.account] folder into which the cloud writes the credentials that it accepts
  * @returns {Promise<FakeApi>}
  */
-export async function startFakeApi({ window, cloud, account } = {}) {
+export async function startFakeApi({ window, search = false, cloud, account } = {}) {
   const flags = Object.entries({ window, cloud, account }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, String(value)],
   );
+  if (search) flags.push("--search");
   const child = spawn(VENV_PYTHON, ["-m", "tests.fake_api", ...flags], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "close");
   const line = await Promise.race([once(createInterface(child.stdout), "line"), exited.then(() => undefined)]);

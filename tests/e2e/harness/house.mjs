@@ -27,7 +27,7 @@ after(async () => {
 let browser;
 /** @type {Map<string, Promise<Room>>} */
 const rooms = new Map();
-/** @type {Map<number | undefined, Promise<import("./fake-api.mjs").FakeApi>>} */
+/** @type {Map<string, Promise<import("./fake-api.mjs").FakeApi>>} */
 const apis = new Map();
 
 /** What is to be done while all of it is still there. @param {() => Promise<unknown>} goodbye */
@@ -51,15 +51,21 @@ export function roomFor(env, contained = false) {
   return opened;
 }
 
-/** The fake API whose models have a window of so many tokens; each model its own if left out. @param {number} [window] */
-export function apiWith(window) {
-  const known = apis.get(window);
+/**
+ * The fake API whose models have a window of so many tokens; each model its own if left out.
+ *
+ * @param {number} [window]
+ * @param {boolean} [search] whether it searches the web
+ */
+export function apiWith(window, search = false) {
+  const key = `${window ?? ""} ${search}`;
+  const known = apis.get(key);
   if (known) return known;
-  const started = startFakeApi({ window }).then((api) => {
+  const started = startFakeApi({ window, search }).then((api) => {
     endings.push(api.stop);
     return api;
   });
-  apis.set(window, started);
+  apis.set(key, started);
   return started;
 }
 

@@ -27,6 +27,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @typedef {object} StageOptions
  * @property {boolean} [practice] no key and no fake API: the practice model answers
  * @property {number} [window] tokens of the models' window at the fake API
+ * @property {boolean} [search] whether the fake API searches the web
  * @property {NodeJS.ProcessEnv} [env] environment of VS Code, beside ours
  * @property {boolean} [contained] on a machine without a network that has nothing of this repository (`container.mjs`)
  */
@@ -98,8 +99,8 @@ export function stage(name, options, declare) {
 }
 
 /** @param {StageOptions} options @returns {Promise<Stage>} */
-async function setStage({ practice = false, window, env = {}, contained = false }) {
-  const api = practice ? undefined : await apiWith(window);
+async function setStage({ practice = false, window, search = false, env = {}, contained = false }) {
+  const api = practice ? undefined : await apiWith(window, search);
   return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env }, contained)), api };
 }
 

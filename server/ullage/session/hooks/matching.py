@@ -29,6 +29,7 @@ CLAUDES: Mapping[str, tuple[str, ...]] = {
     "propose_plan": ("ExitPlanMode",),
     "task": ("Task", "Agent"),
     "web_fetch": ("WebFetch",),
+    "web_search": ("WebSearch",),
 }
 """What Claude Code calls the tools that do the same; the first is the one that a hook is told."""
 

@@ -164,6 +164,8 @@ def is_about(rule: Rule, need: PermissionNeed) -> bool:
             return mcp_pattern(rule.pattern).fullmatch(need.subject) is not None
         case "agent":
             return need.action == "agent" and rule.pattern == need.subject
+        case "search":
+            return need.action == "search"
         case "read":
             return False
 
@@ -191,6 +193,7 @@ _NAMES = {
     "edit_file": ("path",),
     "read_file": ("path",),
     "web_fetch": ("url",),
+    "web_search": ("query",),
     "call_mcp_tool": ("server", "tool", "arguments"),
 }
 """What of a call's input says what it does, by tool."""

@@ -65,7 +65,7 @@ class SessionPermits:
     def allow(self, need: PermissionNeed) -> None:
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
-            if need.action in ("command", "edit", "host", "mcp"):
+            if need.action in ("command", "edit", "host", "mcp", "search"):
                 self.add(Rule(need.action, pattern, "workspace"))
             elif need.action == "agent":
                 self.add(Rule(need.action, pattern, "workspace", files=need.files))

@@ -38,6 +38,7 @@ from ullage.tools.running import RunningCommands
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
 from ullage.tools.tool import Tool
 from ullage.workspace.touched import FileReads
+from ullage.workspace.web_search import Searcher
 
 AGENTS_OWN = "This is the log of a sub-agent: it can only be read. Go back to the session that called it"
 
@@ -297,6 +298,7 @@ class OpenSessions:
         shelf: Shelf,
         read_rules: ReadRulesNow,
         running: RunningCommands,
+        searcher: Searcher,
         role: Role | None = None,
     ) -> Mapping[str, Tool]:
         settings = around.settings
@@ -316,6 +318,7 @@ class OpenSessions:
             read_rules,
             around.web,
             around.remembered.web_is_on,
+            searcher,
             self.agents.of(session_id) if role is None else None,
             around.servers if role is None else None,
             running,

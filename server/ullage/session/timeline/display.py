@@ -139,8 +139,9 @@ class Spending:
             self._compactions.append(entry)
         if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and entry.usage.can_be:
             self._add_call(entry.usage, entry.cost)
-        if isinstance(entry, ToolReturned) and entry.agent is not None and entry.agent.cost is not None:
-            self.add_aside(entry.agent.cost)
+        if isinstance(entry, ToolReturned):
+            for cost in (entry.cost, None if entry.agent is None else entry.agent.cost):
+                self.add_aside(cost or 0.0)
 
     def _add_call(self, usage: Usage, cost: float | None) -> None:
         self._sent += usage.total_input_tokens

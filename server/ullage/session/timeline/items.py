@@ -162,6 +162,8 @@ class ToolCallItem:
     """The sub-agent that is or was at work for it."""
     doing: str = ""
     """What that does now, in words for the user; empty where it does nothing any more."""
+    cost: float | None = None
+    """Dollars that the call itself cost, beside the conversation; None where it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)

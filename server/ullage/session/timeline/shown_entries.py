@@ -182,6 +182,7 @@ def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallIt
         began=result.began,
         seconds=None if result.began is None else max(0.0, at - result.began),
         agent=result.agent,
+        cost=result.cost,
         doing="",
     )
 

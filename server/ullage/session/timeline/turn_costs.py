@@ -87,8 +87,10 @@ class TurnCosts:
             case AssistantReply():
                 self._go_on()
                 self._count(entry.usage, entry.cost, compaction=False)
-            case ToolReturned() if entry.agent is not None and self._running is not None:
-                self._running = self._running.with_agent(entry.agent.cost)
+            case ToolReturned() if self._running is not None:
+                self._running = replace(self._running, dollars=_sum(self._running.dollars, entry.cost))
+                if entry.agent is not None:
+                    self._running = self._running.with_agent(entry.agent.cost)
             case Compaction() | SpentInVain() if self._running is not None:
                 self._count(entry.usage, entry.cost, compaction=True)
             case Forked():  # what came before it another session has paid

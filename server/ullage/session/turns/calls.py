@@ -145,6 +145,7 @@ class Calls:
             answers=outcome.answers,
             agent=outcome.agent,
             goes_on=outcome.goes_on,
+            cost=outcome.cost,
         )
         logged = self._conversation.append(entry)
         if not outcome.goes_on:

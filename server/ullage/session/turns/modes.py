@@ -114,9 +114,9 @@ class ModeInForce:
         return Notice("rules", _BY_ID[self.id].told)
 
     def refusal(self, need: PermissionNeed) -> str:
-        """Why a call may not run in this mode, in words for the model; empty where it may. Fetching a page changes nothing, and is asked
-        about by its host."""
-        if self.id == "act" or (need.harmless and not need.goes_on) or need.action == "host":
+        """Why a call may not run in this mode, in words for the model; empty where it may. Fetching a page and searching for pages
+        change nothing, and are asked about all the same."""
+        if self.id == "act" or (need.harmless and not need.goes_on) or need.action in ("host", "search"):
             return ""
         if need.action == "plan":
             return NO_PLAN_WANTED if self.id == "ask" else ""

@@ -254,9 +254,10 @@ class Turns:
         self._policy.take_over()
         try:
             await ROUND.has_room()
+            if prompt is not None:
+                await self._model.learn()  # before the prelude: which tools there are can depend on the model
             await self._prelude.use_as_foreseen(self._surroundings.calibration(self._model.card))
             if prompt is not None:
-                await self._model.learn()
                 await self._controller.before_call(more=prompt_tokens(prompt, self._surroundings.calibration(self._model.card)))
         finally:  # whatever becomes of the turn, the prompt stands in the log
             if prompt is not None:

@@ -77,7 +77,7 @@ class AskedPart:
 class Proposal:
     """A pattern that would cover a part of the call, for the user to change."""
 
-    action: Literal["command", "edit", "host", "mcp"]
+    action: Literal["command", "edit", "host", "mcp", "search"]
     pattern: str
 
 
@@ -130,6 +130,8 @@ class Judging:
                 return self._mcp(need)
             case "agent":
                 return self._agent(need)
+            case "search":
+                return self._search(need)
             case "read":
                 return Decision(True, (AskedPart(need.subject, "harmless", "it only reads"),))
             case _:
@@ -227,6 +229,12 @@ class Judging:
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
         return Decision(False, (AskedPart(need.subject, "asked", "the project wrote what this sub-agent is told"),))
+
+    def _search(self, need: PermissionNeed) -> Decision:
+        rule = next(iter(self._of("search")), None)
+        if rule is not None:
+            return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
+        return Decision(False, (AskedPart(need.subject, "asked", "it leaves this machine, and costs money"),), (Proposal("search", "*"),))
 
     def _of(self, action: RuleAction) -> Sequence[Rule]:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]

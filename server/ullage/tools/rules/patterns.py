@@ -6,6 +6,7 @@
 - `exactly: LINE` is a whole line as it stands, also one that is not followed.
 - `harmless: NAME` and `runs: NAME` are what an earlier version kept: commands of that name, with words that are known to do no more.
 - Of an edit it is a path with `*`, `?` and `**`, as in settings of the editor. Of a connection it is a host, or `*.` before one.
+- Of a search of the web it is `*`: all of them, or none.
 - Of a call of an MCP server it is `SERVER/TOOL`, where a `*` stands for any characters of the tool's name.
 
 A pattern that cannot be followed is refused with the reason, in words for the user.
@@ -23,7 +24,7 @@ from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
 from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
-RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent"]
+RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent", "search"]
 """What a rule is about. Reading is free, so a rule for it can only refuse."""
 
 EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
@@ -272,6 +273,9 @@ def check_pattern(action: RuleAction, text: str) -> None:
             path_pattern(text)
             if "*" in text or "?" in text:
                 raise BadPattern("Write the path of the one file that defines the sub-agent, such as `.ullage/agents/fixer.md`")
+        case "search":
+            if text != "*":
+                raise BadPattern("A rule about searches is for all of them: write `*`")
         case "read":
             raise BadPattern("Files of the workspace are read without a question. A rule for reading can only refuse")
 
@@ -289,6 +293,8 @@ def explained(action: RuleAction, text: str) -> str:
         return f"Lets the agent call {tools_in_words(text)}, with any arguments."
     if action == "agent":
         return f"Lets the sub-agent that `{text}` defines act while that file stays as it is. Its calls are asked about as ever."
+    if action == "search":
+        return "Lets the agent search the web, for any words. Each search costs money."
     read = command_pattern(text)
     if read.exact is not None:
         return "Runs just this line, as it stands."

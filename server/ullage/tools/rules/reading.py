@@ -31,6 +31,7 @@ _ACTIONS: Mapping[RuleAction, str] = {
     "read": "reading of files",
     "mcp": "tools of MCP servers",
     "agent": "sub-agents that act",
+    "search": "searches of the web",
 }
 
 

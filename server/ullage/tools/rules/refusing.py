@@ -76,6 +76,8 @@ def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
                 return need.action == "mcp" and mcp_pattern(pattern).fullmatch(need.subject) is not None
             case "agent":
                 return need.action == "agent" and pattern == need.subject
+            case "search":
+                return need.action == "search"
             case "read":
                 names = need.names if need.action == "command" else (need.subject,) if need.action in ("edit", "read") else ()
                 return any(refuses_reading(pattern, name) for name in names)
@@ -173,6 +175,8 @@ def explained_refusal(action: RuleAction, text: str) -> str:
         return f"Refuses calls of {tools_in_words(text)}."
     if action == "agent":
         return f"Refuses to let the sub-agent act that `{text}` defines."
+    if action == "search":
+        return "Refuses searches of the web."
     read = command_pattern(text)
     if text.startswith(EXACTLY):
         return "Refuses just this line, as it stands."

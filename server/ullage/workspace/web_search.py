@@ -1,0 +1,67 @@
+"""A search of the web, as values: what is asked, and what came of it.
+
+The provider of the model searches (`models/web_search.py`), where the model can. The agent asks by its tool (`tools/web_search.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearch:
+    """What is asked."""
+
+    query: str
+    without: tuple[str, ...] = ()
+    """Hosts of which nothing is wanted, each with all below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One page that was found."""
+
+    title: str
+    url: str
+    host: str
+    age: str = ""
+    """How old it is, in the provider's words; empty where it does not say."""
+    quotes: tuple[str, ...] = ()
+    """Words of the page that the report goes by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of a search."""
+
+    queries: tuple[str, ...]
+    """What was really searched for."""
+    hits: tuple[Hit, ...]
+    report: str
+    """What a model says that read the pages. `[2]` stands for the second of `hits`."""
+    cost: float | None = None
+    """Dollars; None where the prices are not known."""
+    problem: str = ""
+    """Why there is nothing, or not all, in words that stand alone; empty where all went well."""
+
+
+class NotSearched(Exception):
+    """Nothing came of it; `str()` says why, in words for the model and the user. `cost` is what it cost all the same (dollars)."""
+
+    def __init__(self, message: str, cost: float | None = None) -> None:
+        super().__init__(message)
+        self.cost = cost
+
+
+class Searcher(Protocol):
+    """Who searches for one session."""
+
+    @property
+    def provider(self) -> str:
+        """Who does, in words that follow "by"; empty where the model in use cannot."""
+        ...
+
+    async def search(self, query: str) -> Found:
+        """Searches once. Raises `NotSearched`. Cancelling ends it."""
+        ...
