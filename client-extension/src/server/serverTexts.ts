@@ -7,7 +7,6 @@
 import { currentLanguage, t } from "../l10n";
 import { APPROVALS_AND_RULES } from "./sentences/permissions";
 import { CHANGES } from "./sentences/changes";
-import { COMING_OVER } from "./sentences/comingOver";
 import { COMMANDS_AND_SETTINGS } from "./sentences/commands";
 import { COMPACTION } from "./sentences/compaction";
 import { CLOUDS } from "./sentences/clouds";
@@ -23,7 +22,6 @@ import { TURNS } from "./sentences/turns";
  */
 const SERVER_SENTENCES: readonly string[] = [
   ...APPROVALS_AND_RULES,
-  ...COMING_OVER,
   ...COMMANDS_AND_SETTINGS,
   ...CLOUDS,
   ...MODELS,

@@ -165,7 +165,7 @@ export class OthersSheet {
       { className: "other", tabIndex: 0, attributes: { role: "region", "aria-label": t("What the session was") } },
       element("h3", { className: "other-title" }, element("bdi", { textContent: visibleLine(session.title) })),
       element("p", { className: "muted", textContent: whatItWas(looked) }),
-      element("p", { className: "muted other-file" }, element("bdi", { textContent: visibleLine(session.file) })),
+      drawFile(visibleLine(session.file)),
       !session.here &&
         session.folder != null &&
         warning(t("Its agent worked in another folder: {folder}", { folder: visibleLine(session.folder) })),
@@ -291,4 +291,11 @@ function sizeOf(bytes: number): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A path on one line: of the folder what there is room for, of the file all that can be. A pointer shows the whole. */
+function drawFile(path: string): HTMLElement {
+  const start = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+  const folder = element("bdi", { className: "other-folder", textContent: path.slice(0, start) });
+  return element("p", { className: "muted other-file", title: path }, folder, element("bdi", { textContent: path.slice(start) }));
 }

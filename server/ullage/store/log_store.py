@@ -137,6 +137,11 @@ class LogStore:
         where there is one of that id already."""
         return self._list.take_in(record, logged, queued)
 
+    def take_in_beside_others(self, record: SessionRecord, logged: Sequence[Logged], at: Callable[[float], None]) -> None:
+        """As `take_in`, of a new id, for one that may be long: others can write meanwhile. `at` is told what share is done, and may raise
+        to end it. For another thread."""
+        self._list.take_in_beside_others(record, logged, at)
+
     def sessions(self) -> list[SessionRecord]:
         """All sessions of the workspace, last updated first."""
         return self._list.all()

@@ -9,7 +9,7 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -27,6 +27,9 @@ from ullage.store.waiting import Waiting
 
 COPIED_ROWS = 250
 """Rows that are copied at one go: as long as several writes."""
+
+TAKEN_ROWS = 50
+"""The same of a session that is taken in: its rows are encoded meanwhile, and can be long."""
 
 COPY_PAUSE = 0.001
 """Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
@@ -52,7 +55,7 @@ SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
 ORDER BY updated_at DESC, rowid DESC
 """
-"""All but forks that are being made, last updated first."""
+"""All but those that are being made, last updated first."""
 
 
 _REMEMBER = "INSERT INTO remembered (key, value, sum) VALUES (?1, ?2, value_sum(CAST(?1 AS BLOB), CAST(?2 AS BLOB)))"
@@ -97,6 +100,37 @@ class SessionList:
                 self._file.last_rows.queued(record.id, readable_prompt(row)[0].id)
             self._keep_beside(record.id)
         return is_new
+
+    def take_in_beside_others(self, record: SessionRecord, logged: Sequence[Logged], at: Callable[[float], None]) -> None:
+        """As `take_in`, of a new id and some rows at a time, so that others can write meanwhile. `at` is told what share is done, and may
+        raise: then nothing of it is there."""
+        self._writer.claim(record.id)
+
+        def begin(connection: sqlite3.Connection) -> None:
+            add_session(connection, replace(record, title=storable(record.title)))
+            connection.execute(_REMEMBER, (f"unfinished:{record.id}", "true"))
+
+        def add(connection: sqlite3.Connection) -> None:
+            for when, group in groupby(page, lambda each: each.at):
+                several = list(group)
+                add_after(connection, record.id, several[0].seq - 1, [each.entry for each in several], when)
+
+        try:
+            self._file.change("take the session in", begin)
+            for start in range(0, len(logged), TAKEN_ROWS):
+                at(start / len(logged))
+                page = logged[start : start + TAKEN_ROWS]
+                self._file.change("take the session in", add)
+                time.sleep(COPY_PAUSE)
+            self._file.change("take the session in", lambda connection: finish_fork(connection, record.id))
+        except BaseException:
+            with suppress(StoreFailed):
+                self.delete(record.id)
+            raise
+        last = logged[-1].seq if logged else 0
+        self._file.last_rows.logged(record.id, last)
+        self._writer.stands_at(record.id, last)
+        self._keep_beside(record.id)
 
     def all(self) -> list[SessionRecord]:
         """All sessions of the workspace, last updated first."""

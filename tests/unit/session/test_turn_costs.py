@@ -14,7 +14,7 @@ from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import compactions, items, stage
 from ullage.context.blocks import Text, Usage
 from ullage.context.compaction_entries import SpentInVain
-from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Notice, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, Entry, Forked, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.timeline.display import Spending
 from ullage.session.timeline.items import UserItem
 from ullage.session.timeline.turn_costs import TurnCost, TurnCosts
@@ -141,3 +141,19 @@ async def test_a_snapshot_names_the_turn_whose_prompt_it_does_not_hold(tmp_path:
         assert newest.turn is not None and newest.turn.turn_cost is not None
         assert newest.turn.turn_cost.calls == 3
         assert session.snapshot().turn is None
+
+
+def test_of_what_was_said_in_another_program_no_turn_has_a_cost() -> None:
+    over = (CameOver("Codex", "1", "s", "t", "/f"), UserPrompt("a", "Go"), reply(None, None), END)
+    costs = costs_of(*over, Prelude((), ()), UserPrompt("b", "Go"), reply(None, None), END)
+    assert costs.of("a") is None
+    found = costs.of("b")
+    assert found is not None
+    assert found.unreported == 1
+
+
+def test_what_a_call_itself_cost_is_in_its_turn() -> None:
+    searched = ToolReturned("t", "web_search", "Found.", is_error=False, characters=6, cost=0.25)
+    found = costs_of(UserPrompt("p", "Go"), reply(), searched, reply(), END).of("p")
+    assert found is not None
+    assert found.dollars == 1.25

@@ -128,4 +128,20 @@ export const SESSIONS: readonly string[] = [
   known("{error}. Sessions are kept in memory only and are gone when the window closes"),
   known("{error}. Until it is free, what is said is kept beside it. Then it is written there, and the older sessions are here again"),
   known("{error}. Search finds only what is in memory until the window closes"),
+  // Sessions of other programs.
+  known(
+    "Continued from “{title}”, a session of {program}. What was said there follows; what it cost there is not counted here. Its file stays as it is: {file}",
+  ),
+  known("This turn was not finished when the session came over. What was done by then is kept."),
+  known("This session is not in the list any more. Open the list again"),
+  known("The session “{title}” cannot be read: {why}"),
+  known("its file is damaged, or is being written just now. Try again in a moment"),
+  known("its file is damaged, or of no program whose sessions Ullage reads"),
+  known("it is not in its file any more"),
+  known("its file is gone"),
+  known("its file has {size} bytes, and no more than {most} are read"),
+  known("nothing is said in it"),
+  known("Reading the session"),
+  known("Taking the session over"),
+  known("You stopped it before it was done. Nothing was taken over"),
 ];

@@ -54,11 +54,18 @@ def _as_it_is(value: JsonObject) -> JsonObject:
     return value
 
 
-def sessions_in(path: Path, each: Callable[[JsonObject], JsonObject] = _as_it_is) -> Iterator[Transcript]:
+def _wherever(position: int) -> None:
+    """Nobody asks."""
+
+
+def sessions_in(
+    path: Path, each: Callable[[JsonObject], JsonObject] = _as_it_is, at: Callable[[int], None] = _wherever
+) -> Iterator[Transcript]:
     """The sessions in a file, plain or compressed by gzip, xz or bzip2: a main one, then its side chains. Those of a workspace of Ullage
     are read one by one, as they are asked for.
 
-    `each` may put something else in the place of an object, a line say, before it is read; not of a row of a database.
+    `each` may put something else in the place of an object, a line say, before it is read; not of a row of a database. `at` is told how
+    many bytes were read so far, and may raise to end it; of a database it is told nothing.
 
     Which program wrote it is told by its content. Whatever is wrong inside is mended and counted in the transcript.
     Raises `NotATranscript` where it is something else, `OSError` where it cannot be read.
@@ -70,7 +77,7 @@ def sessions_in(path: Path, each: Callable[[JsonObject], JsonObject] = _as_it_is
         yield from own_log.read(path) if of_opencode is None else of_opencode
         return
     tally = Tally()
-    objects = map(each, json_objects(path, tally))
+    objects = map(each, json_objects(path, tally, at))
     first: list[JsonObject] = []
     read_all: _Read | None = None
     for value in islice(objects, LINES_TO_KNOW_IT_BY):

@@ -113,13 +113,22 @@ _HEAD = 4_096
 """Bytes that show it."""
 
 
-def json_objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
-    """The objects in the order of their lines, or of the list in a document; what is none is counted in `tally`. Raises `OSError`."""
+def json_objects(path: Path, tally: Tally, at: Callable[[int], None] = lambda position: None) -> Iterator[JsonObject]:
+    """The objects in the order of their lines, or of the list in a document; what is none is counted in `tally`. Raises `OSError`.
+
+    `at` is told how many bytes were read so far, unpacked ones of a compressed file.
+    """
     with _opened(path) as file:
         if _is_document(path, file):
-            yield from objects_of(lambda size: _unharmed(lambda: file.read(size), tally), tally)
+
+            def read(size: int) -> bytes:
+                at(file.tell())
+                return _unharmed(lambda: file.read(size), tally)
+
+            yield from objects_of(read, tally)
             return
         for number, line in _lines(file, tally):
+            at(file.tell())
             value = _value(line, number, tally)
             if isinstance(value, dict):
                 yield value

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ullage.context.blocks import Json, Media
+from ullage.context.blocks import Json
 from ullage.context.compaction.gathering import threshold_in_force
 from ullage.context.counting.tokens import estimate_message
 from ullage.context.entries import CameOver, Logged
@@ -25,6 +25,7 @@ from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.readers.opencode import read_one
 from ullage.recorded.transcript import Transcript
 from ullage.session.coming_over.continuing import Origin, log_of
+from ullage.session.coming_over.course import Course, Leavings, sweep
 from ullage.session.coming_over.looking import Told, told_of
 from ullage.session.coming_over.pictures import Pictures
 from ullage.session.errors import SessionError, refusing
@@ -39,6 +40,9 @@ MOST_HEADS = 3_000
 """Files whose beginnings are read for one list."""
 LARGEST_FILE = 2_000_000_000
 """Bytes."""
+
+READING = "Reading the session"
+TAKING = "Taking the session over"
 
 OF_NOBODY = "its file is damaged, or of no program whose sessions Ullage reads"
 BUSY = "its file is damaged, or is being written just now. Try again in a moment"
@@ -110,6 +114,7 @@ class ComingOver:
         return found
 
     def _find(self, everywhere: bool) -> ListedSessions:
+        self._sweep()
         folders = self._around.folders.roots
         wanted = [each for each in candidates(self.home()) if everywhere or may_be_of(each, folders)]
         found = [head for each in wanted[:MOST_HEADS] for head in heads_of(each) if everywhere or is_of(head, folders)]
@@ -121,14 +126,19 @@ class ComingOver:
         name = hashlib.sha256(f"{found.path}\0{found.within}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return Listed(name, found, is_of(found, self._around.folders.roots))
 
+    def _sweep(self) -> None:
+        store = self._around.store
+        sweep(self._around.store_folder, lambda id: any(each.id == id for each in store.sessions()), store.shown_media)
+
     async def chosen(self, file: Path) -> Listed:
         """A file that the user chose, wherever it lies. Raises `SessionError`."""
-        listed = await asyncio.to_thread(self._chosen, file)
+        with Course(self._around.show_progress, READING) as course:
+            listed = await asyncio.to_thread(self._chosen, file, course)
         self._listed[listed.id] = listed
         return listed
 
-    def _chosen(self, file: Path) -> Listed:
-        transcript = _read_file(file, lambda value: value, file.name)
+    def _chosen(self, file: Path, course: Course) -> Listed:
+        transcript = _read_file(file, lambda value: value, file.name, course)
         about = file.stat()
         program = transcript.source
         heads = heads_of(Candidate(program, file, about.st_mtime, about.st_size)) if program in ("claude-code", "codex", "cline") else []
@@ -136,48 +146,63 @@ class ComingOver:
         return self._named(heads[0] if heads else blank)
 
     async def look(self, id: str) -> Looked:
-        """What that session was, what its compactions had lost, and how full it would be here. Raises `SessionError`."""
+        """What that session was, what its compactions had lost, and how full it would be here. Of a long one it is shown how far that
+        is, and the user can stop it. Raises `SessionError`."""
         listed = self._of(id)
         card = await self._model().card()
-        with uncollected():
-            return await asyncio.to_thread(self._looked, listed, card)
+        with uncollected(), Course(self._around.show_progress, READING) as course:
+            return await asyncio.to_thread(self._looked, listed, card, course)
 
-    def _looked(self, listed: Listed, card: ModelCard) -> Looked:
+    def _looked(self, listed: Listed, card: ModelCard, course: Course) -> Looked:
         pictures = Pictures(lambda data, media: None)
-        transcript = _read(listed.found, pictures)
-        log = log_of(transcript, self._origin(listed, transcript), pictures, TOOL_NAMES, lambda id, text: "", self._around.clock())
-        return Looked(listed, told_of(transcript), *self._sizes(log, card))
+        course.part(0.0, 0.45)
+        transcript = _read(listed.found, pictures, course)
+        course.part(0.45, 0.5)
+        origin = self._origin(listed, transcript)
+        log = log_of(transcript, origin, pictures, TOOL_NAMES, lambda id, text: "", self._around.clock(), course.at)
+        told = told_of(transcript)
+        course.part(0.5, 1.0)
+        return Looked(listed, told, *self._sizes(log, card, course))
 
-    def _sizes(self, log: Sequence[Logged], card: ModelCard) -> tuple[int, int]:
+    def _sizes(self, log: Sequence[Logged], card: ModelCard, course: Course) -> tuple[int, int]:
         settings, policy = self._around.settings, self._around.policy
-        estimated = sum(estimate_message(message) for message in project(log).messages)
+        messages, estimated = project(log).messages, 0
+        for number, message in enumerate(messages):
+            course.at(number / len(messages))
+            estimated += estimate_message(message)
         long_prompt = card.prices.long_prompt if card.prices is not None else None
         full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
         return self._around.calibration(card).apply(estimated) + self._fixed(), full
 
     async def go_on(self, id: str) -> Session:
-        """A session of this workspace with all that was said in that one. Raises `SessionError`."""
+        """A session of this workspace with all that was said in that one. Of a long one it is shown how far that is; stopped, nothing of it
+        stays. Raises `SessionError`."""
         listed = self._of(id)
-        with refusing(), uncollected():
-            record = await patiently(lambda: asyncio.to_thread(self._taken, listed))
+        with refusing(), uncollected(), Course(self._around.show_progress, TAKING) as course:
+            record = await patiently(lambda: asyncio.to_thread(self._taken, listed, course))
         session = await self._open(record.id)
         self._list_changed()
         await session.learn_model()  # else its window is only supposed
         session.make_room()
         return session
 
-    def _taken(self, listed: Listed) -> SessionRecord:
-        around = self._around
-        pictures = Pictures(self._keep_picture)
-        transcript = _read(listed.found, pictures)
-        now = around.clock()
-        log = log_of(transcript, self._origin(listed, transcript), pictures, TOOL_NAMES, around.outputs.keep, now)
-        record = SessionRecord(secrets.token_hex(8), listed.found.title, log[0].at, now)
-        around.store.take_in(record, log)
+    def _taken(self, listed: Listed, course: Course) -> SessionRecord:
+        around, id, taken = self._around, secrets.token_hex(8), False
+        leavings = Leavings(around.store_folder, id, around.media, around.outputs)
+        try:
+            pictures = Pictures(leavings.keep_picture)
+            course.part(0.0, 0.6)
+            transcript = _read(listed.found, pictures, course)
+            now = around.clock()
+            course.part(0.6, 0.7)
+            log = log_of(transcript, self._origin(listed, transcript), pictures, TOOL_NAMES, leavings.keep_output, now, course.at)
+            record = SessionRecord(id, listed.found.title, log[0].at, now)
+            course.part(0.7, 1.0)
+            around.store.take_in_beside_others(record, log, course.at)
+            taken = True
+        finally:
+            leavings.settle(around.store.shown_media, taken=taken)
         return record
-
-    def _keep_picture(self, data: bytes, media: Media) -> None:
-        self._around.media.keep(data, media)
 
     def _origin(self, listed: Listed, transcript: Transcript) -> Origin:
         found = listed.found
@@ -191,10 +216,10 @@ class ComingOver:
         return self._listed[id]
 
 
-def _read(found: FoundSession, pictures: Pictures) -> Transcript:
+def _read(found: FoundSession, pictures: Pictures, course: Course) -> Transcript:
     """The session as it is now. Raises `SessionError`."""
     if not found.within:
-        return _read_file(found.path, pictures.taken_out, found.title)
+        return _read_file(found.path, pictures.taken_out, found.title, course)
     try:
         _check_size(found.path, found.title)
         transcript = read_one(found.path, found.within)
@@ -207,10 +232,10 @@ def _read(found: FoundSession, pictures: Pictures) -> Transcript:
     return _with_words(transcript, found.title)
 
 
-def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Json]], title: str) -> Transcript:
+def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Json]], title: str, course: Course) -> Transcript:
     try:
-        _check_size(file, title)
-        transcript = next(sessions_in(file, each), None)
+        size = _check_size(file, title)
+        transcript = next(sessions_in(file, each, lambda position: course.at(position / max(size, 1))), None)
     except NotATranscript:
         raise _unreadable(title, OF_NOBODY) from None
     except (OSError, MemoryError) as error:
@@ -220,12 +245,14 @@ def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Jso
     return _with_words(transcript, title)
 
 
-def _check_size(file: Path, title: str) -> None:
+def _check_size(file: Path, title: str) -> int:
+    """How many bytes it has. Raises `SessionError`."""
     if not file.is_file():
         raise _unreadable(title, "its file is gone")
     size = file.stat().st_size
     if size > LARGEST_FILE:
         raise _unreadable(title, f"its file has {size:,} bytes, and no more than {LARGEST_FILE:,} are read")
+    return size
 
 
 def _with_words(transcript: Transcript, title: str) -> Transcript:

@@ -69,14 +69,17 @@ def log_of(
     own_tools: frozenset[str],
     keep: Callable[[str, str], str],
     now: float,
+    at: Callable[[float], None] = lambda share: None,
 ) -> tuple[Logged, ...]:
-    """The entries of the session. `keep` takes the id and the text of a result that is too long, and gives where the model finds it."""
+    """The entries of the session. `keep` takes the id and the text of a result that is too long, and gives where the model finds it. `at`
+    is told what share of it is made, and may raise to end it."""
     made = _Making(origin, pictures, own_tools, keep, now, transcript.project)
     made.begin(transcript.entries[0].at if transcript.entries else now)
     summaries = [each for each in transcript.compactions if each.after_seq == 0 and each.told]
     for each in summaries:
         made.add(Notice("resume", SUMMARY.format(program=origin.about.program, text=quoted(each.told))))
-    for logged in transcript.entries:
+    for number, logged in enumerate(transcript.entries):
+        at(number / len(transcript.entries))
         made.take(logged)
     return made.finished()
 

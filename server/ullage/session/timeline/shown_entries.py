@@ -38,7 +38,9 @@ HOOK_CHARACTERS = 1_000
 FORKED = "Forked here from “{}”, which stays as it is."
 
 
-CAME_OVER = "Continued from “{}”, a session of {}. What was said there follows. Its file stays as it is: {}"
+CAME_OVER = (
+    "Continued from “{}”, a session of {}. What was said there follows; what it cost there is not counted here. Its file stays as it is: {}"
+)
 
 
 def came_over(entry: CameOver) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, SpentInVain
-from ullage.context.entries import AssistantReply, Entry, Forked, Notice, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, CameOver, Entry, Forked, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 
 _NOTHING = Usage(0, 0)
 
@@ -74,10 +74,18 @@ class TurnCosts:
         self._prompt = ""
         self._running: TurnCost | None = None
         """None between two turns."""
+        self._is_elsewhere = False
+        """Whether what is taken was said in another program (`CameOver`), whose costs nobody counts here. Our first prelude ends that."""
 
     def add(self, entry: Entry) -> str | None:
         """Takes an entry that was logged. Gives the id of the prompt whose turn it ended; None where it ended none that cost anything."""
         match entry:
+            case CameOver():
+                self._is_elsewhere = True
+            case Prelude():
+                self._is_elsewhere = False
+            case AssistantReply() if self._is_elsewhere:
+                pass
             case UserPrompt() if self._running is None or not entry.steering:
                 ended = self._end()
                 self._prompt, self._running = entry.id, NO_COST
