@@ -20,6 +20,7 @@ import type { Launch } from "./server/launch";
 import type { ActiveSession } from "./session/activeSession";
 import { setAskFor } from "./session/approvalPrompts";
 import type { ProposedEdits } from "./session/proposedEdits";
+import type { BackgroundCommands } from "./session/running";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
 import { changeSession, exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { newSessionInWorktree, showWorktree } from "./session/worktrees";
@@ -37,6 +38,7 @@ export interface CommandParts {
   review: ReviewParts;
   commitMessages: CommitMessages;
   servers: McpServers;
+  background: BackgroundCommands;
   log: vscode.LogOutputChannel;
 }
 
@@ -45,7 +47,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, log } = parts;
+  const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, background, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -54,6 +56,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.undoCompaction": () => undoOrRedo(session, "undo"),
     "ullage.redoCompaction": () => undoOrRedo(session, "redo"),
     "ullage.showTimeline": () => chat.show({ kind: "timeline" }),
+    "ullage.showRunning": () => background.show(),
+    "ullage.showCommandOutput": (id) => background.openOutput(id),
+    "ullage.openCommandPort": (which) => background.openPort(which),
     "ullage.showContext": () => chat.show({ kind: "context" }),
     "ullage.pinFile": (clicked, chosen) => pinFiles(session, clicked, chosen),
     "ullage.excludeFile": (clicked, chosen) => excludeFiles(session, clicked, chosen),
@@ -103,7 +108,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.discardProposed": () => proposed.discard(),
     ...review.handlers,
     "ullage.openSettings": () => openSettings(),
-    "ullage.restartServer": () => connection.restart(),
+    "ullage.restartServer": async () => ((await background.mayEnd()) ? connection.restart() : undefined),
     "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
     "ullage.removeEnvironment": async () => {
       await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>

@@ -22,6 +22,7 @@ import { bindAttention, wantedSigns } from "./session/attentionSigns";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
 import { PlanDocuments } from "./session/planDocuments";
 import { ProposedEdits } from "./session/proposedEdits";
+import { BackgroundCommands } from "./session/running";
 import { sentence } from "./visible";
 
 let connection: ServerConnection | undefined;
@@ -42,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const review = startReview(session, chat);
   const servers = new McpServers(connection, context.workspaceState);
   const notice = new CompactionNotice(session, subscriptions);
+  const background = new BackgroundCommands(connection, session, chat);
   subscriptions.push(
     log,
     connection,
@@ -57,9 +59,24 @@ export function activate(context: vscode.ExtensionContext): void {
     bindAttention(session, chat),
     commitMessages,
     servers,
+    background,
     bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, log }),
+    registerCommands({
+      connection,
+      launch,
+      session,
+      chat,
+      apiKey,
+      notice,
+      proposed,
+      edits,
+      review,
+      commitMessages,
+      servers,
+      background,
+      log,
+    }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

@@ -181,6 +181,8 @@ export interface ToolCallItem {
   agent?: Optional<AgentRun>;
   /** Dollars that the call itself cost, beside the conversation. */
   cost?: Optional<number>;
+  /** The id of the command that went on after it. */
+  goesOn?: Optional<string>;
 }
 
 /** One part of a call, and why it is asked about or not, in words for the user. */
@@ -630,6 +632,29 @@ export interface Snapshot {
   turn?: Optional<NewestTurn>;
   /** The session that called it, where it is a sub-agent's: it can be read, and only stopped while it works. */
   agentOf?: Optional<string>;
+  /** Absent where nothing runs in the background. */
+  running?: Optional<RunningCommand[]>;
+}
+
+/** A command that goes on in the background, or has ended and the model does not know yet. */
+export interface RunningCommand {
+  id: string;
+  /** The call that began it. */
+  toolCallId: string;
+  /** Its line, shortened. */
+  command: string;
+  /** Unix seconds, as `endedAt`. */
+  began: number;
+  /** That it said; absent where it has said nothing. */
+  lastLine?: Optional<string>;
+  /** Of `localhost`, on which it listens in its sandbox. */
+  ports?: Optional<number[]>;
+  /** How it ended: by itself, by a signal, at its time limit, stopped; or it could not be run. Absent while it runs. */
+  end?: Optional<"exited" | "killed" | "late" | "stopped" | "failed">;
+  endedAt?: Optional<number>;
+  exitCode?: Optional<number>;
+  /** It has ended in failure, and nobody had it stopped. */
+  failed?: Optional<boolean>;
 }
 
 /** The session that a fork comes from, with its title of then. It may be gone by now. */
@@ -704,6 +729,8 @@ export interface SessionFigures {
   files?: Optional<number>;
   added?: Optional<number>;
   removed?: Optional<number>;
+  /** Commands in the background. */
+  running?: Optional<number>;
 }
 
 /** A turn that is over: of which prompt, and why. */
@@ -808,7 +835,8 @@ export type Update =
   | { kind: "model"; model: ModelInfo }
   | { kind: "pins"; pins: Pins }
   | { kind: "changes"; changes: OpenChanges }
-  | { kind: "mode"; currentModeId: ModeId };
+  | { kind: "mode"; currentModeId: ModeId }
+  | { kind: "running"; commands: RunningCommand[] };
 
 export interface UpdateParams {
   sessionId: string;
@@ -1149,6 +1177,10 @@ export interface ClientRequests {
   "ullage/session/delete": [OfSession, Nothing];
   "ullage/session/close": [OfSession, Nothing];
   "ullage/session/looked": [OfSession, Nothing];
+  "ullage/session/leaveRunning": [OfSession & { toolCallId: string }, Nothing];
+  "ullage/session/stopCommand": [OfSession & { commandId: string }, Nothing];
+  "ullage/session/commandOutput": [OfSession & { commandId: string }, { text: string }];
+  "ullage/session/openPort": [OfSession & { commandId: string; port: number }, { port: number }];
   "ullage/session/worktree": [OfSession, WorktreeStanding];
   "ullage/session/bringBack": [OfSession & { paths?: Optional<string[]> }, { files: DecidedFile[] }];
   "ullage/session/takeBack": [OfSession, { files: DecidedFile[] }];
@@ -1283,6 +1315,10 @@ export const METHODS = {
     "ullage/session/delete": true,
     "ullage/session/close": true,
     "ullage/session/looked": true,
+    "ullage/session/leaveRunning": true,
+    "ullage/session/stopCommand": true,
+    "ullage/session/commandOutput": true,
+    "ullage/session/openPort": true,
     "ullage/session/worktree": true,
     "ullage/session/bringBack": true,
     "ullage/session/takeBack": true,

@@ -22,6 +22,8 @@ export interface Actions extends Pick<
   takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
   /** Stops a sub-agent: the turn that called it goes on. */
   stopAgent(sessionId: string): Promise<void>;
+  /** Leads to a command in the background; to its output where it is no longer among them. */
+  showRunning(commandId: string): void;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
   /** Writes an earlier prompt in another way, in a fork from before it. Asks what becomes of the files. */
@@ -49,6 +51,8 @@ export interface ActionParts {
   /** The first turn that changed files, from that prompt on. */
   firstChangeFrom: (itemId: string) => string | undefined;
   showItem: (itemId: string) => void;
+  /** False where it is not among those of the session that is shown. */
+  showRunning: (commandId: string) => boolean;
   keptAnswer: Actions["keptAnswer"];
   keepAnswer: Actions["keepAnswer"];
 }
@@ -123,6 +127,11 @@ export function createActions(parts: ActionParts): Actions {
         await host.request("ullage/session/cancel", { sessionId: agent });
       } catch (error) {
         showError(error instanceof Error ? error.message : String(error));
+      }
+    },
+    showRunning: (commandId) => {
+      if (!parts.showRunning(commandId)) {
+        host.runCommand("ullage.showCommandOutput", commandId);
       }
     },
     loadEarlier,

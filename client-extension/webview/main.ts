@@ -51,6 +51,7 @@ const actions = createActions({
   loadEarlier: () => void loadEarlier(PAGE).catch(showFailure),
   firstChangeFrom: (itemId) => firstChangeFrom(state.session?.items ?? [], state.session?.turns ?? NO_TURNS, itemId),
   showItem: (itemId) => void showItem(itemId).catch(showFailure),
+  showRunning: (commandId) => panel.showRunning(commandId),
   keptAnswer: (questionId) => (remembered.answering?.questionId === questionId ? remembered.answering.given : undefined),
   keepAnswer: (questionId, given) => remember({ answering: { questionId, given } }),
 });

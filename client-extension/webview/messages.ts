@@ -25,6 +25,8 @@ export const PASS_THROUGH = [
   "ullage/session/changes",
   "ullage/session/keepChanges",
   "ullage/session/undoChanges",
+  "ullage/session/leaveRunning",
+  "ullage/session/stopCommand",
   "ullage/session/setModel",
   "ullage/session/setMode",
   "ullage/session/instructions",
@@ -80,6 +82,9 @@ export const PANEL_COMMANDS = [
   "ullage.keepTurn",
   "ullage.undoTurn",
   "ullage.goBack",
+  "ullage.showRunning",
+  "ullage.showCommandOutput",
+  "ullage.openCommandPort",
 ] as const;
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];

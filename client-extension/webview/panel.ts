@@ -14,6 +14,7 @@ import { EpochsSheet } from "./history/epochsSheet";
 import { markWords } from "./conversation/rows";
 import type { PanelView, SessionNews } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
+import { RunningView } from "./dock/running";
 import { SessionsSheet } from "./sessions/sessionsSheet";
 import { ContextSheet } from "./context/contextSheet";
 import { InstructionsSheet } from "./instructions/instructionsSheet";
@@ -51,6 +52,7 @@ export class Panel {
   private readonly announcer = new Announcer();
   private readonly pins: PinsView;
   private readonly changes: ChangesView;
+  private readonly running: RunningView;
   private readonly sheet: Sheet;
   private readonly preview: PreviewSheet;
   private readonly epochs: EpochsSheet;
@@ -72,6 +74,7 @@ export class Panel {
     this.timeline = new Timeline(actions, this.activity.element);
     this.queue = new QueueView(actions, (prompt) => this.composer.put(prompt));
     this.pins = new PinsView(actions);
+    this.running = new RunningView(actions);
     this.changes = new ChangesView(actions, (message) => cards.showError(message));
     this.sheet = new Sheet(
       (isOpen) => this.sheetChanged(isOpen),
@@ -101,7 +104,7 @@ export class Panel {
       remembered.draft,
       remembered.attached,
     );
-    const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element, this.changes.element];
+    const above = [this.cards, this.plan, this.running, this.queue, this.pins, this.changes].map((each) => each.element);
     const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
     const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.timeline.jump, this.sheet.element);
     const heading = element("h1", { className: "screen-reader-only", textContent: "Ullage" });
@@ -140,6 +143,7 @@ export class Panel {
     this.plan.update(session?.plan ?? []);
     this.queue.update(session);
     this.pins.update(session?.pins);
+    this.running.update(state.isFromBefore ? undefined : (session?.running ?? undefined));
     this.changes.update(state.isFromBefore ? undefined : (session?.changes ?? undefined));
     if (session !== undefined) {
       this.header.update(session, state.others);
@@ -154,6 +158,11 @@ export class Panel {
       this.epochs.update(session);
       this.context.update(session);
     }
+  }
+
+  /** Leads to a command in the background; false where it is not there. */
+  showRunning(commandId: string): boolean {
+    return this.running.show(commandId);
   }
 
   focusPrompt(): void {
@@ -325,6 +334,11 @@ export class Panel {
           this.instructions.open();
         } else {
           void this.actions.send("ullage/session/prompt", { text: ["/hooks", command.words].join(" ") });
+        }
+        return;
+      case "running":
+        if (command.words !== "" || !this.running.show(undefined)) {
+          void this.actions.send("ullage/session/prompt", { text: ["/running", command.words].join(" ").trim() });
         }
         return;
       case "mcp":

@@ -19,6 +19,7 @@ import type {
   Pins,
   PlanEntry,
   RetryInfo,
+  RunningCommand,
   SessionFigures,
   SessionModes,
   SessionState,
@@ -58,6 +59,8 @@ export interface SessionView {
   history: History | undefined;
   /** What is open of the agent's changes in files. */
   changes?: OpenChanges | null;
+  /** What runs in the background, and what has ended of which the model does not know yet. */
+  running?: readonly RunningCommand[] | null;
   /** Where its agent works, if that is not the workspace folder. */
   worktree?: Worktree | null;
   /** The newest turn, where its prompt was not among the newest items. */
@@ -228,6 +231,8 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
       return { ...session, pins: update.pins };
     case "changes":
       return { ...session, changes: update.changes, turns: withOpen(session.turns, update.changes) };
+    case "running":
+      return { ...session, running: update.commands };
     default:
       return session;
   }
@@ -286,7 +291,7 @@ const ENDED = new Set(["completed", "failed", "cancelled", "undone"]);
 
 /** What of a session is kept: its newest items as far as nothing can become of them any more. */
 export function toKeep(session: SessionView): Snapshot {
-  const { retry: _retry, history: _history, turns: _turns, changes: _changes, ...fields } = session;
+  const { retry: _retry, history: _history, turns: _turns, changes: _changes, running: _running, ...fields } = session;
   const items: Item[] = [];
   let characters = 0;
   for (const item of session.items.toReversed()) {

@@ -32,6 +32,7 @@ function played(refusal: Error): Played {
     firstChangeFrom: () => undefined,
     keptAnswer: () => undefined,
     keepAnswer: () => undefined,
+    showRunning: () => false,
     showItem: () => undefined,
   });
   return { actions, asked, shown };

@@ -16,6 +16,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     steer: async (promptId, text) => void say("steer", promptId, text),
     takeBack: async (promptId) => (say("takeBack", promptId) > 0 ? [] : undefined),
     stopAgent: async (sessionId) => void say("stopAgent", sessionId),
+    showRunning: (commandId) => void say("showRunning", commandId),
     loadEarlier: () => void say("loadEarlier"),
     editPrompt: (itemId) => void say("editPrompt", itemId),
     keptAnswer: () => undefined,

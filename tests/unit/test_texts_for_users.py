@@ -77,10 +77,11 @@ NOT_SAID = frozenset(
         *("PastedAttachment.name", "CacheMiss.change"),
         *("TextAttachment.text", "ThinkingItem.text", "TitleUpdate.title", "ToolCallItem.input", "ToolCallItem.output"),
         *("TurnChanges.title", "UserItem.text", "VersionTextResult.text"),
+        *("CommandOutputResult.text", "RunningCommand.command", "RunningCommand.last_line"),
         # names that the extension words itself, or does not draw
         *("AvailableCommand.description", "AvailableCommand.name", "Category.name", "CommandDone.name", "CommandInput.hint"),
         *("CompactionItem.policy", "Epoch.policy", "Gauge.policy", "ModelInfo.limits_source", "Preview.policy", "SearchHit.what"),
-        *("ToolCallItem.name", "Allowed.action", "AgentRun.name"),
+        *("ToolCallItem.name", "Allowed.action", "AgentRun.name", "ToolCallItem.goes_on"),
         # names and addresses
         *(
             "ResourceAttachment.server",

@@ -18,6 +18,7 @@ import type {
   SessionModes,
   ParamsOf,
   ResultOf,
+  RunningCommand,
   SessionState,
   Snapshot,
   ToolCallItem,
@@ -44,6 +45,8 @@ export interface SessionHead {
   waiting: readonly ToolCallItem[];
   /** Those of them that wait for an approval. */
   approvals: readonly ToolCallItem[];
+  /** What runs in the background, and what has ended of which the model does not know yet. */
+  running: readonly RunningCommand[];
 }
 
 type SessionMethod = { [M in ClientMethod]: ParamsOf<M> extends { sessionId: string } ? M : never }[ClientMethod];
@@ -174,7 +177,8 @@ export class ActiveSession implements vscode.Disposable {
     const { sessionId, title, state, gauge, model } = snapshot;
     const modes = snapshot.modes ?? undefined;
     const worktree = snapshot.worktree?.path;
-    this.head = { sessionId, title, state, gauge, model, worktree, modes, ...waitingParts(waitingIn(snapshot.items)) };
+    const running = snapshot.running ?? [];
+    this.head = { sessionId, title, state, gauge, model, worktree, modes, running, ...waitingParts(waitingIn(snapshot.items)) };
     void this.memory.update(REMEMBERED_SESSION, snapshot.agentOf ?? sessionId);
     void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();
@@ -206,6 +210,8 @@ function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionH
       return { ...head, model: update.model };
     case "mode":
       return { ...head, modes: head.modes && { ...head.modes, currentModeId: update.currentModeId } };
+    case "running":
+      return { ...head, running: update.commands };
     default: {
       const waiting = waitingAfter(head.waiting, update);
       return waiting === head.waiting ? head : { ...head, ...waitingParts(waiting) };

@@ -3,6 +3,7 @@
 import { formatDollars, formatPart } from "../format";
 import { dateLanguage, plural, t } from "../l10n";
 import type { SessionFigures, SessionSummary } from "../protocol";
+import { endsWith } from "./runningText";
 
 export type Status = SessionFigures["status"];
 
@@ -48,8 +49,13 @@ export function notesOf(summary: SessionSummary, isActive: boolean): string[] {
     openElsewhere === true ? t("open in another window") : "",
     foreign === true ? t("imported, read only") : "",
     worktree == null ? "" : worktree.branch,
+    runningNote(figures?.running),
     figures?.cost == null ? "" : formatDollars(figures.cost),
   ].filter(Boolean);
+}
+
+function runningNote(count: number | null | undefined): string {
+  return count == null || count === 0 ? "" : plural(count, t("{count} command runs"), t("{count} commands run"));
 }
 
 /** `3 files`; empty where nothing is open. */
@@ -92,6 +98,7 @@ export function lostWith(summary: SessionSummary): string {
   const files = figures?.files ?? 0;
   return [
     status === "working" || status === "waiting" ? t("It is at work: that is stopped.") : "",
+    endsWith(figures?.running),
     t(
       "The conversation is deleted for good, with all that is kept for it: whole outputs, images, and the versions of files to go back to.",
     ),

@@ -8,6 +8,7 @@ import type { Item, RetryInfo, SessionState } from "../../src/protocol";
 import { isQuestion, waitsForUser } from "../../src/session/approvals";
 import { element, icon, setChildren } from "../dom";
 import { compactionSizes, compactionTitle } from "../history/compactionText";
+import { failureInWords } from "../../src/session/runningText";
 import type { SessionView } from "../state";
 
 /** The line below the newest item. */
@@ -75,6 +76,11 @@ export class Announcer {
     const last = session.items.at(-1);
     if (before.state === "running" && session.state === "idle" && last?.kind === "assistant") {
       this.say(this.polite, last.text);
+    }
+    const failed = new Set((before.running ?? []).filter((each) => each.failed === true).map(({ id }) => id));
+    const failure = (session.running ?? []).find((each) => each.failed === true && !failed.has(each.id));
+    if (failure !== undefined) {
+      this.say(this.polite, failureInWords(failure));
     }
     const known = new Map(before.items.slice(-20).map((item) => [item.id, item]));
     for (const item of session.items.slice(-20)) {

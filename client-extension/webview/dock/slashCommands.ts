@@ -20,6 +20,7 @@ export type SlashCommand =
   | { name: "rules" }
   | { name: "hooks"; words: string }
   | { name: "mcp" }
+  | { name: "running"; words: string }
   | { name: "help" };
 
 export interface SlashCommandHelp {
@@ -41,6 +42,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "rules", summary: t("Show rules, skills and commands of the project, and which are in force") },
   { name: "hooks", argument: "[allow|never|forget] [number]", summary: t("Show hooks, and say which may run") },
   { name: "mcp", argument: "[on|off|restart] [name]", summary: t("Show the MCP servers, or turn one on or off") },
+  { name: "running", argument: "[stop|output] [id]", summary: t("Show the commands that run in the background, or stop one") },
   { name: "model", argument: "[name]", summary: t("Choose the model of this session") },
   { name: "effort", argument: "[effort]", summary: t("Choose how much work the model puts into its answers") },
   { name: "mode", argument: "[mode]", summary: t("Choose what the agent may do: ask, plan or act") },
@@ -79,6 +81,7 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     case "rewind":
       return { name, to: argument };
     case "search":
+    case "running":
     case "hooks":
       return { name, words: argument };
     case "mcp":

@@ -7,6 +7,7 @@ import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
 import { AgentView, isStoppedByUser, TASK } from "./agent";
+import { GoesOnView } from "./goesOn";
 import { ASK_USER, drawAnswers, drawQuestions } from "./question";
 import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
@@ -140,6 +141,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly questions = element("div");
   private readonly answers = element("div", { hidden: true });
   private readonly agent: AgentView;
+  private readonly goesOn: GoesOnView;
 
   constructor(
     item: ToolCallItem,
@@ -147,6 +149,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   ) {
     this.item = item;
     this.agent = new AgentView(actions);
+    this.goesOn = new GoesOnView(actions, item);
     this.plan = new MarkdownView(actions);
     this.plan.element.classList.add("tool-plan");
     this.output.append(this.outputText);
@@ -167,7 +170,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
       this.approval,
       this.questions,
     );
-    this.element = element("article", { className: "item tool" }, this.header, this.agent.element, this.media, this.answers, this.body);
+    this.element = element("article", { className: "item tool" });
+    this.element.append(this.header, this.agent.element, this.goesOn.element, this.media, this.answers, this.body);
     this.update(item);
   }
 
@@ -185,6 +189,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
       this.drawHeader();
     }
     this.agent.update(item);
+    this.goesOn.update(item);
     this.drawMedia();
     this.drawBody();
   }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ullage.context.calls import one_line
 from ullage.context.entries import Logged, Notice, ToolReturned
@@ -18,6 +19,10 @@ LINE_CHARACTERS = 200
 
 TAIL_LINES, TAIL_CHARACTERS = 15, 1_500
 """Of what a command said last, in the word that it has ended."""
+
+
+End: TypeAlias = Literal["exited", "killed", "late", "stopped", "failed"]
+"""How a command came to its end: by itself, by a signal, at its time limit, stopped by somebody; or it could not be run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,13 @@ class RunsNow:
     """How it ended, in a few words; empty while it runs."""
     ended_at: float | None = None
     failed: bool = False
-    """Whether it has ended in failure."""
+    """Whether it has ended in failure, and nobody had it stopped."""
+    end: End | None = None
+    """The same for programs; None while it runs."""
+    exit_code: int | None = None
+    """Where it ended by itself."""
+    ports: tuple[int, ...] = ()
+    """Of `localhost`, on which it listens in its sandbox; none are known of a command outside of one."""
 
 
 RUNNING = "These commands are running in the background (`running_command` reads, waits and stops):"
@@ -70,7 +81,7 @@ def ended_text(each: RunsNow, tail: str, kept: str) -> str:
     return "\n".join(parts)
 
 
-LOST = "Ullage ended, and what ran in the background ended with it: {}. Start it again if it is still needed."
+LOST = "What ran in the background does not run here any more: {}. Start it again if it is still needed."
 
 
 def lost_notice(entries: Iterable[Logged]) -> Notice | None:

@@ -6,7 +6,9 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ullage.context.calls import one_line
 from ullage.context.entries import FileDiff
+from ullage.context.running_commands import LINE_CHARACTERS
 from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
 from ullage.lsp.changes_methods import open_changes_to_wire
@@ -19,6 +21,7 @@ from ullage.tools.tool import PlanEntry, Question
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
     from ullage.context.compaction_entries import Checked, FetchedAgain, Held, Rung
+    from ullage.context.running_commands import RunsNow
     from ullage.session.attachments import Ref
     from ullage.session.sessions.bringing_back import Standing
     from ullage.session.sessions.figures import Figures, SessionSummary
@@ -55,6 +58,7 @@ def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
         agent_of=snapshot.agent_of,
+        running=[_running(each) for each in snapshot.running] or None,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
         worktree=_worktree(snapshot.worktree) if snapshot.worktree else None,
         turn=protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)) if snapshot.turn else None,
@@ -98,7 +102,7 @@ def worktree_to_wire(worktree: Worktree, standing: Standing) -> protocol.Worktre
 def figures_to_wire(figures: Figures) -> protocol.SessionFigures:
     """What the list of sessions says of one."""
     changed = (figures.files, figures.added, figures.removed) if figures.files else (None, None, None)
-    return protocol.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed)
+    return protocol.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed, running=figures.running or None)
 
 
 def update_to_wire(update: updates.Update) -> protocol.Update:
@@ -126,6 +130,23 @@ def update_to_wire(update: updates.Update) -> protocol.Update:
             return protocol.PinsUpdate(_pins(update.pins))
         case updates.ChangesChanged():
             return protocol.ChangesUpdate(open_changes_to_wire(update.changes))
+        case updates.RunningChanged():
+            return protocol.RunningUpdate([_running(each) for each in update.commands])
+
+
+def _running(command: RunsNow) -> protocol.RunningCommand:
+    return protocol.RunningCommand(
+        id=command.id,
+        tool_call_id=command.tool_use_id,
+        command=one_line(command.command, LINE_CHARACTERS),
+        began=command.began,
+        last_line=command.last_line or None,
+        ports=list(command.ports) or None,
+        end=command.end,
+        ended_at=command.ended_at if command.end else None,
+        exit_code=command.exit_code,
+        failed=command.failed or None,
+    )
 
 
 def _modes(current: updates.ModeId) -> protocol.SessionModes:
@@ -227,6 +248,7 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         answers=[wire.Answer(each.question, list(each.chosen), each.text or None) for each in item.answers] or None,
         agent=_agent(item),
         cost=item.cost,
+        goes_on=item.goes_on or None,
     )
 
 

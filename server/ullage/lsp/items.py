@@ -226,6 +226,7 @@ class ToolCallItem:
     answers: list[Answer] | None = None
     agent: AgentRun | None = None
     cost: float | None = None
+    goes_on: str | None = None
 
 
 @attrs.frozen

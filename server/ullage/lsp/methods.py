@@ -28,6 +28,7 @@ from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.instructions_methods import INSTRUCTIONS_METHODS
 from ullage.lsp.mcp_methods import MCP_METHODS
 from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
+from ullage.lsp.running_methods import RUNNING_METHODS, command_output, leave_running, stop_command
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
 from ullage.session.slash_commands import carry_out, offered_commands, typed_command
@@ -271,6 +272,9 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.LOOKED: _looked,
     wire.RESPOND: respond,
     wire.ANSWER: answer,
+    wire.LEAVE_RUNNING: leave_running,
+    wire.STOP_COMMAND: stop_command,
+    wire.COMMAND_OUTPUT: command_output,
 }
 """What answers the methods that wait for nothing. The functions raise `SessionError`."""
 
@@ -303,6 +307,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     **PERMISSION_METHODS,
     **INSTRUCTIONS_METHODS,
     **MCP_METHODS,
+    **RUNNING_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
 

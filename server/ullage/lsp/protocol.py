@@ -27,6 +27,10 @@ RENAME = "ullage/session/rename"
 DELETE = "ullage/session/delete"
 CLOSE = "ullage/session/close"
 LOOKED = "ullage/session/looked"
+LEAVE_RUNNING = "ullage/session/leaveRunning"
+STOP_COMMAND = "ullage/session/stopCommand"
+COMMAND_OUTPUT = "ullage/session/commandOutput"
+OPEN_PORT = "ullage/session/openPort"
 WORKTREE = "ullage/session/worktree"
 BRING_BACK = "ullage/session/bringBack"
 TAKE_BACK = "ullage/session/takeBack"
@@ -467,6 +471,7 @@ class SessionFigures:
     files: int | None = None
     added: int | None = None
     removed: int | None = None
+    running: int | None = None
 
 
 @attrs.frozen
@@ -577,6 +582,61 @@ class NewestTurn:
 
 
 @attrs.frozen
+class RunningCommand:
+    """A command that goes on in the background, or has ended and the model does not know yet. Times are Unix seconds."""
+
+    id: str
+    tool_call_id: str
+    command: str
+    began: float
+    last_line: str | None = None
+    ports: list[int] | None = None
+    end: Literal["exited", "killed", "late", "stopped", "failed"] | None = None
+    ended_at: float | None = None
+    exit_code: int | None = None
+    failed: bool | None = None
+
+
+@attrs.frozen
+class LeaveRunningParams:
+    """Params of `leaveRunning`: the call whose command is to go on."""
+
+    session_id: Id
+    tool_call_id: Id
+
+
+@attrs.frozen
+class CommandParams:
+    """Params of `stopCommand` and `commandOutput`."""
+
+    session_id: Id
+    command_id: Id
+
+
+@attrs.frozen
+class CommandOutputResult:
+    """Result of `commandOutput`: the newest of what the command said."""
+
+    text: str
+
+
+@attrs.frozen
+class OpenPortParams:
+    """Params of `openPort`: a port on which the command listens in its sandbox."""
+
+    session_id: Id
+    command_id: Id
+    port: int
+
+
+@attrs.frozen
+class OpenPortResult:
+    """Result of `openPort`: the port of this machine's loopback address that leads there."""
+
+    port: int
+
+
+@attrs.frozen
 class Snapshot:
     """All that a panel needs to draw a session."""
 
@@ -599,6 +659,7 @@ class Snapshot:
     turn: NewestTurn | None = None
     worktree: Worktree | None = None
     agent_of: str | None = None
+    running: list[RunningCommand] | None = None
 
 
 @attrs.frozen
@@ -794,6 +855,13 @@ class ModeUpdate:
     current_mode_id: ModeId
 
 
+@attrs.frozen
+class RunningUpdate:
+    """What runs in the background now."""
+
+    commands: list[RunningCommand]
+
+
 Update: TypeAlias = (
     ItemUpdate
     | AppendUpdate
@@ -806,6 +874,7 @@ Update: TypeAlias = (
     | PinsUpdate
     | ChangesUpdate
     | ModeUpdate
+    | RunningUpdate
 )
 UPDATE_KINDS: dict[type[Any], str] = {
     ItemUpdate: "item",
@@ -819,6 +888,7 @@ UPDATE_KINDS: dict[type[Any], str] = {
     PinsUpdate: "pins",
     ChangesUpdate: "changes",
     ModeUpdate: "mode",
+    RunningUpdate: "running",
 }
 
 

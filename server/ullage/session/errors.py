@@ -20,6 +20,7 @@ Reason: TypeAlias = Literal[
     "no_such_item",
     "no_such_permission",
     "no_such_question",
+    "no_such_command",
     "key_refused",
     "list_refused",
     "endpoint_failed",

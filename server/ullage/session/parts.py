@@ -44,7 +44,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import Display, ShownGauge
 from ullage.session.timeline.items import ToolCallItem
 from ullage.session.timeline.shown_entries import locating
-from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId, ModelChanged, PinsChanged, Update
+from ullage.session.timeline.updates import ChangesChanged, ModeChanged, ModeId, ModelChanged, PinsChanged, RunningChanged, Update
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.commands import CommandNotices, last_number
@@ -98,7 +98,9 @@ class Parts:
         together = None if role is None else role.together
         rules = SessionRules(record.id, surroundings.store) if together is None else together.rules
         self.permits = SessionPermits(surroundings, rules)
-        self.running = RunningCommands(surroundings.clock, last=last_number(entries))
+        self.running = RunningCommands(
+            surroundings.clock, lambda commands: self._display.tell(RunningChanged(commands)), last_number(entries)
+        )
         self._model = ModelInUse(model, self._model_changed)
         self._searching = WebSearching(lambda: self._model, self.permits.rules)
         renewed = partial(

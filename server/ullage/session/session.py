@@ -38,6 +38,9 @@ from ullage.session.turns.questions import Given
 from ullage.session.turns.turns import SURELY_FITS, refuse_too_long
 from ullage.store.errors import StoreFailed
 from ullage.tools.rules.covering import Rule
+from ullage.tools.running import TooMany
+from ullage.tools.sandbox.network.local_ports import NoPort
+from ullage.tools.started_command import Command
 
 logger = logging.getLogger(__name__)
 
@@ -99,6 +102,7 @@ class Session(Parts):
             changes=self.reviewing.shown,
             worktree=self._surroundings.worktree,
             agent_of=None if self.role is None else self.role.parent,
+            running=self.running.shown(),
         )
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -286,6 +290,37 @@ class Session(Parts):
     def question_not_shown(self, tool_call_id: str, question_id: str) -> None:
         """The front end cannot show these questions after all: the agent asks in words."""
         self._questions.not_shown(tool_call_id, question_id)
+
+    def leave_running(self, tool_call_id: str) -> None:
+        """The command of that call goes on in the background, and the turn goes on without its end. Raises `SessionError`."""
+        try:
+            is_left = self.running.let_go_on(tool_call_id)
+        except TooMany as error:
+            raise SessionError("invalid", str(error)) from error
+        if not is_left:
+            raise SessionError("no_such_command", "No command of that call is waited for any more")
+
+    def running_command(self, command_id: str) -> Command:
+        """One that was left running, ended or not. Raises `SessionError`."""
+        command = self.running.get(command_id)
+        if command is None:
+            raise SessionError("no_such_command", f"There is no command {command_id} in this session any more")
+        return command
+
+    def stop_command(self, command_id: str) -> None:
+        """Ends it with all that it started; the next request tells the model. Raises `SessionError`."""
+        self.running.end(self.running_command(command_id))
+
+    async def open_port(self, command_id: str, port: int) -> int:
+        """Lets the user's browser reach a port on which that command listens in its sandbox, until it ends; gives the port of `localhost`
+        that leads there. Raises `SessionError`."""
+        place = self.running_command(command_id).place
+        if place is None:
+            raise SessionError("invalid", f"{command_id} does not run in a sandbox: what it serves can be reached as it is")
+        try:
+            return await place.open_here(port)
+        except NoPort as error:
+            raise SessionError("invalid", str(error)) from error
 
     def rename(self, title: str) -> None:
         """Gives the session another title."""

@@ -15,6 +15,7 @@ from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.listing import IN_FORCE
 from ullage.session.instructions.prompt_files import is_built_in
 from ullage.session.mcp_command import mcp_in_words
+from ullage.session.running_command_words import running_in_words
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
@@ -56,6 +57,7 @@ COMMANDS = (
     Command("rules", "Show rules, skills and commands of the project, and which are in force"),
     Command("hooks", "Show hooks, and say which may run", "[allow|never|forget] [number]"),
     Command("mcp", "Show the MCP servers, or turn one on or off", "[on|off|restart] [name]"),
+    Command("running", "Show the commands that run in the background, or stop one", "[stop|output] [id]"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
@@ -222,6 +224,10 @@ async def _mcp(sessions: Sessions, _: Session, argument: str) -> Answer:
     return Answer(await mcp_in_words(sessions, argument))
 
 
+async def _running(_: Sessions, session: Session, words: str) -> Answer:
+    return Answer(running_in_words(session, words))
+
+
 async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     if name:
         await sessions.set_model(session.id, name)
@@ -354,6 +360,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "rules": _rules,
     "hooks": _hooks,
     "mcp": _mcp,
+    "running": _running,
     "model": _model,
     "mode": _mode,
     "effort": _effort,

@@ -25,6 +25,7 @@ from ullage.tools.running import RunningCommands, TooMany
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
 from ullage.tools.sandbox.guarded import TakenBack
 from ullage.tools.sandbox.sandbox import Sandbox
+from ullage.tools.started_command import Command
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, integer, text
 from ullage.workspace.folders import Folders
 
@@ -128,9 +129,9 @@ class Bash:
         background, named = boolean(call.input, "run_in_background"), integer(call.input, "timeout", 0)
         limit = Limit(None if background and not named else min(named or self._default_timeout, LONGEST_TIMEOUT))
 
-        async def run(on_output: Callable[[str], None]) -> ToolOutcome:
+        async def run(running: Command) -> ToolOutcome:
             try:
-                return await self._run(shell, sandbox, call, folder, limit, on_output, harmless=harmless)
+                return await self._run(shell, sandbox, call, folder, running, harmless=harmless)
             except OSError as error:
                 return ToolOutcome(f"The command could not be started: {error.strerror or error}", is_error=True)
 
@@ -146,12 +147,12 @@ class Bash:
         sandbox: Confiner | NoSandbox,
         call: ToolCall,
         folder: Path,
-        limit: Limit,
-        on_output: Callable[[str], None],
+        running: Command,
         *,
         harmless: bool,
     ) -> ToolOutcome:
         """In the sandbox where there is one; what is harmless has nothing there that it could write to."""
+        limit, on_output = running.limit, running.take
         timeout = limit.seconds or 0.0
         line = text(call.input, "command")
         command = shell.command(line)
@@ -161,10 +162,11 @@ class Bash:
         else:
             environment = sandbox_environment(environment)
             extras = Extras() if harmless else extras_of(call.input, folder)
+            running.place = None if harmless else self._running.ports.place()
             prepared = (
                 self._sandbox.prepare_reading(sandbox, command, environment)
                 if harmless
-                else self._sandbox.prepare(sandbox, command, environment, extras.hosts, extras.may_steer)
+                else self._sandbox.prepare(sandbox, command, environment, extras.hosts, extras.may_steer, running.place)
             )
             async with prepared as ready:
                 finished = await run_process(ready.command, folder, ready.environment, limit, on_output, ready.pass_fds)

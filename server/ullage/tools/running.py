@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TypeAlias
 
-from ullage.context.calls import one_line
-from ullage.context.running_commands import LINE_CHARACTERS, RunsNow
+from ullage.context.running_commands import RunsNow
 from ullage.tools.limit import Limit
+from ullage.tools.sandbox.network.local_ports import LocalPorts
+from ullage.tools.started_command import Command
 from ullage.tools.tool import ToolCall, ToolOutcome
 
 logger = logging.getLogger(__name__)
@@ -29,149 +28,14 @@ MOST_AT_ONCE = 8
 MOST_ENDED = 8
 """That have ended and can still be read."""
 
-UNREAD_CHARACTERS = 200_000
-"""Of the output that the model has not read. What was said before them is counted."""
-
-SHOWN_CHARACTERS = 60_000
-"""Of the newest output, for the user to look at."""
-
 FIRST_SECONDS = 2.0
 """So long a command that is to be left running is waited for, so that one that fails at once says so at once."""
 
 TOLD_EVERY_SECONDS = 1.0
 """The list of what runs is told again so often at most, however much is said."""
 
-_SEQUENCE = re.compile(
-    r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
-)
-
-
-def plain_text(text: str) -> str:
-    """Without what only steers a terminal. Of a line that was written over again and again the last writing is left."""
-    lines = (line.rstrip("\r").rpartition("\r")[2] for line in _SEQUENCE.sub("", text).split("\n"))
-    return "\n".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class New:
-    """Output that had not been read."""
-
-    text: str
-    dropped: int = 0
-    """Characters before it that were not kept."""
-
-
-class _Kept:
-    """The newest of what was said, in pieces."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._pieces = deque[str]()
-        self.length = 0
-        self.dropped = 0
-
-    def add(self, text: str) -> None:
-        if len(text) > self._most:
-            self.dropped += len(text) - self._most
-            text = text[-self._most :]
-        self._pieces.append(text)
-        self.length += len(text)
-        while self.length > self._most:
-            oldest = self._pieces.popleft()
-            self.length -= len(oldest)
-            self.dropped += len(oldest)
-        if len(self._pieces) > 1_000:  # a program that says one character at a time
-            self._pieces = deque(["".join(self._pieces)])
-
-    def text(self) -> str:
-        return "".join(self._pieces)
-
-
-Started: TypeAlias = Callable[[Callable[[str], None]], Coroutine[None, None, ToolOutcome]]
-"""Runs a command to its end; what it says goes to the function."""
-
-
-class Command:
-    """One command, from its start."""
-
-    def __init__(self, call: ToolCall, line: str, limit: Limit, began: float, changed: Callable[[], None]) -> None:
-        self.tool_use_id = call.id
-        self.line = line
-        self.limit = limit
-        self.began = began
-        self.id = ""
-        """Where it was left running."""
-        self.left = asyncio.Event()
-        self.ended_at: float | None = None
-        self.outcome: ToolOutcome | None = None
-        """Known when it has ended."""
-        self.is_told = False
-        """The model knows that it has ended."""
-        self.news = asyncio.Event()
-        """Set when it says something or ends."""
-        self.when_recorded: Awaitable[None] | None = None
-        self.task: asyncio.Task[ToolOutcome] | None = None
-        self.waiting = 0
-        """How many calls wait for it."""
-        self._live: Callable[[str], None] | None = call.output
-        self._changed = changed
-        self._unread = _Kept(UNREAD_CHARACTERS)
-        self._newest = _Kept(SHOWN_CHARACTERS)
-        self._end_of_line = ""
-
-    def take(self, text: str) -> None:
-        """It said something."""
-        if self._live is not None:
-            self._live(text)
-        self._unread.add(text)
-        self._newest.add(text)
-        self._end_of_line = f"{self._end_of_line}{text}"[-2_000:]
-        self.news.set()
-        if self.id:
-            self._changed()
-
-    def leave(self) -> None:
-        """Nobody waits for it any more. Where the user wanted that, it may take as long as it takes."""
-        self._live = None
-        if self.left.is_set():
-            self.limit.lift()
-
-    def peek(self) -> str:
-        """What has not been read."""
-        return self._unread.text()
-
-    @property
-    def unread_dropped(self) -> int:
-        """Characters before that which were not kept."""
-        return self._unread.dropped
-
-    def read(self) -> New:
-        """The same, and it counts as read."""
-        unread, self._unread = self._unread, _Kept(UNREAD_CHARACTERS)
-        return New(plain_text(unread.text()), unread.dropped)
-
-    def shown(self) -> str:
-        """What it said last, read or not."""
-        cut = f"[{self._newest.dropped:,} characters before this]\n" if self._newest.dropped else ""
-        return cut + plain_text(self._newest.text())
-
-    @property
-    def how_it_ended(self) -> str:
-        """In a few words; empty while it runs."""
-        if self.outcome is None:
-            return ""
-        last = self.outcome.content.rpartition("\n")[2]
-        if not self.outcome.is_error or not last.startswith("("):
-            return "it failed" if self.outcome.is_error else "exit code 0"
-        return f"{last[1].lower()}{last[2:-1]}".rstrip(".")
-
-    def now(self) -> RunsNow:
-        """As it is."""
-        lines = (line for line in reversed(plain_text(self._end_of_line).splitlines()) if line.strip())
-        last = one_line(next(lines, ""), LINE_CHARACTERS)
-        failed = self.outcome is not None and self.outcome.is_error
-        unread = self._unread.length + self._unread.dropped
-        return RunsNow(self.id, self.line, self.tool_use_id, self.began, last, unread, self.how_it_ended, self.ended_at, failed)
+Started: TypeAlias = Callable[[Command], Coroutine[None, None, ToolOutcome]]
+"""Runs a command to its end; what it says goes to its `take`."""
 
 
 class TooMany(Exception):
@@ -182,9 +46,11 @@ class RunningCommands:
     """Of one session. `told` hears what runs, when that has changed."""
 
     def __init__(
-        self, clock: Callable[[], float], told: Callable[[Sequence[RunsNow]], None] = lambda commands: None, last: int = 0
+        self, clock: Callable[[], float], told: Callable[[tuple[RunsNow, ...]], None] = lambda commands: None, last: int = 0
     ) -> None:
         """`last` is the highest number that a command of this session had before."""
+        self.ports = LocalPorts(self._show_later)
+        self._shown: tuple[RunsNow, ...] = ()
         self._clock = clock
         self._told = told
         self._number = last
@@ -206,7 +72,7 @@ class RunningCommands:
         if background:
             self._check_room()
         command = Command(call, line, limit, self._clock(), self._show_later)
-        task = command.task = asyncio.create_task(run(command.take))
+        task = command.task = asyncio.create_task(run(command))
         left = asyncio.create_task(command.left.wait())
         self._waited_for[call.id] = command
         try:
@@ -238,7 +104,8 @@ class RunningCommands:
         said = command.read()
         self._show()
         said_so_far = said.text.rstrip() or "(no output yet)"
-        return ToolOutcome(f"{said_so_far}\n{LEFT.format(command.id)}", complete=not said.dropped, goes_on=command.id)
+        told = (LEFT_BY_USER if command.left.is_set() else LEFT).format(command.id)
+        return ToolOutcome(f"{said_so_far}\n{told}", complete=not said.dropped, goes_on=command.id)
 
     async def _until_ended(self, command: Command) -> None:
         task = command.task
@@ -294,11 +161,17 @@ class RunningCommands:
         self._interrupted = asyncio.Event()
 
     def let_go_on(self, tool_use_id: str) -> bool:
-        """The user wants the command of that call left running; whether it is one that is waited for."""
+        """The user wants the command of that call left running; whether it is one that is waited for. Raises `TooMany`."""
         command = self._waited_for.get(tool_use_id)
         if command is not None:
+            self._check_room()
             command.left.set()
         return command is not None
+
+    def end(self, command: Command) -> None:
+        """The user wants it ended with all that it started."""
+        command.is_stopped_by_user = command.outcome is None
+        command.limit.stop()
 
     def when_ended(self, id: str, record: Callable[[Command], Coroutine[None, None, None]]) -> None:
         """`record` is awaited once that command has ended, before anybody is told."""
@@ -308,6 +181,11 @@ class RunningCommands:
     def now(self) -> tuple[RunsNow, ...]:
         """Those that run, and those that have ended and of which the model does not know yet."""
         return tuple(each.now() for each in self._left.values() if not each.is_told)
+
+    def shown(self) -> tuple[RunsNow, ...]:
+        """The same for the user, who knows what they stopped themselves. What was read of them does not show."""
+        told = (each for each in self._left.values() if not each.is_told and not (each.is_stopped_by_user and each.outcome is not None))
+        return tuple(replace(each.now(), unread=0) for each in told)
 
     def ended(self) -> list[Command]:
         """Those that have ended, and of which the model does not know yet."""
@@ -341,8 +219,13 @@ class RunningCommands:
         if self._later is not None:
             self._later.cancel()
             self._later = None
-        self._told(self.now())
+        shown = self.shown()
+        if shown != self._shown:
+            self._shown = shown
+            self._told(shown)
 
+
+LEFT_BY_USER = "(The user lets it go on in the background, as {}. `running_command` reads, waits and stops.)"
 
 LEFT = "(It goes on in the background as {}. `running_command` reads what it says, waits for a line or its end, and stops it.)"
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.running_commands import how_long
 from ullage.tools.line_matching import BadPattern, LineMatcher, matcher
-from ullage.tools.running import Command, New, RunningCommands, plain_text, until
+from ullage.tools.running import RunningCommands, until
+from ullage.tools.started_command import Command, New, plain_text
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 
 USUAL_SECONDS, MOST_SECONDS = 60, 600

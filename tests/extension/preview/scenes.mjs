@@ -1,6 +1,6 @@
 /** What the preview shows: messages for the panel, and what is done in it before the picture is taken. */
 
-import { answer, approval, bash, bashApproval, spoofedApproval, edit, notice, plan, read, search, thinking, user } from "./items.mjs";
+import { answer, approval, AT, bash, bashApproval, spoofedApproval, edit, notice, plan, read, search, thinking, user } from "./items.mjs";
 import { compaction, conversation, epochFates, epochs, pins, preview } from "./past.mjs";
 import { gauge, practice, shows } from "./session.mjs";
 
@@ -23,8 +23,46 @@ async function openTimeline(page) {
 
 const TIMELINE = { "ullage/session/epochs": epochs, "ullage/session/epochFates": epochFates };
 
+/** @param {import("playwright-core").Page} page */
+const unfoldRunning = (page) => page.locator(".running-toggle").click();
+
+const RUNNING = shows({
+  items: [
+    user,
+    { ...bash, output: "up", goesOn: "run1" },
+    { ...bash, id: "t9", status: "running", title: "$ npm run build", output: "building …\n" },
+  ],
+  state: "running",
+  plan,
+  running: [
+    {
+      id: "run1",
+      toolCallId: "t1",
+      command: "npm run dev -- --host localhost --strictPort",
+      began: AT,
+      lastLine: "Local: http://localhost:5173/",
+      ports: [5173, 24_678],
+    },
+    {
+      id: "run2",
+      toolCallId: "t8",
+      command: "cargo watch -x test",
+      began: AT,
+      lastLine: "error[E0308]: mismatched types",
+      end: "exited",
+      endedAt: AT + 75,
+      exitCode: 101,
+      failed: true,
+    },
+    { id: "run3", toolCallId: "t7", command: "tail -f log/development.log", began: AT },
+  ],
+});
+
 /** @type {Scene[]} */
 export const SCENES = [
+  { name: "running", messages: RUNNING },
+  { name: "running-open", messages: RUNNING, act: unfoldRunning },
+  { name: "running-open-light-narrow", theme: "light", width: 300, messages: RUNNING, act: unfoldRunning },
   { name: "starting", messages: [] },
   {
     name: "stopped",

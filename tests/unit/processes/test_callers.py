@@ -20,7 +20,7 @@ CALLERS = {
     ("tools/process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
-    ("tools/sandbox/network/connection.py", "start", Asker.SANDBOX_NETWORK),
+    ("tools/sandbox/network/doorway.py", "start", Asker.SANDBOX_NETWORK),
     ("tools/line_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search.py", "start", Asker.RIPGREP),

@@ -10,17 +10,21 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.fake_api import Call, Say
 from tests.patience import PATIENCE
-from tests.unit.session.harness import Stage, stage
+from tests.unit.session.harness import Stage, calls, stage
 from ullage.context.change_entries import FilesChanged
 from ullage.context.entries import Notice
 from ullage.context.running_commands import LOST, going_on
+from ullage.session.errors import SessionError
 from ullage.session.session import Session
+from ullage.session.slash_commands import Typed, carry_out
+from ullage.session.timeline.updates import RunningChanged
 from ullage.tools import running
 from ullage.tools.running import FIRST_SECONDS
 from ullage.tools.tool import ToolCall
@@ -159,6 +163,117 @@ async def test_what_the_user_let_the_agent_write_meanwhile_stays_as_long_as_it_i
         await until(session.running.ended)
         assert [path for path in written if (folder / path).exists()] == written[1:]
         assert all((folder / path).read_text() == "mine" for path in written[1:])
+
+
+async def test_a_command_that_is_waited_for_is_let_go_on_and_the_turn_with_it(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(Call("bash", {"command": "echo begun; cat ../go"}), Say("It builds."))
+        await session.prompt("Build")
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "allow_once")
+        await here.watcher.until(lambda: "begun" in calls(session)[0].output)
+        with pytest.raises(SessionError) as refused:
+            session.leave_running("toolu_99")
+        assert refused.value.reason == "no_such_command"
+        session.leave_running(asked.id)
+        await here.idle(session)
+        assert "begun" in said(here)
+        assert "The user lets it go on in the background, as run1" in said(here)
+        (call,) = calls(session)
+        assert (call.status, call.goes_on) == ("completed", "run1")
+        assert [each.end for each in session.snapshot().running] == [None]
+        await asyncio.to_thread((folder.parent / "go").write_text, "over\n")
+        await until(session.running.ended)
+        here.fake.enqueue(Say("Built."))
+        await here.say(session, "Well?")
+        assert "run1 has ended" in said(here)
+        assert session.snapshot().running == ()
+
+
+async def test_the_user_stops_one_and_the_model_knows_who_did(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("echo up; cat ../go"))
+        session.stop_command("run1")
+        await until(session.running.ended)
+        assert session.snapshot().running == ()  # who stopped it needs not be told
+        with pytest.raises(SessionError) as refused:
+            session.stop_command("run9")
+        assert refused.value.reason == "no_such_command"
+        here.fake.enqueue(Say("I see."))
+        await here.say(session, "I stopped it")
+        assert "the user stopped it" in said(here)
+
+
+async def test_what_runs_is_told_and_a_flood_is_told_seldom(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("for each in $(seq 20000); do echo line $each; done; exit 3"))
+        await until(session.running.ended)
+        told = [update.commands for _, _, update in here.watcher.updates if isinstance(update, RunningChanged)]
+        ((last,),) = told[-1:]
+        assert (last.id, last.end, last.exit_code, last.failed, last.last_line) == ("run1", "exited", 3, True, "line 20000")
+        began = [commands for commands in told if commands[0].end is None]
+        assert 1 <= len(began) <= 2 + (last.ended_at or 0) - last.began
+        assert sum(len(commands) for commands in told) < 20
+
+
+async def test_the_list_of_sessions_says_what_runs_and_no_longer_when_it_is_closed(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("echo up; cat ../go"))
+        await turn(here, session, left("cat ../go"))
+        (listed,) = await here.sessions.listed(10)
+        assert listed.figures is not None
+        assert listed.figures.running == 2
+        await here.sessions.close_session(session.id)
+        (listed,) = await here.sessions.listed(10)
+        assert listed.figures is not None
+        assert (listed.figures.running, session.running.any_runs) == (0, False)
+
+
+async def test_a_fork_knows_that_nothing_runs_there(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await turn(here, session, left("echo up; cat ../go"))
+        forked = (await here.sessions.fork(session.id)).session
+        assert [each.text for each in notices(forked)] == [LOST.format("run1")]
+        assert notices(session) == []
+        assert session.running.any_runs
+
+
+async def test_a_policy_that_does_not_tell_it_has_it_told_again(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.use_policy("claude-code")
+        session = await here.new()
+        await turn(here, session, left("echo up; cat ../go"))
+        for index in range(4):
+            here.fake.enqueue(Say(f"{index} " + "water " * 400))
+            await here.say(session, "Tell me of tanks " + "and pumps " * 200)
+        here.fake.enqueue(Say("<summary>The tanks.</summary>"))
+        session.compact()
+        await here.idle(session)
+        assert here.made(session)
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Does it run?")
+        assert "run1: `echo up; cat ../go`" in said(here)
+
+
+async def test_a_typed_command_shows_and_stops_them(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        typed = partial(carry_out, sessions=here.sessions, session=session)
+        assert (await typed(Typed("running", ""))).text == "Nothing runs in the background."
+        await turn(here, session, left("echo up; cat ../go"))
+        await until(lambda: session.running.now()[0].last_line == "up")
+        assert (await typed(Typed("running", ""))).text.splitlines()[1] == "  > `up`"
+        assert (await typed(Typed("running", "output run1"))).text == "    up"
+        for words in ("kill run1", "stop", "output run7"):
+            with pytest.raises(SessionError):
+                await typed(Typed("running", words))
+        await typed(Typed("running", "stop run1"))
+        await until(session.running.ended)
 
 
 @pytest.mark.parametrize("sandbox", ["off", "auto"])

@@ -14,8 +14,9 @@ from tests.unit.tools.workplace import Workplace
 from ullage.context.running_commands import RunsNow
 from ullage.tools import line_matching, running
 from ullage.tools.limit import Limit
-from ullage.tools.running import MOST_AT_ONCE, UNREAD_CHARACTERS, RunningCommands, plain_text
+from ullage.tools.running import MOST_AT_ONCE, RunningCommands
 from ullage.tools.running_command import MOST_CHARACTERS
+from ullage.tools.started_command import UNREAD_CHARACTERS, plain_text
 from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
 
 
@@ -101,7 +102,7 @@ async def test_the_user_leaves_one_running_that_is_waited_for(place: Workplace) 
     assert place.running.let_go_on("toolu_9")
     outcome = await waiting
     assert outcome.goes_on == "run1"
-    assert outcome.content.startswith("begun\n(It goes on")
+    assert outcome.content.startswith("begun\n(The user lets it go on")
     assert place.running.any_runs
 
 

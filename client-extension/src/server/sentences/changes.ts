@@ -55,6 +55,7 @@ export const CHANGES: readonly string[] = [
   known("It is over {limit} MB"),
   known("No folder is open, so there is no repository to make a worktree of"),
   known("The session is working there. Stop it first"),
+  known("Commands of this session run in the background there. Stop them first"),
   known("This session has no worktree: it works in the workspace folder"),
   known("The worktree of this session is gone: {path}. The conversation can be read and forked; the agent has no folder to work in."),
   known(".git/{name} is no folder (a linked work tree or a submodule has none of its own)"),

@@ -167,7 +167,7 @@ def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
 BUILT_IN = frozenset(
     (
         *("compact", "preview", "undo", "redo", "timeline", "search", "context", "rules", "hooks", "model", "mode", "effort"),
-        *("mcp", "web", "rewind", "fork", "new", "clear", "help"),
+        *("mcp", "running", "web", "rewind", "fork", "new", "clear", "help"),
     )
 )
 """The names of Ullage's own commands (`slash_commands.py`), which go before those of a project."""

@@ -15,7 +15,16 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json
 from ullage.session.timeline.items import ToolCallItem
-from ullage.session.timeline.updates import ChangesChanged, GaugeChanged, ItemUpdated, SessionState, Snapshot, StateChanged, Update
+from ullage.session.timeline.updates import (
+    ChangesChanged,
+    GaugeChanged,
+    ItemUpdated,
+    RunningChanged,
+    SessionState,
+    Snapshot,
+    StateChanged,
+    Update,
+)
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
@@ -52,6 +61,8 @@ class Figures:
     """With open changes."""
     added: int = 0
     removed: int = 0
+    running: int = 0
+    """Commands in the background. They end with the session, so no row has them."""
 
     @property
     def status(self) -> Status:
@@ -67,6 +78,8 @@ class Figures:
                 return replace(self, used=gauge.used, threshold=gauge.threshold, cost=gauge.cost)
             case ChangesChanged(changes=changes):
                 return replace(self, files=changes.count, added=changes.added, removed=changes.removed)
+            case RunningChanged(commands=commands):
+                return replace(self, running=sum(each.end is None for each in commands))
             case ItemUpdated(item=ToolCallItem() as call):
                 asks = call.status in ("awaiting_permission", "awaiting_answer")
                 return self if asks == (call.id in self.waits) else replace(self, waits=self.waits ^ {call.id})

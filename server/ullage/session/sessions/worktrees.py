@@ -99,6 +99,8 @@ class Worktrees:
         worktree = self.named(session_id)
         if any(session.busy for session in self._opened(session_id)):
             raise SessionError("session_busy", "The session is working there. Stop it first")
+        if any(session.running.any_runs for session in self._opened(session_id)):
+            raise SessionError("session_busy", "Commands of this session run in the background there. Stop them first")
         known = self._elsewhere.get(session_id)
         if known is not None:
             known.events.stop()  # that the folder goes is no surprise

@@ -160,6 +160,8 @@ class ToolCallItem:
     """How long it ran, without the wait for an approval; None where that is not known."""
     agent: AgentRun | None = None
     """The sub-agent that is or was at work for it."""
+    goes_on: str = ""
+    """The id of the command that went on after it."""
     doing: str = ""
     """What that does now, in words for the user; empty where it does nothing any more."""
     cost: float | None = None

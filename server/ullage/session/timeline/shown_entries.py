@@ -185,6 +185,7 @@ def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallIt
         seconds=None if result.began is None else max(0.0, at - result.began),
         agent=result.agent,
         cost=result.cost,
+        goes_on=result.goes_on,
         doing="",
     )
 

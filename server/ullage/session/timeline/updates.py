@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.compaction.decide import NextCompaction
 from ullage.context.policy import Measure
+from ullage.context.running_commands import RunsNow
 from ullage.models.model import Effort
 from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
 from ullage.session.timeline.items import Item, UserItem
@@ -185,6 +186,13 @@ class ModeChanged:
     mode: ModeId
 
 
+@dataclass(frozen=True, slots=True)
+class RunningChanged:
+    """What runs in the background now, and what has ended of which the model does not know yet."""
+
+    commands: tuple[RunsNow, ...]
+
+
 Update: TypeAlias = (
     ItemUpdated
     | TextAppended
@@ -197,6 +205,7 @@ Update: TypeAlias = (
     | PinsChanged
     | ChangesChanged
     | ModeChanged
+    | RunningChanged
 )
 
 
@@ -234,5 +243,7 @@ class Snapshot:
     """Where the agent works, if that is not the workspace folder."""
     agent_of: str | None = None
     """The session that called it, where it is a sub-agent's: it can only be read."""
+    running: tuple[RunsNow, ...] = ()
+    """As `RunningChanged` tells it."""
     turn: UserItem | None = None
     """The prompt of the newest turn, where that is not among `items`."""

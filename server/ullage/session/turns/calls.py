@@ -29,7 +29,8 @@ from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit
 from ullage.session.turns.questions import Questions
 from ullage.store.errors import StoreFailed
-from ullage.tools.running import Command, RunningCommands
+from ullage.tools.running import RunningCommands
+from ullage.tools.started_command import Command
 from ullage.tools.task import TASK
 from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 

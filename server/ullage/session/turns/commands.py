@@ -14,7 +14,8 @@ from ullage.context.running_commands import ended_text, lost_notice, running_tex
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
-from ullage.tools.running import Command, RunningCommands
+from ullage.tools.running import RunningCommands
+from ullage.tools.started_command import Command
 
 
 class CommandNotices:

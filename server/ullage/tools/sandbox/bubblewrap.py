@@ -27,6 +27,7 @@ from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import connected, proxy_variables
 from ullage.tools.sandbox.network.enter import PORT
+from ullage.tools.sandbox.network.local_ports import Place
 from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.tools.sandbox.system_calls import system_call_filter
 
@@ -84,14 +85,16 @@ class Bubblewrap:
         return BLOCKED
 
     @asynccontextmanager
-    async def confine(self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None) -> AsyncGenerator[Confined]:
+    async def confine(
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+    ) -> AsyncGenerator[Confined]:
         """The command in namespaces of its own. With a proxy it is looked at what it takes, too. Raises `OSError`."""
         with filter_file() as descriptor:
             if proxy is None:
                 yield Confined(sandboxed(self, command, confinement, descriptor), pass_fds=(descriptor,))
                 return
             hit: list[str] = []
-            async with connected(proxy) as connection:
+            async with connected(proxy, place) as connection:
                 watching = asyncio.ensure_future(_watch(connection.started, confinement.roots, hit))
                 try:
                     line = sandboxed(self, command, confinement, descriptor, connection.arguments)

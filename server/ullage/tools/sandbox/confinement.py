@@ -20,6 +20,7 @@ from typing import Protocol
 from ullage.context.redact import redact
 from ullage.tools.sandbox.guarded import LONGEST_POINTER, Guarded
 from ullage.tools.sandbox.known_places import CONFIGURATION_IN_HOME, LINUX, TOOL_VARIABLES, TOOLS_IN_HOME, Machine
+from ullage.tools.sandbox.network.local_ports import Place
 from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.workspace.regular_files import open_regular
 
@@ -230,8 +231,11 @@ class Confiner(Protocol):
         """What programs say (in lower case) when they may not write."""
         ...
 
-    def confine(self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None) -> AbstractAsyncContextManager[Confined]:
+    def confine(
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+    ) -> AbstractAsyncContextManager[Confined]:
         """The command so confined, as it is to be started within the block. It reaches what the proxy lets through; without one, nothing.
+        With a place it reaches its neighbours and is reached by them, where the system can have that.
 
         Raises `OSError`.
         """

@@ -23,6 +23,7 @@ from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, O
 from ullage.tools.sandbox.guarded import Guarded, TakenBack, guarded, not_looked_through, seen_before, take_back
 from ullage.tools.sandbox.known_places import LINUX, MACOS, OWN_CACHES, Machine
 from ullage.tools.sandbox.network.hosts import Host
+from ullage.tools.sandbox.network.local_ports import Place
 from ullage.tools.sandbox.network.proxy import Proxy, upstreams_of
 from ullage.tools.sandbox.seatbelt import find_seatbelt
 from ullage.tools.steering import StartingFiles
@@ -123,8 +124,9 @@ class Sandbox:
         environment: Mapping[str, str],
         hosts: Sequence[Host] = (),
         may_steer: Callable[[Path], bool] = lambda path: False,
+        place: Place | None = None,
     ) -> AsyncGenerator[Prepared]:
-        """A command that may write to the workspace folders and reach `hosts`, as it is to be started.
+        """A command that may write to the workspace folders and reach `hosts`, and its neighbours from its `place`, as it is to be started.
 
         What it needs is kept until the end of the block; then what it made that starts by itself is taken back, unless it `may_steer`.
         Raises `OSError`.
@@ -135,7 +137,7 @@ class Sandbox:
         confinement = await asyncio.to_thread(self._confinement, may_steer)
         proxy = Proxy(hosts, upstreams_of(os.environ))
         try:
-            async with confiner.confine(command, confinement, proxy) as confined:
+            async with confiner.confine(command, confinement, proxy, place) as confined:
                 yield Prepared(
                     confined.command,
                     {**environment, **confined.environment},

@@ -26,6 +26,7 @@ from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, O
 from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import proxy_variables
+from ullage.tools.sandbox.network.local_ports import Place
 from ullage.tools.sandbox.network.proxy import Proxy
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -161,8 +162,11 @@ class Seatbelt:
         return BLOCKED
 
     @asynccontextmanager
-    async def confine(self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None) -> AsyncGenerator[Confined]:
-        """The command with a profile. The proxy listens on this machine, at a port that is the only one it may connect to.
+    async def confine(
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+    ) -> AsyncGenerator[Confined]:
+        """The command with a profile. The proxy listens on this machine, at a port that is the only one it may connect to. It has no
+        neighbours: no command can listen.
 
         Raises `OSError`.
         """

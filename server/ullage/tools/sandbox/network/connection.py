@@ -1,7 +1,7 @@
 """Connects one command's sandbox with the server's own proxy.
 
 bubblewrap says which process it made, and waits until the proxy is there. The proxy gets a socket that listens within the sandbox's network
-(`enter.py` makes it). So nothing has to run in there.
+(`doorway.py`). So nothing has to run in there.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from ullage.processes.programs import own_python
-from ullage.processes.start import Asker, start
+from ullage.tools.sandbox.network.doorway import Doorway
+from ullage.tools.sandbox.network.enter import PORT
+from ullage.tools.sandbox.network.local_ports import Place
 from ullage.tools.sandbox.network.proxy import Proxy
 
 LONGEST_INFO = 4096
@@ -42,12 +42,13 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(proxy: Proxy) -> AsyncGenerator[Connection]:
-    """Has the proxy serve the command that is started within the block. Where it cannot be had the command runs without any network."""
+async def connected(proxy: Proxy, place: Place | None = None) -> AsyncGenerator[Connection]:
+    """Has the proxy serve the command that is started within the block, and lets it reach its neighbours from its place among
+    them. Where these cannot be had the command runs without any network."""
     info_reader, info_writer = os.pipe()
     wait_reader, wait_writer = os.pipe()
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    connecting = asyncio.ensure_future(_connect(info_reader, wait_writer, proxy, started))
+    connecting = asyncio.ensure_future(_connect(info_reader, wait_writer, proxy, started, place))
     try:
         arguments = ["--info-fd", str(info_writer), "--block-fd", str(wait_reader)]
         yield Connection(arguments, (info_writer, wait_reader), started)
@@ -56,15 +57,23 @@ async def connected(proxy: Proxy) -> AsyncGenerator[Connection]:
         started.cancel()
         with suppress(asyncio.CancelledError, OSError):
             await connecting
+        if place is not None:
+            await place.leave()
         for descriptor in (info_reader, info_writer, wait_reader, wait_writer):
             os.close(descriptor)
 
 
-async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[int]) -> None:
+async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[int], place: Place | None) -> None:
     try:
         process = await _child(info)
         started.set_result(process)
-        await proxy.serve(await _listen_inside(process))
+        doorway = await Doorway.to(process)
+        try:
+            await proxy.serve(await doorway.listener("127.0.0.1", PORT))
+            if place is not None:
+                await place.take(process, doorway)
+        finally:
+            await doorway.close()
     finally:
         with suppress(OSError):
             os.write(go_on, b"x")
@@ -88,32 +97,3 @@ async def _child(info: int) -> int:
         return int(json.loads(said)["child-pid"])
     except (ValueError, KeyError, TypeError) as error:
         raise OSError("bubblewrap did not say which process it made") from error
-
-
-ENTER_SECONDS = 10.0
-
-
-async def _listen_inside(process: int) -> socket.socket:
-    """A socket that listens on `enter.PORT` of the loopback device in the network of that process.
-
-    A process of our own enters that network and hands the socket over, since one with several threads cannot. Raises `OSError`.
-    """
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            command = [*own_python("ullage.tools.sandbox.network.enter"), str(process), str(theirs.fileno())]
-            entering = await start(Asker.SANDBOX_NETWORK, command, pass_fds=(theirs.fileno(),))
-        try:
-            code = await asyncio.wait_for(entering.wait(), ENTER_SECONDS)
-            if code != 0:
-                raise OSError(f"The network of the sandbox could not be entered ({code})")
-            _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
-        except TimeoutError as error:
-            raise OSError("The network of the sandbox could not be entered in time") from error
-        finally:
-            await entering.end()
-    if not descriptors:
-        raise OSError("The network of the sandbox gave no socket")
-    listener = socket.socket(fileno=descriptors[0])
-    listener.setblocking(False)
-    return listener

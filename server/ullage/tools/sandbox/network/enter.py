@@ -1,6 +1,7 @@
-"""A program of its own: enters the network of a process, makes a listening socket there, and hands it over.
+"""A program of its own: enters the network of a process, and hands out sockets that belong there.
 
-Started as `enter PROCESS DESCRIPTOR` by `connection.py`. Linux only.
+Started as `enter PROCESS DESCRIPTOR` by `doorway.py`. For each byte that comes it makes one socket, and it ends when nobody asks any more.
+A socket stays in the network in which it was made: there it is bound, listens and connects. Linux only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import sys
 
 PORT = 3128
 """Where the proxy is in the sandbox's own network; the number that proxies often have."""
+
+IPV4, IPV6 = b"4", b"6"
+"""What is asked for."""
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """`CLONE_NEWUSER` and `CLONE_NEWNET` of `linux/sched.h`."""
@@ -28,10 +32,19 @@ def main() -> None:
     network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     _enter(fcntl.ioctl(network, _OWNER_OF), _NEW_USER)
     _enter(network, _NEW_NETWORK)
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", PORT))
-    listener.listen(128)
-    socket.send_fds(channel, [b"x"], [listener.fileno()])
+    os.close(network)
+    while asked := channel.recv(1):
+        _hand_out(channel, asked)
+
+
+def _hand_out(channel: socket.socket, asked: bytes) -> None:
+    try:
+        made = socket.socket(socket.AF_INET6 if asked == IPV6 else socket.AF_INET)
+    except OSError:  # such as a machine without IPv6
+        channel.send(b"-")
+        return
+    with made:
+        socket.send_fds(channel, [b"+"], [made.fileno()])
 
 
 def _enter(namespace: int, kind: int) -> None:

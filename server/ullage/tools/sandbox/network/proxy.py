@@ -201,7 +201,7 @@ class Proxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 upstream.write(first)
-            await _both_ways(reader, writer, upstream_reader, upstream)
+            await both_ways(reader, writer, upstream_reader, upstream)
         except (OSError, TimeoutError) as error:
             _answer(writer, "502 Bad Gateway", f"The host could not be reached: {error}")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -281,7 +281,8 @@ async def _tunnel(wanted: _Wanted, through: Upstream, reader: StreamReader, upst
     return False
 
 
-async def _both_ways(reader: StreamReader, writer: StreamWriter, upstream_reader: StreamReader, upstream: StreamWriter) -> None:
+async def both_ways(reader: StreamReader, writer: StreamWriter, upstream_reader: StreamReader, upstream: StreamWriter) -> None:
+    """Passes on what comes, until nothing comes back any more."""
     sending = asyncio.ensure_future(_pump(reader, upstream))
     try:
         await _pump(upstream_reader, writer)

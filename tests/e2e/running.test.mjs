@@ -1,0 +1,105 @@
+/** Commands that go on: what runs above the prompt box, its output, its port, a stop, one that fails unseen, and what a deletion says. */
+
+import assert from "node:assert/strict";
+import { expectEventually } from "./harness/eventually.mjs";
+import { answerApproval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+
+/** @param {string} command @param {boolean} [background] */
+const bash = (command, background = true) => ({ call: "bash", input: { command, ...(background ? { run_in_background: true } : {}) } });
+
+const SERVER = "python3 -u -m http.server 5173 --bind 127.0.0.1";
+
+/** @param {import("playwright-core").FrameLocator} panel */
+const dock = (panel) => panel.getByRole("region", { name: "Commands in the background" });
+
+stage("running", {}, (scenario) => {
+  scenario(
+    "what runs is seen, read and stopped, and the agent learns of its end",
+    { settings: { "workbench.colorTheme": "Default Dark Modern" } },
+    async ({ page, api, screenshot, settings }) => {
+      await api.enqueue([{ say: "I start the server." }, bash(`echo Serving the tanks; ${SERVER}`)], { say: "It is up." });
+      const panel = await openPanel(page);
+      await sendPrompt(panel, "Start the dev server");
+      await answerApproval(panel, "Allow once");
+      await turnIsOver(panel);
+      const running = dock(panel);
+      await running.waitFor();
+      await screenshot("1-folded-dark");
+      const toggle = running.getByRole("button", { name: "1 command runs" });
+      await toggle.press("Enter");
+      await expectEventually(async () => (await running.innerText()).includes("Serving"), "the last line is seen");
+      await itemsOf(panel, "toolCall").getByRole("button", { name: "Left running as run1" }).waitFor();
+      await screenshot("2-unfolded-dark");
+      await resizePanel(page, 300);
+      await screenshot("3-narrow-dark");
+      await settings({ "workbench.colorTheme": "Default Light Modern" });
+      await panel.locator("body.vscode-light").waitFor();
+      await screenshot("4-narrow-light");
+      await settings({});
+      await panel.locator("body.vscode-dark").waitFor();
+
+      await running.getByRole("button", { name: "Open the output of" }).click();
+      await expectEventually(
+        async () => (await page.locator(".editor-instance .view-lines").innerText()).includes("Serving"),
+        "its output is a document",
+      );
+      await runCommand(page, "View: Close All Editors");
+      await running.getByRole("button", { name: /^Stop / }).click();
+      await running.waitFor({ state: "hidden" });
+      await api.enqueue({ say: "You stopped it." });
+      await sendPrompt(panel, "What now?");
+      await turnIsOver(panel);
+      const newest = (await api.calls()).at(-1);
+      assert.match(JSON.stringify(newest), /the user stopped it/);
+    },
+  );
+
+  scenario(
+    "a command that is waited for is left running, and its failure is told to who looks elsewhere",
+    {},
+    async ({ page, api, screenshot }) => {
+      await api.enqueue([bash("echo building; sleep 12; echo no rule to make tank >&2; exit 2", false)], { say: "I go on meanwhile." });
+      const panel = await openPanel(page);
+      await sendPrompt(panel, "Build it");
+      await answerApproval(panel, "Allow once");
+      const leave = panel.getByRole("button", { name: "Leave it running" });
+      await leave.click();
+      await turnIsOver(panel);
+      assert.match(await panel.locator(".timeline").innerText(), /I go on meanwhile/);
+      await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+      const told = notification(page, "In the background");
+      await told.waitFor();
+      await screenshot("1-told");
+      await told.getByRole("button", { name: "Show output" }).click();
+      await expectEventually(
+        async () => (await page.locator(".editor-instance .view-lines").innerText()).includes("make"),
+        "its output is shown",
+      );
+    },
+  );
+
+  scenario("in Chinese and in a narrow panel, with one that failed", { alone: true }, async ({ page, api, screenshot }) => {
+    await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
+    await reloadWindow(page);
+    const panel = panelOf(page);
+    await panel.locator("html[lang='zh-cn']").waitFor();
+    await promptBox(panel).waitFor();
+    await api.enqueue([bash(`echo ready; ${SERVER}`), bash("echo broken; sleep 3; exit 3")], { say: "好了。" });
+    await sendPrompt(panel, "启动服务器");
+    const allow = panel.getByRole("button", { name: "允许一次" });
+    await allow.first().click();
+    await expectEventually(async () => (await itemsOf(panel, "toolCall").count()) === 2, "both calls are there");
+    await allow.first().click();
+    await turnIsOver(panel);
+    const running = panel.getByRole("region", { name: "后台命令" });
+    await running.getByRole("button", { name: "1 个命令在运行 · 1 个命令失败" }).click();
+    await running.getByText("已结束，退出代码 3").waitFor();
+    await screenshot("1-unfolded");
+    await resizePanel(page, 300);
+    await screenshot("2-narrow");
+    await sendPrompt(panel, "/running");
+    await expectEventually(async () => await running.getByRole("button", { name: /^停止 / }).isVisible(), "it stays unfolded");
+  });
+});
