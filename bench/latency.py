@@ -65,7 +65,9 @@ async def measure(messages: int) -> None:
                 if update.get("kind") == "state" and update["state"] == "idle":
                     idle.set()
 
-            settings = {"model": {"provider": "anthropic", "name": "claude-opus-5-5", "baseUrl": f"http://127.0.0.1:{api.port}"}}
+            model = {"provider": "anthropic", "name": "claude-opus-5-5", "baseUrl": f"http://127.0.0.1:{api.port}"}
+            # A compaction would ask for a summary before the first prompt is sent, and leave few of the messages in view.
+            settings = {"model": model, "compaction": {"auto": False}}
             client = await start_server(server_command(), environment(), heard)
             await client.initialize(folder, state, settings)
             session = (await client.ask("ullage/session/open", {}))["sessionId"]
