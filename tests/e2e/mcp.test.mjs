@@ -1,0 +1,167 @@
+/** MCP servers in VS Code: allowed by the user, run, used by the agent and in prompts, turned off and on. */
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ROOT, VENV_PYTHON } from "../../scripts/lib/paths.mjs";
+import {
+  answerApproval,
+  approval,
+  itemsOf,
+  openPanel,
+  panelOf,
+  promptBox,
+  sendAndFinish,
+  sendPrompt,
+  turnIsOver,
+} from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+const GIT = { command: VENV_PYTHON, args: ["-m", "mcp_server_git"] };
+
+/** @param {...string} options */
+const pumps = (...options) => ({ command: VENV_PYTHON, args: ["-I", join(ROOT, "tests", "fake_mcp", "server.py"), ...options] });
+
+/** @param {Record<string, object>} mcpServers */
+const writes = (mcpServers) => async (/** @type {string} */ folder) => {
+  await writeFile(join(folder, ".mcp.json"), JSON.stringify({ mcpServers }));
+};
+
+/** @param {string} tool @param {object} input */
+const call = (tool, input) => ({ call: "call_mcp_tool", input: { server: "pumps", tool, arguments: input } });
+
+/** What stands in the list for a server. @param {Page} page @param {string} name */
+const row = (page, name) => page.locator(".quick-input-list .monaco-list-row").filter({ hasText: new RegExp(`^\\W*${name}`) });
+
+/** Opens the list and chooses what to do with a server. @param {Page} page @param {string} name @param {string} what */
+async function choose(page, name, what) {
+  await runCommand(page, "Ullage: MCP servers", name);
+  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: what }).first().click();
+}
+
+stage("mcp", {}, (scenario) => {
+  scenario(
+    "servers of the workspace are allowed one by one, run, are used, and turned off and on",
+    { prepare: writes({ git: GIT, pumps: pumps() }), settings: { "workbench.colorTheme": "Default Dark Modern" } },
+    async ({ page, api, screenshot }) => {
+      const panel = await openPanel(page);
+      const told = notification(page, "2 MCP servers are configured here: git, pumps. They do nothing before you allow them.");
+      await told.waitFor();
+      await screenshot("1-told");
+      await told.getByRole("button", { name: "Show servers" }).click();
+      await row(page, "pumps").getByText("not started: you have not trusted it").waitFor();
+      await row(page, "git").getByText("mcp_server_git").waitFor();
+      await screenshot("2-not-allowed");
+      await row(page, "pumps").click();
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Turn on" }).first().click();
+      const dialog = page.locator(".monaco-dialog-box");
+      await dialog.getByText(".mcp.json says how it is started.").waitFor();
+      await dialog.getByText(`${VENV_PYTHON} -I`).waitFor();
+      await screenshot("3-what-it-would-run");
+      await dialog.getByRole("button", { name: "Trust and start" }).click();
+      await row(page, "pumps")
+        .getByText(/\d+ tools · 2 prompts · 1 resource · \d+ tokens in the index/)
+        .waitFor(); // the list follows what becomes of it
+      await row(page, "git").getByText("not started").waitFor();
+      await screenshot("4-running");
+      await page.keyboard.press("Escape");
+
+      await choose(page, "pumps", "Show tools");
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Says what it is told." }).waitFor();
+      await screenshot("5-tools");
+      await page.keyboard.press("Escape");
+
+      await api.enqueue([call("echo", { text: "The valve is open." })], { say: "It is open." });
+      await sendPrompt(panel, "Is the valve open?");
+      await approval(panel)
+        .getByText(/Call the tool/)
+        .waitFor();
+      await screenshot("6-asked");
+      await answerApproval(panel, "Allow once");
+      await turnIsOver(panel);
+      await itemsOf(panel, "assistant").getByText("It is open.").waitFor();
+      await screenshot("7-called");
+
+      await promptBox(panel).pressSequentially("/pumps");
+      await panel.getByRole("option", { name: "/pumps:inspect [tank]" }).waitFor();
+      await screenshot("8-prompts");
+      await promptBox(panel).fill("");
+      await api.enqueue({ say: "Inspected." });
+      await sendAndFinish(panel, "/pumps:inspect B");
+      assert.match(JSON.stringify((await api.requests()).at(-1)?.body), /It says:\\n\\nInspect B\./);
+
+      await promptBox(panel).pressSequentially("How? @man");
+      await panel.getByRole("option", { name: /pumps:manual/ }).waitFor();
+      await screenshot("9-resources");
+      await panel.getByRole("option", { name: /pumps:manual/ }).click();
+      await api.enqueue({ say: "Valve first." });
+      await promptBox(panel).press("Enter");
+      await itemsOf(panel, "assistant").getByText("Valve first.").waitFor();
+      await turnIsOver(panel);
+      assert.match(JSON.stringify((await api.requests()).at(-1)?.body), /Open the valve first\./);
+      await screenshot("10-attached");
+
+      await choose(page, "pumps", "Turn off");
+      await row(page, "pumps").getByText("off", { exact: true }).waitFor();
+      await screenshot("11-off");
+      await page.keyboard.press("Escape");
+      await choose(page, "pumps", "Turn on"); // what was allowed is not asked about again
+      await row(page, "pumps")
+        .getByText(/\d+ tools/)
+        .waitFor();
+      await page.keyboard.press("Escape");
+    },
+  );
+
+  scenario(
+    "a real server is allowed and called, in the light and in Chinese",
+    { prepare: writes({ git: GIT }), alone: true },
+    async ({ page, api, workspace, settings, screenshot }) => {
+      await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
+      await settings({ "workbench.colorTheme": "Default Light Modern" });
+      await reloadWindow(page);
+      const panel = panelOf(page);
+      await panel.locator("html[lang='zh-cn']").waitFor();
+      await panel.locator("body.vscode-light").waitFor();
+      await runCommand(page, "Ullage: MCP 服务器");
+      await row(page, "git").getByText("未启动: 您尚未信任它").waitFor();
+      await screenshot("1-not-allowed");
+      await row(page, "git").click();
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "打开" }).first().click();
+      const dialog = page.locator(".monaco-dialog-box");
+      await dialog.getByText("信任并启动 MCP 服务器 git?").waitFor();
+      await screenshot("2-what-it-would-run");
+      await dialog.getByRole("button", { name: "信任并启动" }).click();
+      await row(page, "git")
+        .getByText(/12 个工具 · 索引占 \d+ 个 token/)
+        .waitFor();
+      await screenshot("3-running");
+      await page.keyboard.press("Escape");
+      const status = { server: "git", tool: "git_status", arguments: { repo_path: workspace } };
+      await api.enqueue(
+        [
+          { call: "load_mcp_tools", input: { names: ["git/git_status"] } },
+          { call: "call_mcp_tool", input: status },
+        ],
+        {
+          say: "在 main 分支。",
+        },
+      );
+      await resizePanel(page, 300);
+      await sendPrompt(panel, "在哪个分支?");
+      await panel
+        .getByText(/调用 MCP 服务器/)
+        .first()
+        .waitFor();
+      await screenshot("4-asked-narrow");
+      await panel.getByRole("button", { name: "允许一次" }).click();
+      await itemsOf(panel, "assistant").getByText("在 main 分支。").waitFor();
+      await turnIsOver(panel);
+      assert.match(JSON.stringify((await api.requests()).at(-1)?.body), /On branch main/);
+      await screenshot("5-called-narrow");
+    },
+  );
+});
