@@ -9,6 +9,7 @@ import { ROOT } from "../../scripts/lib/paths.mjs";
 const IN_ONE_WINDOW = [
   ["apply", "fork", "from-the-editor", "modes", "permissions", "review", "turn", "reload", "images"],
   ["gauge", "idle", "background"],
+  ["opening", "editor-models"],
 ];
 
 const folder = join(ROOT, "tests", "e2e");

@@ -7,7 +7,7 @@ import { stage } from "./harness/stage.mjs";
 import { runCommand } from "./harness/workbench.mjs";
 
 stage("the editor's models", { practice: true }, (scenario) => {
-  scenario("a language model of VS Code answers", {}, async ({ page, screenshot }) => {
+  scenario("a language model of VS Code answers", { goesOn: true, alone: true }, async ({ page, screenshot }) => {
     const panel = await openPanel(page);
     await runCommand(page, "Ullage: Connect a model", "VS Code's language models");
     const offered = page.locator(".quick-input-list .monaco-list-row");

@@ -1,7 +1,7 @@
 /** What is there when VS Code opens, before anybody has done anything. */
 
 import assert from "node:assert/strict";
-import { editorShows, isUnsaved, openFile, typeAtLine } from "./harness/workbench.mjs";
+import { editorShows, isUnsaved, openFile, revertFile, typeAtLine } from "./harness/workbench.mjs";
 import { gauge, gaugeReaches } from "./harness/gauge.mjs";
 import { openPanel } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -20,5 +20,6 @@ stage("opening", { practice: true }, (scenario) => {
     await editorShows(page, "# typed by a user");
     assert.equal(await isUnsaved(page), true);
     await screenshot("typed");
+    await revertFile(page);
   });
 });
