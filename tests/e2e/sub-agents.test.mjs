@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { answerApproval, approval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { reloadWindow, resizePanel } from "./harness/workbench.mjs";
+import { reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const DEFINITION = "---\nname: fixer\ndescription: Mends things.\ntools: Read, Edit, Bash\n---\nYou mend what you are told to.\n";
@@ -113,6 +113,9 @@ stage("sub-agents", {}, (scenario) => {
       await screenshot("7-command-asked");
       await answerApproval(panel, "Refuse");
       await turnIsOver(panel);
+      await runCommand(page, "Ullage: Permissions");
+      await panel.getByText("Lets the sub-agent that").waitFor();
+      await screenshot("8-its-rule");
     },
   );
 
@@ -125,14 +128,10 @@ stage("sub-agents", {}, (scenario) => {
       const panel = panelOf(page);
       await panel.locator("html[lang='zh-cn']").waitFor();
       await promptBox(panel).waitFor();
-      await api.enqueue([MEND], [READ], [MENDED], { say: "不能。" }, { say: "好。" });
+      await api.enqueue([MEND], { say: "好。" });
       await sendPrompt(panel, "修好它");
-      await panel.getByText("允许子代理").waitFor();
+      await panel.locator(".approval-question").getByText("允许子代理").waitFor();
       await screenshot("1-may-it-act");
-      await panel.getByRole("button", { name: "允许一次" }).click();
-      await panel.getByText("子代理 fixer 询问").waitFor();
-      await panel.locator(".tool-diff").waitFor();
-      await screenshot("2-edit-asked");
       await panel.getByRole("button", { name: "拒绝", exact: true }).click();
       await turnIsOver(panel);
     },
