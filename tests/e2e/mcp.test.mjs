@@ -1,4 +1,4 @@
-/** MCP servers in VS Code: allowed by the user, run, used by the agent and in prompts, turned off and on. */
+/** MCP servers in VS Code: allowed by the user, run, used by the agent and in prompts, turned off, lost, and changed by the workspace. */
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -16,7 +16,7 @@ import {
   turnIsOver,
 } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { editorShows, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -44,9 +44,9 @@ async function choose(page, name, what) {
 
 stage("mcp", {}, (scenario) => {
   scenario(
-    "servers of the workspace are allowed one by one, run, are used, and turned off and on",
+    "servers of the workspace are allowed one by one, run, are used, turned off, die and are changed",
     { prepare: writes({ git: GIT, pumps: pumps() }), settings: { "workbench.colorTheme": "Default Dark Modern" } },
-    async ({ page, api, screenshot }) => {
+    async ({ page, api, workspace, screenshot }) => {
       const panel = await openPanel(page);
       const told = notification(page, "2 MCP servers are configured here: git, pumps. They do nothing before you allow them.");
       await told.waitFor();
@@ -112,6 +112,34 @@ stage("mcp", {}, (scenario) => {
       await row(page, "pumps")
         .getByText(/\d+ tools/)
         .waitFor();
+      await page.keyboard.press("Escape");
+
+      await api.enqueue([call("die", {})], { say: "It is gone." });
+      await sendPrompt(panel, "Does it hold?");
+      await answerApproval(panel, "Allow once");
+      await itemsOf(panel, "assistant").getByText("It is gone.").waitFor();
+      await turnIsOver(panel);
+      const died = itemsOf(panel, "toolCall").filter({ hasText: "die of pumps" });
+      await died.getByText("die of pumps").first().click();
+      await died
+        .getByText(/ended before it answered: it ended with exit code 7: Something broke/)
+        .first()
+        .waitFor();
+      await resizePanel(page, 300);
+      await screenshot("12-died-narrow");
+      await runCommand(page, "Ullage: MCP servers");
+      await row(page, "pumps")
+        .getByText(/\d+ tools/)
+        .waitFor(); // it was started again by itself
+      await page.keyboard.press("Escape");
+      await choose(page, "pumps", "Show log");
+      await editorShows(page, "it ended with exit code 7: Something broke");
+      await screenshot("13-log");
+
+      await writes({ git: GIT, pumps: pumps("tools=3") })(workspace);
+      await runCommand(page, "Ullage: MCP servers");
+      await row(page, "pumps").getByText("not started: you have not trusted it").waitFor();
+      await screenshot("14-changed");
       await page.keyboard.press("Escape");
     },
   );
