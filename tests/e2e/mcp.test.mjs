@@ -155,7 +155,7 @@ stage("mcp", {}, (scenario) => {
       await panel.locator("html[lang='zh-cn']").waitFor();
       await panel.locator("body.vscode-light").waitFor();
       await runCommand(page, "Ullage: MCP 服务器");
-      await row(page, "git").getByText("未启动: 您尚未信任它").waitFor();
+      await row(page, "git").getByText("未启动: 你尚未信任它").waitFor();
       await screenshot("1-not-allowed");
       await row(page, "git").click();
       await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "打开" }).first().click();
