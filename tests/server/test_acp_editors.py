@@ -44,8 +44,8 @@ async def test_webstorm_says_its_options_before_each_prompt_and_reads_files(fold
 
     async with FakeApi() as fake, acp_wire(state, fake) as wire:
         wire.answer, wire.more = answer, {"type": "com.agentclientprotocol.rpc.JsonRpcRequest"}
-        proxies = {"proxies": [{"apiType": {"provider": "anthropic"}, "proxy": {"url": "http://127.0.0.1:50001", "headers": {}}}]}
-        hello = {
+        proxies: Message = {"proxies": [{"apiType": {"provider": "anthropic"}, "proxy": {"url": "http://127.0.0.1:50001", "headers": {}}}]}
+        hello: Message = {
             "protocolVersion": 1,
             "clientCapabilities": WEBSTORM,
             "clientInfo": {
@@ -57,7 +57,7 @@ async def test_webstorm_says_its_options_before_each_prompt_and_reads_files(fold
             "_meta": {"proxyConfig": proxies},
         }
         await asyncio.gather(wire.result(1, "initialize", **hello), wire.result(2, "initialize", **hello))
-        new = {"cwd": str(folder), "mcpServers": [], "_meta": ROOTS}
+        new: Message = {"cwd": str(folder), "mcpServers": [], "_meta": ROOTS}
         made, beside = await asyncio.gather(wire.result(3, "session/new", **new), wire.result(4, "session/new", **new))
         session, number = made["sessionId"], 4
 

@@ -16,7 +16,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from pathlib import Path
 from time import monotonic
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from ullage import __version__
 from ullage.context.blocks import Json
@@ -369,7 +369,9 @@ _QUOTED_VALUE = re.compile(r"\s*\[type=\w+, input_value=.*?(?=\n|\Z)(?:\n\s*For 
 
 def leaves(error: BaseException) -> list[BaseException]:
     """The errors in a group of them, or it itself."""
-    return [leaf for each in error.exceptions for leaf in leaves(each)] if isinstance(error, BaseExceptionGroup) else [error]
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [leaf for each in cast("BaseExceptionGroup[BaseException]", error).exceptions for leaf in leaves(each)]
 
 
 def in_words(error: BaseException) -> str:

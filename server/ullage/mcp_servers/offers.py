@@ -165,15 +165,14 @@ def problem_of(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> str
     The schema is another's: it is interpreted and not compiled into code, it loads nothing from elsewhere, its regular expressions are not
     matched, and what takes more than `MOST_STEPS` is left to the server.
     """
-    import jsonschema
-    from jsonschema.exceptions import best_match
+    from jsonschema import Draft202012Validator, exceptions, validators
     from referencing import Registry
 
-    chosen = cast("type[jsonschema.Draft202012Validator]", jsonschema.validators.validator_for(schema, jsonschema.Draft202012Validator))
-    limited = cast("type[jsonschema.Draft202012Validator]", jsonschema.validators.extend(chosen, _limited(chosen.VALIDATORS)))
+    chosen = cast("type[Draft202012Validator]", cast("Any", validators).validator_for(schema, Draft202012Validator))
+    limited = cast("type[Draft202012Validator]", cast("Any", validators).extend(chosen, _limited(chosen.VALIDATORS)))
     try:
-        validator = limited(cast("dict[str, object]", schema), registry=Registry())
-        error = best_match(islice(validator.iter_errors(arguments), MOST_ERRORS))
+        validator = cast("Any", limited(cast("dict[str, object]", schema), registry=Registry()))
+        error = cast("Any", exceptions).best_match(islice(validator.iter_errors(arguments), MOST_ERRORS))
     except Exception:  # noqa: BLE001 - whatever a schema does wrong, the call is the server's to judge
         return ""
     if error is None:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
+from ullage.context.blocks import Json
 from ullage.context.calls import one_line
 from ullage.recorded.places import Candidate, Program, folder_of_claude
 from ullage.recorded.readers.entries import is_of_the_program
@@ -180,7 +182,7 @@ def _said(content: object) -> str:
     if isinstance(content, str):
         texts = [content]
     elif isinstance(content, list):
-        texts = [as_text(as_object(part).get("text")) for part in as_list(content)]
+        texts = [as_text(as_object(part).get("text")) for part in as_list(cast("list[Json]", content))]
     else:
         return ""
     return next((text for text in texts if text.strip() and not is_of_the_program(text)), "")

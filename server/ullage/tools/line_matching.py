@@ -81,7 +81,8 @@ def main() -> None:
         _say(str(error) or type(error).__name__)
         return
     _say(None)
-    for lines in map(json.loads, asked):
+    for asked_of in asked:
+        lines: list[str] = json.loads(asked_of)
         _say(any(pattern.search(line) for line in lines))
 
 

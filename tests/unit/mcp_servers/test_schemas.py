@@ -12,7 +12,10 @@ from ullage.mcp_servers.offers import problem_of
 
 def doubled(keyword: str, last: bool) -> dict[str, Json]:
     """Each level asks the next one twice: 2 ** 40 in all."""
-    levels: dict[str, Json] = {f"d{at}": {keyword: [{"$ref": f"#/$defs/d{at - 1}"}] * 2} for at in range(1, 41)}
+    levels: dict[str, Json] = {}
+    for at in range(1, 41):
+        below: Json = {"$ref": f"#/$defs/d{at - 1}"}
+        levels[f"d{at}"] = {keyword: [below, below]}
     return {"$ref": "#/$defs/d40", "$defs": {**levels, "d0": last}}
 
 

@@ -1,5 +1,7 @@
 """Servers over HTTP, and signing in to them with a browser."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import asyncio

@@ -26,7 +26,8 @@ def prefix(body: Any) -> str:
 
 def result(here: Stage, request: int = -1) -> Any:
     """The last result in that request."""
-    blocks = [block for message in here.fake.requests[request].body["messages"] for block in message["content"] if isinstance(block, dict)]
+    messages: list[Any] = here.fake.requests[request].body["messages"]
+    blocks: list[Any] = [block for message in messages for block in message["content"] if isinstance(block, dict)]
     return [block for block in blocks if block["type"] == "tool_result"][-1]
 
 

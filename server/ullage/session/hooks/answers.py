@@ -79,7 +79,7 @@ def _failed(finished: Finished) -> str:
 
 def _of_json(event: Event, value: Mapping[str, object]) -> Said:
     inner = value.get("hookSpecificOutput")
-    own = cast("Mapping[str, object]", inner) if isinstance(inner, dict) else {}
+    own: Mapping[str, object] = cast("Mapping[str, object]", inner) if isinstance(inner, dict) else {}
     reason = _text(value, "reason")
     blocks = reason if value.get("decision") == "block" and event in BLOCKING else None
     asks: str | None = None

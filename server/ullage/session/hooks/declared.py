@@ -88,7 +88,7 @@ def declared_hooks(folders: Folders, may_not_be_read: ReadRules) -> Declared:
     passed: list[Passed] = []
     if folders.first is None:
         return Declared()
-    places = [(folders.first / place, folders, dialect) for place, dialect in PLACES]
+    places: list[tuple[Path, Folders, Dialect]] = [(folders.first / place, folders, dialect) for place, dialect in PLACES]
     if folders.home is not None:
         places[:0] = [(folders.home.path / place, folders.home, dialect) for place, dialect in PLACES_AT_HOME]
     for path, within, dialect in places:
@@ -134,8 +134,8 @@ def _in_text(text: str, shown: str, dialect: Dialect) -> Iterator[Hook | Passed]
     if not isinstance(whole, dict) or not isinstance(declared, dict):
         yield Passed("", "", shown, "its `hooks` are no object")
         return
-    is_off = _mapping(whole).get("disableAllHooks") is True
-    for event, groups in _mapping(declared).items():
+    is_off = _mapping(cast("object", whole)).get("disableAllHooks") is True
+    for event, groups in _mapping(cast("object", declared)).items():
         for each in _of_event(event, groups, shown, dialect):
             if is_off and isinstance(each, Hook):
                 yield Passed(each.event, each.command, shown, "the file has `disableAllHooks`")
@@ -144,7 +144,7 @@ def _in_text(text: str, shown: str, dialect: Dialect) -> Iterator[Hook | Passed]
 
 
 def _of_event(event: str, groups: object, shown: str, dialect: Dialect) -> Iterator[Hook | Passed]:
-    known = next((each for each in EVENTS if each == event), None)
+    known: Event | None = next((each for each in EVENTS if each == event), None)
     if not isinstance(groups, list):
         yield Passed(event, "", shown, "what stands there is no list")
         return
