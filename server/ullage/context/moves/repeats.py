@@ -143,7 +143,8 @@ def _found(lines: Sequence[str], held: Sequence[str], changed_share: float) -> _
             same = _common(lines[begin:], held[start:])
             upper = begin + same
             if upper >= len(lines) - NOTES:
-                whole = start <= NOTES and start + same >= len(held) - NOTES
+                # Where it has no lines of its own in their place, lines of the other one are gone, and nobody could tell which.
+                whole = start <= begin and len(held) - start - same <= len(lines) - upper
                 return _Found(begin, upper, upper, upper, 0, None if whole else (start + 1, start + same, len(held)))
             if start > NOTES:
                 return None

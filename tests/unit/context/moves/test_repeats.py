@@ -130,7 +130,7 @@ def test_what_a_compaction_read_again_is_referred_to() -> None:
     restored = [RestoredFile("tank.py", f"<file>\n{TEXT}\n</file>", "whole", "0" * 64)]
     away = (*READ, says("Seen."), prompt("On."), compaction("c", summarised=Summarised(4, "Done.", 3), restored=restored))
     told = arrived(numbered(LINES), "b", *away, read("b"))
-    assert "unchanged: what was read again of tank.py after the compaction." in told
+    assert "unchanged: lines 2 to 81 of the 82 of what was read again of tank.py after the compaction." in told
 
 
 def test_a_call_of_the_same_reply_is_not_referred_to() -> None:
@@ -192,6 +192,14 @@ def test_the_whole_can_be_told_from_a_reference(lines: list[str], at: int, gone:
     if told != changed:
         assert len(told) <= len(changed) * RepeatOptions().longest_share
         assert whole_of(told, "\n".join(lines)) == changed.splitlines()
+
+
+@pytest.mark.parametrize(("first", "last"), [(1, 40), (2, 40), (0, 39), (0, 38), (1, 39)])
+def test_which_lines_are_gone_at_either_end_can_be_told(first: int, last: int) -> None:
+    lines = [f"line {number} of a text that is long enough to be referred to" for number in range(40)]
+    ran = (prompt("Go."), run("a", "npm test"), returned("a", "\n".join(lines)))
+    told = arrived("\n".join(lines[first:last]), "b", *ran, run("b", "npm test"), reads="")
+    assert f"lines {first + 1} to {last} of the 40" in told
 
 
 def test_clearing_spares_the_result_that_a_reference_speaks_of() -> None:
