@@ -446,7 +446,7 @@ async def test_where_an_undo_would_not_fit_and_there_is_nothing_to_clear_the_mid
         session = await here.new()
         for number in range(30):
             here.fake.enqueue(Say("I see."))
-            await here.say(session, f"Part {number}. " + "word " * 1_420)
+            await here.say(session, f"Part {number}. " + "word " * 1_450)
         oldest, *newer = [card.id for card in compactions(session)]
         for made in reversed(newer):
             await session.history.undo(made)

@@ -69,13 +69,15 @@ def learned(counted: Counted, projection: Projection, calibration: Calibration, 
     if fixed is not None and prelude is not None and counted.fixed > counted.used * TELLING_SHARE:
         fixed.take_shown(prelude, dict(counted.categories))
     after = calibration.observe(priced.estimated, priced.reported)
+    if priced.messages is not None:
+        after = after.observe_messages(*priced.messages)
     return after if priced.counted is None else after.observe_counted(*priced.counted)
 
 
 def prompt_tokens(prompt: UserPrompt, calibration: Calibration) -> int:
     """About what a prompt that is still to be appended will take (tokens), as the gauge then counts it."""
     text = MESSAGE_TOKENS + sum(map(estimate_text_of, prompt_blocks(prompt)))
-    return calibration.apply(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))
+    return calibration.of_new(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,21 @@ class FixedParts:
         self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None where nobody counted it yet."""
+        """Tokens by category; None where nobody counted it yet. Where only a part of it is another, those of the rest."""
+        whole = self._of_just(prelude)
+        return whole if whole is not None or prelude is None else self._of_parts(prelude)
+
+    def _of_parts(self, prelude: Prelude) -> Mapping[str, int] | None:
+        """What is the same in others that are known."""
+        found: dict[str, int] = {}
+        for other, tokens in (*self._counted, *self._shown):
+            for category in tokens.keys() - found.keys():
+                same = other.tools == prelude.tools if category == "tools" else _texts(other, category) == _texts(prelude, category)
+                if same:
+                    found[category] = tokens[category]
+        return found or None
+
+    def _of_just(self, prelude: Prelude | None) -> Mapping[str, int] | None:
         if self._remembered and prelude is not None and prelude is not self._looked_up:
             self._looked_up = prelude
             tokens = self._remembered.get(_digest(prelude))
@@ -147,8 +161,12 @@ class FixedParts:
 
     def take_shown(self, prelude: Prelude, categories: Mapping[str, int]) -> None:
         """What the gauge showed once the first reply had priced it: it stays that from then on."""
-        if self.of(prelude) is None:
+        if self._of_just(prelude) is None:
             _keep(self._shown, prelude, {name: tokens for name, tokens in categories.items() if name in FIXED})
+
+
+def _texts(prelude: Prelude, category: str) -> list[str]:
+    return [part.text for part in prelude.system if part.category == category]
 
 
 def _digest(prelude: Prelude) -> str:
@@ -182,8 +200,7 @@ def is_believed(usage: Usage, sent: int, received: int) -> bool:
 class Priced:
     """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
 
-    What images and documents take by their formula is in none of the numbers: no ratio is learned from it. Neither are system prompt and
-    tools where it is known what they take: they are another kind of text than what comes, and nothing of them is estimated any more.
+    What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
     """
 
     seq: int
@@ -191,6 +208,8 @@ class Priced:
     estimated: int
     """By kind of text, before any calibration."""
     reported: int
+    messages: tuple[int, int] | None = None
+    """The same of its messages alone, estimated and reported; None where it is not known what system prompt and tools take."""
     counted: tuple[int, int] | None = None
     """What a tokenizer counted of what was new in its request, and what was reported for that; None where not all of it was counted."""
 
@@ -320,14 +339,15 @@ class Tally:
     def price(self, seq: int, model: str, usage: Usage, asked: Asked, calibration: Calibration, fixed: Mapping[str, int] | None) -> None:
         """What came so far has a price: that of the request by its input, the rest by the output."""
         estimated, reported, new = asked.total - asked.exact, usage.total_input_tokens - asked.exact, _sum(asked.since)
+        messages = None
         if fixed is not None and self.preceding.keys() <= fixed.keys():
-            estimated, reported = estimated - sum(self.preceding.values()), reported - sum(fixed.values())
+            messages = estimated - sum(self.preceding.values()), reported - sum(fixed.values())
         held = None
         if not new.estimated and new.counted and (self.priced is None or self.priced.model == model):
             held = (new.counted, usage.total_input_tokens - self.context_tokens - new.exact)
         self._place(usage.total_input_tokens, asked.since, calibration, fixed, same=self.priced is None or self.priced.model == model)
         self.placed["assistant"] = self.placed.get("assistant", 0) + usage.output_tokens
-        self.priced = Priced(seq, model, estimated, reported, held)
+        self.priced = Priced(seq, model, estimated, reported, messages, held)
         self.context_tokens = usage.context_tokens
         self.since = {}
         self.fresh, self.waiting, self.unasked = [], [], []

@@ -107,7 +107,7 @@ def _in_common(then: Prelude, now: Prelude, asking: Asking) -> int:
     if then.tools != now.tools or then.system != now.system[: len(then.system)] or len(now.system) - len(then.system) >= LOOK_BACK:
         return 0
     since = sum(estimate_text(part.text) for part in now.system[len(then.system) :])
-    return max(0, asking.fixed - asking.calibration.apply(since))
+    return max(0, asking.fixed - asking.calibration.of_new(since))
 
 
 # The messages
@@ -167,7 +167,7 @@ def _held_between(through: int, sent: SentRequest, view: Projection, calibration
     said = [
         Logged(seq, 0.0, entry) for seq, entry in logged if isinstance(entry, UserPrompt | AssistantReply | ToolReturned | Notice | Clipped)
     ]
-    return calibration.apply(sum(map(estimate_message, Projection(said).messages)))
+    return calibration.of_new(sum(map(estimate_message, Projection(said).messages)))
 
 
 def _is_asked_alike(sent: SentRequest, asking: Asking) -> bool:

@@ -244,15 +244,26 @@ class Calibration:
     """What is known of system prompt and tools for the model; None where nothing is."""
     images: ImageLimits = LIMITS
     """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
+    message_ratio: float | None = None
+    """As `ratio`, of messages alone; None where nothing was learned of them."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
-        """The ratio after one more request was priced: a moving average that no single outlier can throw far. Of few tokens the framing,
-        which is guessed, is a large share: they teach less (`TELLING`)."""
-        return replace(self, ratio=_moved(self.ratio, estimated, reported, min(1.0, estimated / TELLING)))
+        """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
+        return replace(self, ratio=_moved(self.ratio, estimated, reported))
+
+    def observe_messages(self, estimated: int, reported: int) -> Calibration:
+        """The same for messages alone. Of few tokens the framing, which is guessed, is a large share: they teach less (`TELLING`)."""
+        before = self.ratio if self.message_ratio is None else self.message_ratio
+        return replace(self, message_ratio=_moved(before, estimated, reported, min(1.0, estimated / TELLING)))
 
     def observe_counted(self, counted: int, reported: int) -> Calibration:
         """The same for what a tokenizer counted of what was new in a request: the less it was, the less it teaches (`FULL_WEIGHT`)."""
         return replace(self, counted_ratio=_moved(self.counted_ratio, counted, reported, min(1.0, counted / FULL_WEIGHT)))
+
+    def of_new(self, estimated: int) -> int:
+        """`estimated` tokens of something that is still to be said, corrected by what the messages so far took: system prompt and tools are
+        another kind of text."""
+        return round(estimated * (self.ratio if self.message_ratio is None else self.message_ratio))
 
     def apply(self, estimated: int, counted: int = 0) -> int:
         """`estimated` tokens and `counted` ones, each corrected."""

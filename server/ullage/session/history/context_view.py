@@ -203,7 +203,7 @@ class ContextView:
     def _cache(self, counted: Counted, calibration: Calibration, draft: str, told: Sequence[Notice]) -> CacheNow:
         view, card = self._conversation.projection, self._model.card
         more = prompt_tokens(UserPrompt("", draft), calibration) if draft.strip() else 0
-        more += calibration.apply(sum(estimate_text(notice.text) for notice in told))
+        more += calibration.of_new(sum(estimate_text(notice.text) for notice in told))
         used, blocks = counted.used + more, 1 + len(told)
         asking = Asking(card.name, card.effort or "default", card.minimum_cached, used, counted.fixed, blocks, calibration)
         return cache_now(self._requests, view, card, asking, self._gauge(), self._conversation.clock())

@@ -150,7 +150,7 @@ def test_another_tokenizer_counts_anew():
 def test_each_ratio_is_learned_by_itself():
     calibration = Calibration(0.8, 1.0).observe_counted(30_000, 33_000)
     assert (calibration.ratio, calibration.counted_ratio) == (0.8, pytest.approx(1.02))
-    again = calibration.observe(10_000, 9_000)
+    again = calibration.observe(1_000, 900)
     assert (again.ratio, again.counted_ratio) == (pytest.approx(0.82), pytest.approx(1.02))
 
 

@@ -135,7 +135,8 @@ def test_another_process_knows_what_was_counted_and_shown_until_the_endpoint_cou
     parts.take_shown(others[0], {"system": 5, "user": 9})
     parts.take_count(PRELUDE, {"system": 3})
     later = FixedParts(parts.to_remember())
-    assert (later.of(PRELUDE), later.of(others[0]), later.of(others[1])) == ({"system": 3}, {"system": 5}, None)
+    unlike = Prelude((SystemPart("system", "Something else."),), ())
+    assert (later.of(PRELUDE), later.of(others[0]), later.of(unlike)) == ({"system": 3}, {"system": 5}, None)
     later.take_shown(PRELUDE, {"system": 8})
     assert (later.of(PRELUDE), later.is_counted(PRELUDE)) == ({"system": 3}, False)
     later.take_count(PRELUDE, {"system": 4})
@@ -215,3 +216,14 @@ def test_an_unpriced_reply_is_estimated_with_what_it_answers() -> None:
     now = Account().count(Projection(log(PRELUDE, prompt("Hello"), says("word " * 300))), Calibration())
     whole(now)
     assert now.guess == now.used
+
+
+def test_of_one_that_is_partly_another_the_rest_is_known() -> None:
+    tools = (ToolSpec("read_file", "Reads.", {}),)
+    own = SystemPart("system", "You are an agent.")
+    parts = FixedParts()
+    parts.take_count(Prelude((own, SystemPart("rules", "Be brief.")), tools), {"system": 7, "rules": 4, "tools": 9})
+    assert parts.of(Prelude((own, SystemPart("rules", "Be exact.")), tools)) == {"system": 7, "tools": 9}
+    assert parts.of(Prelude((own, SystemPart("rules", "Be brief.")), ())) == {"system": 7, "rules": 4}
+    parts.take_shown(Prelude((own,), tools), {"system": 6, "tools": 8})
+    assert parts.of(Prelude((own,), tools)) == {"system": 6, "tools": 8}, "of just this one goes before"
