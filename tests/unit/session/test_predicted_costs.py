@@ -13,7 +13,7 @@ from tests.fake_api import Call, FakeApi, Say, Think
 from tests.fake_api.catalogue import MODELS
 from tests.fake_api.script import Scripted
 from tests.fake_api.usage import dollars
-from tests.unit.session.harness import MODEL, Stage, all_is_counted, compactions, stage
+from tests.unit.session.harness import MODEL, Stage, all_is_counted, compactions, items, stage
 from ullage.session.history.context_view import Query
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -68,7 +68,7 @@ def replies(chance: Random, folder: Path, number: int) -> list[Scripted]:
 async def change(chance: Random, here: Stage, session: Session) -> str:
     """Something that the user does between two prompts, mostly nothing."""
     match chance.randrange(24):
-        case 0:
+        case 0 if items(session):
             session.compact()
             await here.idle(session)
             return "compact"
