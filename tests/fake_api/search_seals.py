@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from typing import cast
 from urllib.parse import urlsplit
 
 from tests.fake_api.conversation import placed_blocks
@@ -56,9 +57,10 @@ class SearchSeals:
 
     def _item_of(self, item: JsonObject) -> JsonObject | None:
         sealed = self._signer.opened(str(item["encrypted_content"]))
-        if not isinstance(sealed, list) or len(sealed) != 5 or sealed[0] != "page":
+        parts = cast("list[object]", sealed) if isinstance(sealed, list) else []
+        if len(parts) != 5 or parts[0] != "page":
             return None
-        _, url, title, _, age = sealed
+        _, url, title, _, age = parts
         sealed_item = {"type": "web_search_result", "title": title, "url": url, "encrypted_content": item["encrypted_content"]}
         return _plain({**sealed_item, "page_age": age})
 
@@ -80,7 +82,7 @@ def _searches_in(body: JsonObject) -> int:
 
 def _within(pages: Sequence[Page], tool: JsonObject) -> list[Page]:
     """Domains cover what is below them."""
-    allowed, blocked = tool.get("allowed_domains"), tool.get("blocked_domains") or []
+    allowed, blocked = (cast("list[str]", tool.get(name) or []) for name in ("allowed_domains", "blocked_domains"))
     return [page for page in pages if (not allowed or _is_of(page, allowed)) and not _is_of(page, blocked)]
 
 

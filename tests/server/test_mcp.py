@@ -24,9 +24,10 @@ class Changes:
         self._came = asyncio.Event()
 
     def follow(self, client: UllageClient) -> None:
-        @client.feature(protocol.MCP_CHANGED)
-        def _(ls: UllageClient, _: object) -> None:
+        def changed(ls: UllageClient, _: object) -> None:
             self._came.set()
+
+        client.feature(protocol.MCP_CHANGED)(changed)
 
     async def until_running(self, client: UllageClient, *names: str) -> None:
         async with asyncio.timeout(PATIENCE):

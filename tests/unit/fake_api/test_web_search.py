@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from anthropic import AsyncAnthropic, BadRequestError
+from anthropic.types import Message
 
 from tests.fake_api import Cite, FakeApi, Page, Reply, Say, Search, Think, validate_request
 from tests.fake_api.refused import Refused
@@ -84,28 +85,32 @@ def test_a_paused_search_may_be_the_last_message_and_stands_with_the_assistant_a
         validate_request(wrong)
 
 
+async def create(client: AsyncAnthropic, asked: dict[str, Any]) -> Message:
+    """The reply to a whole request."""
+    return cast("Message", await client.messages.create(**asked))
+
+
 async def test_the_sdk_reads_a_search_and_what_was_changed_is_refused() -> None:
     async with FakeApi(search=True) as fake, AsyncAnthropic(base_url=fake.base_url, api_key="any", max_retries=0) as client:
         fake.enqueue(Reply((Think("Hm."), Search("dips", [PAGE]), Cite("So.", PAGE, "How to dip.")), stop_reason="pause_turn"))
-        asked: dict[str, Any] = body()
-        first = await client.messages.create(**asked)
+        first = await create(client, body())
         assert [block.type for block in first.content] == ["thinking", "server_tool_use", "web_search_tool_result", "text"]
         assert first.usage.server_tool_use is not None
         assert first.usage.server_tool_use.web_search_requests == 1
         assert first.usage.input_tokens > 700
         assert fake.dollars > 0.01
-        said = [block.to_dict() for block in first.content]
+        said: list[Any] = [block.to_dict() for block in first.content]
         for place, name, value in ((2, "title", "Else"), (2, "encrypted_content", "abcd"), (2, "url", "https://b.org/")):
-            changed: list[Any] = copy.deepcopy(said)
+            changed = copy.deepcopy(said)
             changed[place]["content"][0][name] = value
             with pytest.raises(BadRequestError, match="encrypted_content"):
-                await client.messages.create(**body(*changed))
+                await create(client, body(*changed))
         changed = copy.deepcopy(said)
         changed[3]["citations"][0]["cited_text"] = "How not to dip."
         with pytest.raises(BadRequestError, match="encrypted_index"):
-            await client.messages.create(**body(*changed))
+            await create(client, body(*changed))
         fake.enqueue(Say("Done."))
-        assert (await client.messages.create(**body(*said))).stop_reason == "end_turn"
+        assert (await create(client, body(*said))).stop_reason == "end_turn"
 
 
 async def test_without_the_account_s_search_the_tool_is_refused() -> None:
