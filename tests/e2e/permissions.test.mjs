@@ -84,6 +84,7 @@ stage("permissions", {}, (scenario) => {
     await rule.locator(".rule-name").getByText("mkdir made-*", { exact: true }).waitFor();
     assert.equal(await rule.count(), 1);
     await sheet.getByRole("radio", { name: "Ask about everything" }).check();
+    await serverGoesBy(page, sheet, "Ask about everything");
     await screenshot("3-everything");
     await api.enqueue([run("ls")], { say: "Listed." });
     await page.keyboard.press("Escape");
@@ -111,6 +112,7 @@ stage("permissions", {}, (scenario) => {
     await rule.getByRole("button", { name: "Revoke this rule" }).click();
     if (await wayOut.isEnabled()) {
       await wayOut.check();
+      await serverGoesBy(page, sheet, "Ask about what leaves the workspace or the sandbox");
       await page.keyboard.press("Escape");
       await api.enqueue([run("touch within.txt")], { say: "It is within." });
       await sendAndFinish(panel, "Touch it");
@@ -118,6 +120,7 @@ stage("permissions", {}, (scenario) => {
       await screenshot("6-not-asked");
       await runCommand(page, "Ullage: Permissions");
       await sheet.getByRole("radio", { name: "Ask about what is not harmless" }).check();
+      await serverGoesBy(page, sheet, "Ask about what is not harmless");
     } else await sheet.getByText("It needs a sandbox that works").waitFor();
     await page.keyboard.press("Escape");
   });
@@ -216,3 +219,20 @@ stage("permissions", {}, (scenario) => {
     await page.keyboard.press("Escape");
   });
 });
+
+/**
+ * Opens the page again until the server says that it goes by that way of asking: a choice reaches it by VS Code's settings, a moment later.
+ *
+ * @param {import("playwright-core").Page} page
+ * @param {import("playwright-core").Locator} sheet
+ * @param {string} way
+ */
+async function serverGoesBy(page, sheet, way) {
+  await expectEventually(async () => {
+    await sheet.locator(".ways legend").evaluate((legend) => legend.setAttribute("data-drawn-before", ""));
+    await page.keyboard.press("Escape");
+    await runCommand(page, "Ullage: Permissions");
+    await sheet.locator(".ways legend:not([data-drawn-before])").waitFor();
+    return sheet.getByRole("radio", { name: way }).isChecked();
+  }, `the server goes by: ${way}`);
+}

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, itemsOf, openPanel, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
@@ -49,8 +49,7 @@ stage("running", {}, (scenario) => {
       await running.getByRole("button", { name: /^Stop / }).click();
       await running.waitFor({ state: "hidden" });
       await api.enqueue({ say: "You stopped it." });
-      await sendPrompt(panel, "What now?");
-      await turnIsOver(panel);
+      await sendAndFinish(panel, "What now?");
       const newest = (await api.calls()).at(-1);
       assert.match(JSON.stringify(newest), /the user stopped it/);
     },

@@ -35,7 +35,7 @@ export class GoesOnView {
         this.actions.showRunning(this.item.goesOn);
       }
     });
-    this.element = element("div", { className: "tool-goes-on agent", hidden: true }, this.leave, this.show);
+    this.element = element("div", { className: "tool-goes-on", hidden: true }, this.leave, this.show);
   }
 
   update(item: ToolCallItem): void {

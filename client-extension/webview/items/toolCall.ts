@@ -123,12 +123,12 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly input = element("pre", {
     className: "tool-input",
     tabIndex: 0,
-    attributes: { role: "region", "aria-label": t("Input") },
+    attributes: { role: "group", "aria-label": t("Input") },
   });
   private readonly output = element("pre", {
     className: "tool-output",
     tabIndex: 0,
-    attributes: { role: "region", "aria-label": t("Output") },
+    attributes: { role: "group", "aria-label": t("Output") },
   });
   private readonly outputText = document.createTextNode("");
   private readonly inputText = document.createTextNode("");

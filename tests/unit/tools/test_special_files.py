@@ -121,10 +121,12 @@ MAY_OPEN = {
     "lsp/transport.py": "the null device",
     "acp/stdio.py": "the null device, and what the editor writes",
     "session/sessions/earlier_store.py": "the copy that it makes",
+    "session/coming_over/course.py": "its own notes",
     "processes/reaper.py": "what the system says of processes",
     "tools/process.py": "what the system says of processes",
     "tools/sandbox/bubblewrap.py": "what the system says of processes",
     "tools/sandbox/network/enter.py": "the network of a process",
+    "tools/sandbox/network/doorway.py": "where a process listens, as the system says",
 }
 """Methods of paths and modules that open files, where `regular_files.open_regular` is not used, and what they open."""
 
