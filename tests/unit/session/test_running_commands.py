@@ -136,6 +136,7 @@ async def test_what_the_sandbox_takes_back_at_its_end_is_told(folder: Path, ends
         here.sessions.configure(replace(here.settings, bash_sandbox="required"))
         session = await here.new()
         await turn(here, session, left("echo up; sleep 1000"))
+        await until(lambda: session.running.now()[0].last_line == "up")  # what is there before it begins is not taken back
         (folder / ".envrc").write_text("export MINE=1\n")
         if ends == "by the model":
             here.fake.enqueue([Call("running_command", {"id": "run1", "action": "stop"})], Say("Stopped."))
