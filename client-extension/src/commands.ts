@@ -65,6 +65,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.newSession": async () => {
       await session.startNew();
       await chat.focus();
+      return session.current?.sessionId; // for whoever runs it from an extension or a task
     },
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
     "ullage.newSessionInWorktree": () => newSessionInWorktree(session, chat),
@@ -134,12 +135,13 @@ async function openSettings(): Promise<void> {
   await vscode.commands.executeCommand(page, { query: "@ext:ullage.ullage" });
 }
 
-/** Refusals of the server are sentences for the user. */
-async function report(handler: Handler): Promise<void> {
+/** Gives what it gives. Refusals of the server are sentences for the user. */
+async function report(handler: Handler): Promise<unknown> {
   try {
-    await handler();
+    return await handler();
   } catch (error) {
     void warn(error instanceof Error ? error.message : String(error));
+    return undefined;
   }
 }
 

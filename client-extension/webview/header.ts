@@ -72,6 +72,7 @@ export class SessionHeader {
   }
 
   update(session: SessionView, attention: PanelState["others"] = NO_OTHERS): void {
+    this.element.dataset.sessionId = session.sessionId;
     const others = [...attention].filter(([id]) => id !== session.sessionId).map(([, status]) => status);
     const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign, session.worktree, session.agentOf, others]);
     if (drawn === this.drawn) {

@@ -81,9 +81,7 @@ stage("the walkthrough", { practice: true }, (scenario) => {
     { prepare: emptied, settings: { "ullage.model.provider": "auto" } },
     async (scene) => {
       const { page, screenshot } = scene;
-      await openPanel(page);
-      // The picture beside a step is drawn in a frame of the same kind.
-      const panel = page.frameLocator('iframe.webview[src*="extensionId=ullage"]').frameLocator("iframe#active-frame");
+      const panel = await openPanel(page);
       await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
       await runCommand(page, "Welcome: Open Walkthrough...", "Get started with Ullage");
 

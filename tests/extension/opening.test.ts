@@ -49,3 +49,45 @@ test("where it is opened again meanwhile, that is waited for, too", async () => 
   });
   assert.deepEqual(words, ["first", "second", "asked"]);
 });
+
+/** Two that are asked for one after the other and come in an order. Gives what is shown in the end, and which were shown at all. */
+async function shownOf(comes: readonly ("first" | "second")[]): Promise<string[]> {
+  const opening = new Opening();
+  const gates = { first: new Gate(), second: new Gate() };
+  const shown: string[] = [];
+  const asked = (["first", "second"] as const).map((name) =>
+    opening.inOrder(
+      gates[name].opened.then(() => name),
+      (opened) => void shown.push(opened),
+    ),
+  );
+  for (const name of comes) {
+    gates[name].open();
+    await asked[name === "first" ? 0 : 1];
+  }
+  return shown;
+}
+
+test("a session that comes late does not take the place of one that was asked for after it", async () => {
+  assert.deepEqual(await shownOf(["first", "second"]), ["first", "second"]);
+  assert.deepEqual(await shownOf(["second", "first"]), ["second"]);
+});
+
+test("one that cannot be opened takes no place, and nobody goes on trying for one when another is shown", async () => {
+  const opening = new Opening();
+  const gate = new Gate();
+  const signal = opening.otherShown;
+  const shown: string[] = [];
+  const early = opening.inOrder(
+    gate.opened.then(() => "early"),
+    (opened) => void shown.push(opened),
+  );
+  await assert.rejects(
+    opening.inOrder(Promise.reject(new Error("gone")), () => shown.push("gone")),
+    /gone/,
+  );
+  assert.equal(signal.aborted, false);
+  gate.open();
+  assert.equal(await early, true);
+  assert.deepEqual([shown, signal.aborted, opening.otherShown.aborted], [["early"], true, false]);
+});

@@ -82,28 +82,39 @@ export class ActiveSession implements vscode.Disposable {
     return this.memory.get<string>(STORE_FOLDER);
   }
 
-  /** Opens the session of the last time, else the most recent one, else a new one. Gives why it is not that of the last time. */
+  /**
+   * Opens the session of the last time, else the most recent one, else a new one. Gives why it is not that of the last time. A session that the
+   * user asks for meanwhile stays.
+   */
   async reopen(): Promise<string | undefined> {
     const ask = (sessionId: string | undefined) => this.connection.request("ullage/session/open", { sessionId });
     const start = () => this.connection.request("ullage/session/new", {});
     const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED_SESSION);
-    const { snapshot, passedOver } = await this.opening.during(reopen(ask, start, remembered, () => delay(REOPEN_PAUSE)));
-    this.replace(snapshot);
-    return passedOver;
+    const signal = this.opening.otherShown;
+    const work = this.opening.during(reopen(ask, start, remembered, () => delay(REOPEN_PAUSE, undefined, { signal })));
+    try {
+      const isShown = await this.opening.inOrder(work, ({ snapshot }) => this.replace(snapshot));
+      return isShown ? (await work).passedOver : undefined;
+    } catch (error) {
+      if (signal.aborted) {
+        return undefined;
+      }
+      throw error;
+    }
   }
 
   async open(sessionId: string | undefined): Promise<void> {
-    this.replace(await this.connection.request("ullage/session/open", { sessionId }));
+    await this.show(this.connection.request("ullage/session/open", { sessionId }));
   }
 
   /** @param worktree its agent works in a worktree that is made for it */
   async startNew(worktree = false): Promise<void> {
-    this.replace(await this.connection.request("ullage/session/new", worktree ? { worktree } : {}));
+    await this.show(this.connection.request("ullage/session/new", worktree ? { worktree } : {}));
   }
 
   /** Opens what a session of another program has become here. @throws Error where the server refuses. */
   async goOnWithOther(otherId: string): Promise<void> {
-    this.replace(await this.connection.request("ullage/workspace/goOnWithOther", { otherId }));
+    await this.show(this.connection.request("ullage/workspace/goOnWithOther", { otherId }));
   }
 
   /**
@@ -116,9 +127,9 @@ export class ActiveSession implements vscode.Disposable {
     if (original === undefined) {
       throw new Error(t("No session is open"));
     }
-    const { snapshot, prompt } = await this.connection.request("ullage/session/fork", { sessionId: original, itemId });
-    this.replace(snapshot);
-    return prompt ?? undefined;
+    const work = this.connection.request("ullage/session/fork", { sessionId: original, itemId });
+    const isShown = await this.opening.inOrder(work, ({ snapshot }) => this.replace(snapshot));
+    return isShown ? ((await work).prompt ?? undefined) : undefined;
   }
 
   /**
@@ -171,6 +182,10 @@ export class ActiveSession implements vscode.Disposable {
     this.changed.dispose();
     this.replaced.dispose();
     this.updated.dispose();
+  }
+
+  private async show(work: Promise<Snapshot>): Promise<void> {
+    await this.opening.inOrder(work, (snapshot) => this.replace(snapshot));
   }
 
   private replace(snapshot: Snapshot): void {

@@ -6,9 +6,36 @@
 import type { Snapshot } from "../protocol";
 import { reasonOf } from "../server/answers";
 
-/** A session that is being opened: what is asked about it meanwhile waits. */
+/** Sessions that are being opened: what is asked meanwhile waits, and the one that was asked for last is the one that stays. */
 export class Opening {
   private work: Promise<unknown> = Promise.resolve();
+  private asked = 0;
+  private shown = 0;
+  private next = new AbortController();
+
+  /** Is aborted as soon as a session is shown: who still tries to open one that was asked for before that need not go on. */
+  get otherShown(): AbortSignal {
+    return this.next.signal;
+  }
+
+  /**
+   * Shows what `work` opens. One that was asked for earlier and comes late does not take its place.
+   *
+   * Gives whether it was shown. @throws what `work` rejects with.
+   */
+  async inOrder<T>(work: Promise<T>, show: (opened: T) => void): Promise<boolean> {
+    this.asked += 1;
+    const place = this.asked;
+    const opened = await work;
+    if (place < this.shown) {
+      return false;
+    }
+    this.shown = place;
+    this.next.abort();
+    this.next = new AbortController();
+    show(opened);
+    return true;
+  }
 
   /** Whatever `settled` is asked from now on waits for `work`, however that ends. */
   during<T>(work: Promise<T>): Promise<T> {

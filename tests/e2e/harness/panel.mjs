@@ -1,7 +1,7 @@
 /** The chat panel: the document inside the two frames that VS Code puts around a webview. */
 
 import { expectEventually } from "./eventually.mjs";
-import { runCommand, WINDOW } from "./workbench.mjs";
+import { PANEL, runCommand, WINDOW } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").FrameLocator} FrameLocator */
@@ -16,7 +16,7 @@ export async function openPanel(page) {
 
 /** The document of the panel, which need not be there yet. @param {Page} page @returns {FrameLocator} */
 export function panelOf(page) {
-  return page.frameLocator("iframe.webview").frameLocator("iframe#active-frame");
+  return page.frameLocator(PANEL).frameLocator("iframe#active-frame");
 }
 
 /** @param {FrameLocator} panel */
@@ -38,8 +38,16 @@ export async function startAgain(page) {
   const panel = panelOf(page);
   await page.mouse.move(0, 0); // what is said at the pointer would lie over what is clicked
   await page.setViewportSize(WINDOW);
+  const said = page.locator('.statusbar-item[id$=".otherExtension.session"]');
+  const before = await said.allTextContents();
   await runCommand(page, "Start Again"); // of `other-extension`: three commands would open the palette three times
-  await panel.locator(".timeline [data-kind]").first().waitFor({ state: "detached" });
+  let session = "";
+  await expectEventually(async () => {
+    const now = await said.allTextContents();
+    session = now[0]?.split(": ").at(-1)?.trim() ?? "";
+    return now.length > 0 && now[0] !== before[0];
+  }, "a new session was started");
+  await panel.locator(`[data-session-id="${session}"]`).waitFor(); // and not the one that the window opens by itself
   await sessionIsThere(panel);
 }
 

@@ -13,6 +13,9 @@ const START_LIMIT = 60_000;
 const LIST_LIMIT = 60_000;
 const FOCUS_LIMIT = 3_000;
 
+/** The outer frame of the panel. Other extensions show theirs, too, such as a preview of Markdown that is just being closed. */
+export const PANEL = 'iframe.webview[src*="extensionId=ullage.ullage"]';
+
 /** The size of a window, in pixels. */
 export const WINDOW = { width: 1440, height: 900 };
 
@@ -134,7 +137,7 @@ export async function extensionsKnow(page) {
 /** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
 async function workbenchReady(page) {
   await page.waitForFunction(() => performance.getEntriesByName("code/didStartWorkbench").length > 0, undefined, { timeout: START_LIMIT });
-  await page.frameLocator("iframe.webview").locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
+  await page.frameLocator(PANEL).locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
 }
 
 /**

@@ -14,15 +14,21 @@ exports.activate = (context) => {
     "otherExtension.answer",
     () => void vscode.window.showInformationMessage("Extensions know."),
   );
-  const again = vscode.commands.registerCommand("otherExtension.startAgain", startAgain);
-  context.subscriptions.push(symbols, tests, command, answer, again, registerModels());
+  const says = vscode.window.createStatusBarItem("otherExtension.session", vscode.StatusBarAlignment.Left);
+  const again = vscode.commands.registerCommand("otherExtension.startAgain", () => startAgain(says));
+  context.subscriptions.push(symbols, tests, command, answer, says, again, registerModels());
 };
 
-/** What each scenario that goes on in a window begins with, as one command: no editor, a new session, no notification. */
-async function startAgain() {
+/**
+ * What each scenario that goes on in a window begins with, as one command: no editor, a new session, no notification. Says in the status bar which
+ * session it is.
+ */
+async function startAgain(says) {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-  await vscode.commands.executeCommand("ullage.newSession");
+  const session = await vscode.commands.executeCommand("ullage.newSession");
   await vscode.commands.executeCommand("notifications.clearAll");
+  says.text = `Began again: ${session}`;
+  says.show();
 }
 
 /** Every class and function of one file whose name contains the query, from its first line to the line before the next. */
