@@ -2,7 +2,7 @@
 
 The tool puts blocks into a reply that only the API can read, and that have to go back as they came. In a conversation they would be sent
 again with every request, and nothing could shorten them. So the conversation never has them: another request asks for the search, its model
-reads the pages and reports, and what goes into the conversation is text (docs/decisions/0037).
+reads the pages and reports, and what goes into the conversation is text (docs/decisions/0039).
 
 The tool's newest version, called directly: what it does else, running code over the results, keeps data at the provider. Its blocks go back
 in one case alone, unchanged: where a search was paused (`pause_turn`) and is gone on with.
@@ -39,7 +39,7 @@ OUTPUT_TOKENS = 4_000
 RESULT_TOKENS = 300_000
 """What the results may have added to the request, at most: what the API reports beyond that is not believed."""
 MOST_HITS = 30
-LONGEST_TITLE, LONGEST_URL, LONGEST_QUOTE, LONGEST_REPORT = 300, 2_000, 500, 12_000
+LONGEST_TITLE, LONGEST_URL, LONGEST_QUOTE, LONGEST_CODE, LONGEST_REPORT = 300, 2_000, 500, 100, 12_000
 """Characters."""
 MOST_QUOTES = 2
 """Of one page."""
@@ -168,18 +168,20 @@ def _found(blocks: Sequence[Mapping[str, Any]], wanted: WebSearch, stop_reason: 
     is_done = False
     for block in blocks:
         if block.get("type") == "server_tool_use" and block.get("name") == "web_search":
-            queries.append(string(mapping(block.get("input")), "query")[:LONGEST_QUOTE])
+            queries.append(_line(string(mapping(block.get("input")), "query"), LONGEST_QUOTE))
         elif block.get("type") == "web_search_tool_result":
             code = string(mapping(block.get("content")), "error_code")
             is_done = is_done or not code
-            problems += [code] if code else []
+            problems += [_line(code, LONGEST_CODE)] if code else []
             _add_hits(pages, mappings(block.get("content")), wanted)
     if not is_done:
         why = _PROBLEMS.get(problems[0], problems[0]) if problems else "the model answered without a search"
         raise NotSearched(f"Nothing was found: {why}", cost)
     report = _report(blocks, pages)
-    cut = "" if stop_reason in ("end_turn", "stop_sequence") else f"The report is not whole ({stop_reason[:40]})."
-    return Found(tuple(query for query in queries if query), tuple(pages.values()), report, cost, cut)
+    reason = "" if stop_reason in ("end_turn", "stop_sequence") else stop_reason[:40]
+    reason = reason or (f"longer than {LONGEST_REPORT:,} characters" if len(report) > LONGEST_REPORT else "")
+    cut = f"The report is not whole ({reason})." if reason else ""
+    return Found(tuple(query for query in queries if query), tuple(pages.values()), report[:LONGEST_REPORT], cost, cut)
 
 
 def _add_hits(pages: dict[str, Hit], found: Sequence[Mapping[str, object]], wanted: WebSearch) -> None:
@@ -206,7 +208,7 @@ def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, Hit]) -> str:
                 pages[url] = Hit(hit.title, hit.url, hit.host, hit.age, (*hit.quotes, quote))
         marks = "".join(f"[{number}]" for number in sorted({numbers[url] for url, _ in cited}))
         pieces.append(string(block, "text") + (f" {marks}" if marks else ""))
-    return "".join(pieces).strip()[:LONGEST_REPORT]
+    return "".join(pieces).strip()
 
 
 def host_of(url: str) -> str:
