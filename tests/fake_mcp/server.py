@@ -3,6 +3,7 @@
 - `tools=NUMBER`: so many more tools, `tool_1` and on
 - `start=hang`, `start=garbage`, `start=flood`: what it does instead of answering the first message
 - `image=broken`: what it shows is none
+- `retold=FILE`: what that file says of `echo`, as JSON, stands in place of what it says here
 - `clings=YES`: it starts a helper in a session of its own, and neither of them ends when it is asked to
 
 Its tools do what their names say. It refuses what comes before `initialize`, what it does not know, and parameters that are missing.
@@ -57,7 +58,9 @@ def tools() -> list[dict[str, Any]]:
     count = int(OPTIONS.get("tools", "0"))
     named = [(f"tool_{number}", words, TEXT) for number in range(1, count + 1)] if count else named
     named += [(name, "A new one.", NONE) for name in grown]
-    return [{"name": name, "description": said, "inputSchema": schema} for name, said, schema in named]
+    retold = Path(OPTIONS["retold"]).read_text() if "retold" in OPTIONS else "{}"
+    listed = [{"name": name, "description": said, "inputSchema": schema} for name, said, schema in named]
+    return [{**tool, **json.loads(retold)} if tool["name"] == "echo" else tool for tool in listed]
 
 
 def call(name: str, arguments: dict[str, Any], token: object) -> dict[str, Any]:

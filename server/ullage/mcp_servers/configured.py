@@ -90,6 +90,9 @@ class Configured:
     """None where it cannot be used."""
     fingerprint: str = ""
     """Changes with anything in its configuration, variables not filled in."""
+    identity: str = ""
+    """A digest that the user's rules for its tools hold by. It changes with what is started or asked, but not with how long a call may
+    take, and not with whether it is off. Of a server of the settings it is the same in all folders."""
     trouble: str = ""
     """Why it cannot be used, in words for the user; empty where it can."""
     seconds: float = CALL_SECONDS
@@ -183,24 +186,30 @@ def _of_editor(named: Mapping[str, Mapping[str, object]], places: Places) -> Ite
         (each,) = _servers({name: value}, "settings", EDITOR, literal)
         here = isinstance(each.reached, Stdio) or (each.reached is not None and urlsplit(each.reached.url).hostname in HERE)
         shown = "" if each.reached is None else _shown(lasting, each.reached, literal)
-        yield replace(each, fingerprint=_fingerprint(EDITOR, places, name, lasting), starts=here, shown=shown)
+        fingerprint, identity = _digest(EDITOR, str(places.folder), name, lasting), _digest(EDITOR, "", name, lasting)
+        yield replace(each, fingerprint=fingerprint, identity=identity, starts=here, shown=shown)
 
 
-def _fingerprint(source: str, places: Places, name: str, value: object) -> str:
-    written = json.dumps([source, str(places.folder), name, value], sort_keys=True, default=str)
+def _identity(source: Source, places: Places, name: str, given: Mapping[str, object]) -> str:
+    lasting = {key: value for key, value in given.items() if key not in ("timeout", "disabled", "enabled")}
+    return _digest(source, "" if source == "settings" else str(places.folder), name, lasting)
+
+
+def _digest(*parts: object) -> str:
+    written = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _servers(servers: Mapping[str, object], source: Source, file: str, places: Places) -> Iterator[Configured]:
     for name, value in servers.items():
-        fingerprint = _fingerprint(source, places, name, value)
+        fingerprint = _digest(source, str(places.folder), name, value)
         try:
             if NAME.fullmatch(name) is None:
                 raise _Wrong("its name has other characters than letters, digits, `.`, `_` and `-`, or more than 48")
             yield _server(name, value, source, file, fingerprint, places)
         except _Wrong as wrong:
             named = "".join(filter(str.isprintable, name))[:48] or "?"
-            yield Configured(named, source, file, None, fingerprint, str(wrong))
+            yield Configured(named, source, file, None, fingerprint, trouble=str(wrong))
 
 
 def _server(name: str, value: object, source: Source, file: str, fingerprint: str, places: Places) -> Configured:
@@ -220,7 +229,8 @@ def _server(name: str, value: object, source: Source, file: str, fingerprint: st
         raise _Wrong(f"its `timeout` must be a number of seconds from {LEAST_SECONDS} to {MOST_SECONDS}")
     off = given.get("disabled") is True or given.get("enabled") is False
     reached = _stdio(given, places) if url is None else _http(given, url, places)
-    return Configured(name, source, file, reached, fingerprint, "", float(seconds), off, shown=_shown(given, reached, places))
+    identity, shown = _identity(source, places, name, given), _shown(given, reached, places)
+    return Configured(name, source, file, reached, fingerprint, identity, seconds=float(seconds), off=off, shown=shown)
 
 
 def _shown(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:

@@ -6,6 +6,7 @@ out where they are shown (`context/quoting.py`).
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,12 @@ class OfferedTool:
     """The same as JSON."""
     read_only: bool = False
     """Whether the server says that it changes nothing. Nothing is allowed for that."""
+
+    @property
+    def digest(self) -> str:
+        """Changes with what the server says of it: name, description and schema, the order of keys aside."""
+        said = json.dumps([self.name, self.description, self.schema], sort_keys=True)
+        return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

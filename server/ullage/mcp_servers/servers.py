@@ -293,6 +293,16 @@ class Servers:
             )
         return found
 
+    def identity(self, server: str, tool: str = "") -> str:
+        """What a rule for that tool holds by, or one for several tools of that server; the same as long as the configuration of the server
+        and what it says of the tool are. Empty where there is no such server, or no such tool now."""
+        configured = next((each for each in self._configured if each.name == server and each.reached is not None), None)
+        if configured is None or not tool:
+            return "" if configured is None else configured.identity
+        connection = self._connections.get(server)
+        found = next((each for each in connection.offers.tools if each.name == tool), None) if connection is not None else None
+        return "" if found is None else f"{configured.identity[:12]}{found.digest[:20]}"
+
     def instructions(self, server: str) -> str:
         """What a server says of its use."""
         connection = self._connections.get(server)
@@ -302,14 +312,21 @@ class Servers:
         """What the servers offer to the user, by name."""
         return [(name, each.offers) for name, each in self._connections.items() if each.state == "running"]
 
-    async def call(self, server: str, tool: str, arguments: dict[str, Json], progress: Callable[[str], None]) -> Answered:
-        """Has a tool called. A server that was given up is tried once more. Raises `NoSuchServer`, `ServerFailed`."""
+    async def call(
+        self, server: str, tool: str, arguments: dict[str, Json], progress: Callable[[str], None], allowed: str | None = None
+    ) -> Answered:
+        """Has a tool called. A server that was given up is tried once more. `allowed` is the identity for which the user allowed the call.
+        Raises `NoSuchServer`, `ServerFailed`, also where the tool has another one by now."""
         connection = self._connected(server)
         if connection.state == "failed":
             await self.restart(server)
             connection = self._connected(server)
         if connection.state in ("starting", "waiting"):
             await connection.settled()
+        if allowed is not None and self.identity(server, tool) not in ("", allowed):
+            raise ServerFailed(
+                f"The MCP server {server} changed its tool {tool} after this call was allowed. Load the tool and call it again"
+            )
         return await connection.call(tool, arguments, progress)
 
     async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> Answered:

@@ -70,7 +70,8 @@ class CallMcpTool:
             raise BadToolInput(f"{problem}\nThe tool is:\n{described(server, offered)}")
         shown = said if len(said) <= ASKED_CHARACTERS else f"{said[:ASKED_CHARACTERS]}…"
         asked = f"Call the tool `{tool}` of the MCP server `{server}` with {visible_line(shown)}"
-        return PermissionNeed("mcp", f"calls of `{named}`", asked, (named,), subject=named, line=said)
+        of_tool, of_server = self._servers.identity(server, tool), self._servers.identity(server)
+        return PermissionNeed("mcp", f"calls of `{named}`", asked, (named,), files=of_tool, of_server=of_server, subject=named, line=said)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """What the server answers."""
@@ -79,7 +80,7 @@ class CallMcpTool:
         if call.allowed is None or call.allowed.subject != f"{server}/{tool}":
             return ToolOutcome("The call was not allowed", is_error=True)
         try:
-            answered = await self._servers.call(server, tool, _arguments(call.input), call.output)
+            answered = await self._servers.call(server, tool, _arguments(call.input), call.output, call.allowed.files)
         except (NoSuchServer, ServerFailed) as error:
             return ToolOutcome(str(error), is_error=True)
         return await self._outcome(server, answered)

@@ -64,7 +64,8 @@ def shown_rule(action: str, pattern: str, files: str = "") -> str:
     if action == "read":
         return f"reading of `{pattern}`"
     if action == "mcp":
-        return f"calls of `{pattern}`"
+        several = f"calls of `{pattern}`, while the configuration of that server stays the same"
+        return several if "*" in pattern else f"calls of `{pattern}`, while that tool stays the same"
     if action == "agent":
         return f"the sub-agent of `{pattern}`, while that file stays the same"
     if action == "search":

@@ -65,7 +65,10 @@ class PermissionNeed:
     diff: FileDiff | None = None
     """What would be changed in it, as the user is shown it."""
     files: str = ""
-    """A digest of the files that a command names, or of that which defines a sub-agent: it is allowed with them as they are."""
+    """A digest of the files that a command names, of that which defines a sub-agent, or of what a server says of its tool: it is allowed
+    with them as they are."""
+    of_server: str = ""
+    """The same of the configuration of the tool's server: what a rule for several of its tools holds by."""
     hosts: tuple[str, ...] = ()
     """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
     subject: str = ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.mcp_servers.workbench import Bench, bench, fake
-from ullage.mcp_servers.servers import NoSuchServer
+from ullage.mcp_servers.servers import NoSuchServer, ServerFailed
 
 
 def write(folder: Path, file: str = ".mcp.json", key: str = "mcpServers", **servers: object) -> None:
@@ -50,6 +50,18 @@ async def test_an_edited_file_asks_anew_and_ends_what_ran(tmp_path: Path) -> Non
         await here.look()
         await here.servers.settled(60)
         assert here.state("pumps")[0] == "running"
+
+
+async def test_a_tool_that_changed_after_it_was_allowed_is_not_called(tmp_path: Path) -> None:
+    said = tmp_path / "said.json"
+    said.write_text("{}")
+    async with bench(tmp_path, pumps=fake(f"retold={said}")) as here:
+        allowed = here.servers.identity("pumps", "echo")
+        assert (await here.servers.call("pumps", "echo", {"text": "x"}, lambda text: None, allowed)).text == "x"
+        said.write_text(json.dumps({"description": "Another one."}))
+        await here.servers.restart("pumps")
+        with pytest.raises(ServerFailed, match="changed its tool echo after this call was allowed"):
+            await here.servers.call("pumps", "echo", {"text": "x"}, lambda text: None, allowed)
 
 
 async def test_what_is_reached_over_http_is_off_until_the_user_turns_it_on(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.mcp_servers.workbench import fake
 from tests.unit.session.harness import Stage, calls, stage
-from tests.unit.session.mcp_turns import all_started, call, prefix, result, text_of
+from tests.unit.session.mcp_turns import all_started, always_allow, call, prefix, result, text_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.mcp_servers import connection
 from ullage.session.settings import Settings
@@ -33,9 +33,9 @@ async def with_servers(
     folder: Path, *, allowed: str = "pumps/*", in_full: float = 0, **servers: dict[str, object]
 ) -> AsyncGenerator[Stage]:
     async with stage(folder, settings=Settings(mcp_servers=dict(servers), mcp_in_full=in_full)) as here:
-        if allowed:
-            here.sessions.always_allowed.add(Rule("mcp", allowed, "workspace"))
         await all_started(here)
+        if allowed:
+            always_allow(here, allowed)
         yield here
 
 
@@ -48,7 +48,7 @@ async def test_thirty_tools_of_five_servers_take_little_and_loading_one_leaves_t
     async with stage(folder, settings=Settings(mcp_servers=five)) as here:
         await all_started(here)
         load = Call("load_mcp_tools", {"names": ["pumps3/tool_2"]})
-        here.sessions.always_allowed.add(Rule("mcp", "pumps3/*", "workspace"))
+        always_allow(here, "pumps3/*")
         here.fake.enqueue(load, call("tool_2", "pumps3", text="x"), Say("Done."))
         session = await here.new()
         await here.say(session, "Pump")

@@ -13,11 +13,10 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.mcp_servers import reference
 from tests.unit.session.harness import Stage, calls, stage
-from tests.unit.session.mcp_turns import all_started, call, prefix, result, text_of
+from tests.unit.session.mcp_turns import all_started, always_allow, call, prefix, result, text_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.attachments import ResourceRef
 from ullage.session.timeline.updates import TextAppended
-from ullage.tools.rules.covering import Rule
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ async def test_their_tools_cost_little_until_one_is_loaded_asked_about_and_calle
 async def test_a_long_result_is_clipped_and_recalled(folder: Path) -> None:
     (folder / "long.txt").write_text("first line\n" + "water " * 20_000 + "\nthe very middle\n" + "water " * 20_000)
     async with allowed(folder, files=reference.filesystem(folder)) as here:
-        here.sessions.always_allowed.add(Rule("mcp", "files/*", "workspace"))
+        always_allow(here, "files/*")
         here.fake.enqueue(call("read_text_file", "files", path=str(folder / "long.txt")), Say("Long."))
         session = await here.new()
         await here.say(session, "Read it")
@@ -90,7 +89,7 @@ async def test_a_long_result_is_clipped_and_recalled(folder: Path) -> None:
 
 async def test_an_image_and_progress_reach_the_model_and_the_panel(folder: Path) -> None:
     async with allowed(folder, all=reference.everything()) as here:
-        here.sessions.always_allowed.add(Rule("mcp", "all/*", "workspace"))
+        always_allow(here, "all/*")
         slow = call("trigger-long-running-operation", "all", duration=0.2, steps=2)
         here.fake.enqueue(call("get-tiny-image", "all"), slow, Say("Seen."))
         session = await here.new()

@@ -10,10 +10,11 @@ from typing import Protocol
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply
 from ullage.context.quoting import visible_line
+from ullage.session.errors import SessionError
 from ullage.session.permissions.permits import SessionPermits
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
-from ullage.tools.rules.covering import Judging, Rule, check_rule, explanation_of, warning_about
+from ullage.tools.rules.covering import Judging, Rule, explanation_of, warning_about
 from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, mcp_pattern, path_pattern
 from ullage.tools.rules.refusing import is_refused
 from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, text
@@ -95,11 +96,10 @@ class PastCalls:
 
     def check(self, rule: Rule) -> CheckedRule:
         """What the rule would be, and which past calls it is about, the newest first."""
-        problem = check_rule(rule)
-        if problem:
-            return CheckedRule(problem)
-        if rule.action == "command" and not rule.refuses:
-            rule = replace(rule, files=self._permits.digest(rule.pattern))
+        try:
+            rule = self._permits.as_of_now(rule)
+        except SessionError as error:
+            return CheckedRule(str(error))
         judging = self._permits.judging((rule,))
         kind = [call for call in self._newest() if _is_of(rule.action, call.need)]
         found = [call for call in kind if is_about(rule, call.need)]

@@ -9,11 +9,22 @@ from ullage.session.errors import SessionError
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.surroundings import Surroundings
 from ullage.tools.permission import digest_for_rule
-from ullage.tools.rules.covering import AskFor, Decision, Judging, Rule, RuleScope, check_rule
+from ullage.tools.rules.covering import (
+    AskFor,
+    Decision,
+    Judging,
+    Rule,
+    RuleScope,
+    check_rule,
+    covers_tool,
+    held_by,
+    tools_of,
+)
 from ullage.tools.rules.reading import ReadRules
 from ullage.tools.tool import PermissionNeed
 
 BY_ANSWER_ONLY = "A sub-agent is allowed where it is asked about, with its file as it is then. A rule that you write can only refuse it"
+TOOL_NOT_KNOWN = "It is not known now what `{pattern}` would allow. Start that MCP server first, and look at the names of its tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +62,9 @@ class SessionPermits:
         """About one call. For another thread: it may look at files."""
         return self.judging().decide(need)
 
-    def had_other_files(self, need: PermissionNeed) -> bool:
-        """Whether a rule allowed it with other files than there are now. For another thread."""
-        return self.judging().had_other_files(need)
+    def has_lapsed(self, need: PermissionNeed) -> bool:
+        """Whether a rule allowed it as it was, and it has changed since. For another thread."""
+        return self.judging().has_lapsed(need)
 
     def used(self, rules: Sequence[Rule]) -> None:
         """Notes that they allowed a call. For another thread."""
@@ -65,26 +76,43 @@ class SessionPermits:
     def allow(self, need: PermissionNeed) -> None:
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
-            if need.action in ("command", "edit", "host", "mcp", "search"):
-                self.add(Rule(need.action, pattern, "workspace"))
-            elif need.action == "agent":
-                self.add(Rule(need.action, pattern, "workspace", files=need.files))
+            if need.action in ("command", "edit", "host", "mcp", "search", "agent"):
+                self.add(Rule(need.action, pattern, "workspace"), need)
 
-    def add(self, rule: Rule) -> None:
-        """A rule as the user wrote it; since when it holds, and with which files, is found here. One of the same pattern is replaced.
-        Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
-        wrong = check_rule(rule)
-        if wrong:
-            raise SessionError("invalid", wrong)
-        if rule.action == "agent" and not rule.refuses and not rule.files:
-            raise SessionError("invalid", BY_ANSWER_ONLY)
-        if rule.action != "agent":
-            rule = replace(rule, files=self.digest(rule.pattern) if rule.action == "command" and not rule.refuses else "")
-        rule = replace(rule, since=self._around.clock())
+    def add(self, rule: Rule, asked: PermissionNeed | None = None) -> None:
+        """A rule as the user wrote it, or as they answered what was `asked`. Since when it holds, and by what, is found here. One of the
+        same pattern is replaced. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
+        rule = replace(self.as_of_now(rule, asked), since=self._around.clock())
         if rule.scope == "session":
             self.own.add(rule)
         else:
             self._around.remembered.add(rule)
+
+    def as_of_now(self, rule: Rule, asked: PermissionNeed | None = None) -> Rule:
+        """The rule with a digest of what it is about, as that is now; of what was `asked` about, as the user saw it. For another thread,
+        too. Raises `SessionError` with the reason where it cannot be a rule."""
+        wrong = check_rule(rule)
+        if wrong:
+            raise SessionError("invalid", wrong)
+        files = "" if rule.refuses else self._held_by(rule, asked)
+        if files is None:
+            raise SessionError("invalid", TOOL_NOT_KNOWN.format(pattern=rule.pattern) if rule.action == "mcp" else BY_ANSWER_ONLY)
+        return replace(rule, files=files)
+
+    def _held_by(self, rule: Rule, asked: PermissionNeed | None) -> str | None:
+        """None where that is not known."""
+        match rule.action:
+            case "command":
+                return self.digest(rule.pattern)
+            case "agent":
+                return asked.files if asked is not None and asked.subject == rule.pattern else None
+            case "mcp":
+                if asked is not None and asked.action == "mcp" and covers_tool(rule.pattern, asked.subject):
+                    return held_by(rule.pattern, asked) or None
+                servers = self._around.servers
+                return (servers.identity(*tools_of(rule.pattern)) or None) if servers is not None else None
+            case _:
+                return ""
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
         """It is asked again from now on. Raises `StoreFailed`."""

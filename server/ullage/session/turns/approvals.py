@@ -41,6 +41,8 @@ NOBODY_THERE = (
 )
 OTHER_FILES = "You always allow this, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
+OTHER_TOOL = "You always allow this, but the description of this tool or the configuration of its server has changed since. "
+"""Before a question about a tool of a server that was always allowed."""
 
 
 class Permits(Protocol):
@@ -50,8 +52,8 @@ class Permits(Protocol):
         """About one call."""
         ...
 
-    def had_other_files(self, need: PermissionNeed) -> bool:
-        """Whether a rule allowed it with other files than there are now."""
+    def has_lapsed(self, need: PermissionNeed) -> bool:
+        """Whether a rule allowed it with other files than there are now, or the tool of a server as it was."""
         ...
 
     def used(self, rules: Sequence[Rule]) -> None:
@@ -62,8 +64,9 @@ class Permits(Protocol):
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         ...
 
-    def add(self, rule: Rule) -> None:
-        """A rule as the user wrote it. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
+    def add(self, rule: Rule, asked: PermissionNeed | None = None) -> None:
+        """A rule as the user wrote it, or as they answered what was `asked`. Raises `SessionError` with the reason where it cannot be one,
+        `StoreFailed`."""
         ...
 
 
@@ -137,7 +140,8 @@ class Approvals:
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
-        why = again or (OTHER_FILES if await asyncio.to_thread(self.permits.had_other_files, need) else "")
+        other = OTHER_TOOL if need.action == "mcp" else OTHER_FILES
+        why = again or (other if await asyncio.to_thread(self.permits.has_lapsed, need) else "")
         hosts = [proposal.pattern for proposal in decision.proposals if proposal.action == "host"]
         remembers = hosts_need(hosts) if hosts and need.action == "command" else need
         asked = await self._asked(call_id, need, decision)
@@ -211,7 +215,7 @@ class Approvals:
         if any(option_id != ("reject_once" if rule.refuses else "allow_always") for rule in rules):
             raise SessionError("invalid", "Rules belong to the answer that allows it always, and those that refuse to a refusal")
         for rule in rules:
-            self.permits.add(rule)
+            self.permits.add(rule, question.need)
         if option_id == "allow_always" and not rules:
             self.permits.allow(question.remembers)
         if option_id == "reject_once":

@@ -51,7 +51,7 @@ class Rule:
     since: float | None = None
     """Unix seconds; None where an earlier version made it."""
     files: str = ""
-    """A digest of the files that its pattern names: it holds as long as they are the same."""
+    """A digest of what its pattern names, be it files or tools of a server: it holds as long as that is the same."""
     used: int = 0
     last_used: float | None = None
     refuses: bool = False
@@ -187,10 +187,12 @@ class Judging:
     def _is_exactly(self, rule: Rule, need: PermissionNeed) -> bool:
         return bool(need.pattern) and rule.pattern == f"{EXACTLY}{need.line}" and rule.files == self.digest(rule.pattern)
 
-    def had_other_files(self, need: PermissionNeed) -> bool:
-        """Whether a rule would cover it, but for files that have changed since the rule was made."""
+    def has_lapsed(self, need: PermissionNeed) -> bool:
+        """Whether a rule would cover it, but for what has changed since the rule was made: files, or the tool of a server."""
         if need.action == "agent":
             return any(rule.pattern == need.subject for rule in self._of("agent")) and not self.decide(need).free
+        if need.action == "mcp":
+            return bool(self._about_tool(need)) and not self.decide(need).free
         as_then = replace(self, digest={rule.pattern: rule.files for rule in self.rules}.__getitem__)
         return need.action == "command" and not need.steers and not self.decide(need).free and as_then.decide(need).free
 
@@ -217,11 +219,15 @@ class Judging:
         return Decision(not asked, tuple(found), tuple(Proposal("host", host) for host in asked))
 
     def _mcp(self, need: PermissionNeed) -> Decision:
-        """A tool of a server runs outside of the sandbox, whatever it says of itself."""
-        rule = next((rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)), None)
+        """A tool of a server runs outside of the sandbox, whatever it says of itself. A rule for one tool holds for it as it was then. A
+        rule for several tools holds for the server as it was configured then."""
+        rule = next((rule for rule in self._about_tool(need) if rule.files == held_by(rule.pattern, need)), None)
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
         return Decision(False, (AskedPart(need.subject, "asked", "what a server does is not seen"),), (Proposal("mcp", need.subject),))
+
+    def _about_tool(self, need: PermissionNeed) -> Sequence[Rule]:
+        return [rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)]
 
     def _agent(self, need: PermissionNeed) -> Decision:
         """A file of the project says what the sub-agent is told: it is allowed as that file is, and asked about anew once it is another."""
@@ -321,6 +327,17 @@ def _written(word: str, glob: bool) -> str | None:
     return None if set(word) & set('"$`\\!') else f'"{word}"'
 
 
+def tools_of(pattern: str) -> tuple[str, str]:
+    """The server and the tool that the pattern of a rule names; the tool is empty where it names several."""
+    server, _, tool = pattern.partition("/")
+    return server, "" if "*" in tool else tool
+
+
+def held_by(pattern: str, need: PermissionNeed) -> str:
+    """The digest that a rule of that pattern must have to cover this call of a tool of a server."""
+    return need.files if tools_of(pattern)[1] else need.of_server
+
+
 def check_rule(rule: Rule) -> str:
     """Why it cannot be a rule, in words for the user; empty where it can."""
     try:
@@ -332,7 +349,7 @@ def check_rule(rule: Rule) -> str:
 
 def explanation_of(rule: Rule) -> str:
     """What the rule lets run, or refuses, in words for the user."""
-    return (explained_refusal if rule.refuses else explained)(rule.action, rule.pattern)
+    return explained_refusal(rule.action, rule.pattern) if rule.refuses else explained(rule.action, rule.pattern)
 
 
 def warning_about(rule: Rule) -> str:

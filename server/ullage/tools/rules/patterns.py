@@ -290,7 +290,9 @@ def explained(action: RuleAction, text: str) -> str:
     if action == "edit":
         return f"Lets the agent write {files_in_words(text)}, but none that run by themselves or steer a tool."
     if action == "mcp":
-        return f"Lets the agent call {tools_in_words(text)}, with any arguments."
+        if "*" in text:
+            return f"Lets the agent call {tools_in_words(text)}, with any arguments, while the configuration of that server stays the same."
+        return f"Lets the agent call {tools_in_words(text)}, with any arguments, while that tool stays the same."
     if action == "agent":
         return f"Lets the sub-agent that `{text}` defines act while that file stays as it is. Its calls are asked about as ever."
     if action == "search":
