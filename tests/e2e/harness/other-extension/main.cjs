@@ -27,7 +27,7 @@ async function startAgain(says) {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   const session = await vscode.commands.executeCommand("ullage.newSession");
   await vscode.commands.executeCommand("notifications.clearAll");
-  says.text = `Began again: ${session}`;
+  says.text = `Began again: ${String(session)}`;
   says.show();
 }
 
