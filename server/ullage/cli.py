@@ -54,6 +54,12 @@ ANTHROPIC_API_KEY in the environment. Settings are those of the VS Code extensio
 {"model": {"name": "claude-opus-5-5"}, "bash": {"sandbox": "required"}}.
 """
 
+_COPY = """
+Copies all sessions of a workspace into a team's PostgreSQL, or from there, with their images, outputs and versions of files. What is there
+already is passed over, so a copy that was cut off is gone on with by doing it again. Each session is checked by the count and a hash of its
+entries. A password is best not written here, where other programs see it: PGPASSWORD and ~/.pgpass count.
+"""
+
 _STORE = "where sessions are kept, if the editor's setting for it says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
 
 
@@ -111,6 +117,17 @@ def _parser() -> argparse.ArgumentParser:
     importing.add_argument("--yes", action="store_true", help="with --mine: do not ask")
     importing.add_argument("--store", default="", metavar="DIR", help=_STORE)
     importing.set_defaults(run=_import)
+    store = commands.add_parser("store", help="sessions in a team's PostgreSQL: make its tables, copy sessions there and back")
+    of_store = store.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    setup = of_store.add_parser("setup", help="make the tables in that database, or update them; for whoever owns it")
+    setup.add_argument("database", metavar="ADDRESS", help="postgresql://user@host/database")
+    setup.set_defaults(run=_store_setup)
+    copying = of_store.add_parser("copy", help="copy all sessions of a workspace, and check them by count and hash", description=_COPY)
+    copying.add_argument("source", metavar="FROM", help="the folder of a workspace, or the address of a database")
+    copying.add_argument("target", metavar="TO", help="the other of the two")
+    copying.add_argument("--workspace", default="", metavar="NAME", help="its name in the database (default: the path of the folder)")
+    copying.add_argument("--store", default="", metavar="DIR", help=_STORE)
+    copying.set_defaults(run=_store_copy)
     inspect = commands.add_parser("inspect", help="print the epochs of a session of a workspace")
     inspect.add_argument("session", metavar="SESSION", help="the session's id, the beginning of it, or `last`")
     inspect.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the workspace (default: the current folder)")
@@ -241,6 +258,18 @@ def _import(options: argparse.Namespace) -> int:
     if options.folder is None:
         return _failed("ullage import: name the FOLDER that gets the sessions")
     return run(options.folder, options.store, Wanted(options.mine, options.gone, options.yes))
+
+
+def _store_setup(options: argparse.Namespace) -> int:
+    from ullage.store_command import set_up_tables
+
+    return set_up_tables(options.database)
+
+
+def _store_copy(options: argparse.Namespace) -> int:
+    from ullage.store_command import copy
+
+    return _reporting(lambda: copy(options.source, options.target, options.workspace, options.store))
 
 
 def _inspect(options: argparse.Namespace) -> int:

@@ -68,6 +68,7 @@ ONLY_IN = {
     "anthropic": {"models"},
     "httpx2": {"models", "workspace", "mcp_servers"},
     "ctok": {"models"},
+    "psycopg": {"store"},
     "PIL": {"workspace"},
     "pygit2": {"workspace"},
     "fastjsonschema": {"tools"},
@@ -77,7 +78,7 @@ ONLY_IN = {
 }
 """Packages that one folder alone knows."""
 
-LATE_ONLY = {"anthropic", "mcp", "mcp_types", "jsonschema", "httpx2", "ctok", "pygit2", *GRAMMARS, "tree_sitter_bash"}
+LATE_ONLY = {"anthropic", "psycopg", "mcp", "mcp_types", "jsonschema", "httpx2", "ctok", "pygit2", *GRAMMARS, "tree_sitter_bash"}
 """Slow to import, so imported in functions alone: the server must answer `initialize` first."""
 
 NO_IO_NO_CLOCK = {

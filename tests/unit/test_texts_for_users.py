@@ -31,7 +31,9 @@ PATHS_AND_ROWS = ("store/", "tools/command_lines/lookup.py", "context/compaction
 """What stands behind `*several` there is the name of a file, or a number."""
 KNOWN = ROOT / "client-extension" / "src" / "server" / "sentences"
 
-ELSEWHERE = frozenset({f"ullage.{name}" for name in ("acp", "replay", "cli", "importing", "inspection", "policies_command")})
+ELSEWHERE = frozenset(
+    {f"ullage.{name}" for name in ("acp", "replay", "cli", "importing", "inspection", "policies_command", "store_command")}
+)
 """Other front ends, with words of their own, and the command line."""
 
 WIRE = tuple(f"ullage.lsp.{name}" for name in ("protocol", "items", "history", "context", "changes", "permissions"))
@@ -151,6 +153,9 @@ NO_SENTENCES = frozenset(
         "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version",
         "vitest run",
         # what only programs compare, or the model reads
+        *("password authentication failed|no password supplied", "database .* does not exist", "root certificate file", "too many"),
+        *("pg_hba.conf|role .* does not exist", "translate host name|resolve host|Name or service", "refused|No such file"),
+        *("starting up|shutting down|not yet accepting", "timeout|timed out", "does not support SSL"),
         "Task from the agent that works with the user. The user did not type this.\n\n",
         "back to ",
         "undo of changes",

@@ -14,6 +14,7 @@ import { HOOKS } from "./sentences/hooks";
 import { MCP } from "./sentences/mcp";
 import { MODELS } from "./sentences/models";
 import { SESSIONS } from "./sentences/store";
+import { TEAM } from "./sentences/team";
 import { TURNS } from "./sentences/turns";
 
 /**
@@ -29,6 +30,7 @@ const SERVER_SENTENCES: readonly string[] = [
   ...CHANGES,
   ...HOOKS,
   ...SESSIONS,
+  ...TEAM,
   ...TURNS,
   ...MCP,
 ];

@@ -34,6 +34,7 @@ from ullage.store.recovery import IDENTITY
 from ullage.store.schema import ValueRow, value_sum
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
+from ullage.store.session_rows import SessionRows
 from ullage.store.session_writer import PromptQueue, SessionWriter
 from ullage.store.statements import DamagedRow, LoggedRow, SessionRecord
 from ullage.store.waiting import RETRY_SECONDS, Beside, WaitingFiles
@@ -50,6 +51,8 @@ class LogStore:
         self._reader = SessionReader(file, self._writer)
         self.prompts = PromptQueue(file, self._writer)
         """The prompts that wait in each session."""
+        self.rows = SessionRows(file, self._writer)
+        """The sessions as rows, for copies of them elsewhere."""
         self._values = RememberedValues(file)
         self._held = HeldSessions()
         file.restore = self._held.restore

@@ -1,0 +1,51 @@
+/** Sessions of a team in PostgreSQL: what is wrong with its address and what it does not do. */
+
+import { known } from "./known";
+
+export const TEAM: readonly string[] = [
+  known("The team's database {place} cannot be used: {why}."),
+  known("The team's database {place} cannot be used now: {why}. Nothing is lost: it is tried again by itself."),
+  known("The team's database {place} cannot be reached: {why}."),
+  known("The team's database {place} cannot be reached: {why}. Nothing is lost: it is tried again by itself."),
+  known("The team's database {place} cannot be reached: {why}"),
+  known("The team's database {place} cannot be used now: {why}"),
+  known("The connection to the team's database {place} was lost. Nothing is lost: it is tried again by itself."),
+  known("it does not take the password of this user. Correct the password in the address, or in your password file (~/.pgpass)"),
+  known("it does not let this user in. Ask whoever runs it"),
+  known("it has no database of this name. Correct the name in the address, or make the database"),
+  known("this user has no right to do that. Ask whoever runs it for the role ullage_member"),
+  known("it has no tables of Ullage. Whoever runs it makes them with `ullage store setup ADDRESS`"),
+  known("its tables are not those of Ullage. Whoever runs it looks at them with `ullage store setup ADDRESS`"),
+  known("this user is no member of the workspace there. Ask a member to let you in: SELECT ullage.let_in(workspace, your_role)"),
+  known("its disk is full. Whoever runs it makes room there"),
+  known("it has no memory left"),
+  known("it has too many connections. Close other programs, or ask whoever runs it for more"),
+  known("it can only be read now, as a standby is. Ask whoever runs it"),
+  known("it took too long to answer"),
+  known("it is starting up or shutting down"),
+  known("another program has its rows locked"),
+  known("its certificate is not trusted here. Name the file of its authority in the address (sslrootcert=/path/to/ca.pem)"),
+  known("no authority is known here. Name its file in the address (sslrootcert=/path/to/ca.pem)"),
+  known("it speaks no TLS, which is needed off this machine. Ask whoever runs it to turn it on"),
+  known("its name does not resolve. Correct the host in the address"),
+  known("nothing answers there. Start it, or correct the host and the port in the address"),
+  known("it does not answer in time. Look whether it is reachable from here"),
+  known("{name} is no address of a database. It looks like postgresql://user@host/database."),
+  known('The setting "Ullage › Store: Url"'),
+  known("The address"),
+  known(
+    'Sessions in PostgreSQL need the library psycopg, which is not installed. Install it beside Ullage: pip install "ullage[postgres]"',
+  ),
+  known(
+    "{name} cannot be read as an address of a database. It looks like postgresql://user@host/database; signs such as @ and / in a password are written as %40 and %2F.",
+  ),
+  known("{name} names a service file, which could lead anywhere. Name host, user and database instead."),
+  known("{name} names no host. For a socket write postgresql://user@/database?host=/var/run/postgresql."),
+  known(
+    "{name} leads to another machine with sslmode={mode}, so what is said could be read on the way. Leave sslmode out, or write sslmode=verify-full.",
+  ),
+  known("The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`."),
+  known("The tables in {place} are of a later version of Ullage. Update Ullage here."),
+  known("A colleague, or another of your machines, is at work in this session. Open it again when it is free."),
+  known("Session {id} went on here and in the team's store, each in its own way"),
+];

@@ -1,0 +1,115 @@
+"""Where the team's database is: the address that the user gave, read and judged before anything is sent there.
+
+Off the loopback TLS is required: the log holds source code and what people said. The password is never shown: `shown` names the place
+without it, and every sentence about the database says `shown`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ullage.store.errors import StoreFailed
+
+VARIABLE = "ULLAGE_STORE"
+"""The address in the environment, where the setting is empty."""
+
+WORKSPACE_VARIABLE = "ULLAGE_STORE_WORKSPACE"
+"""What the workspace is called there, where the setting is empty."""
+
+MISSING_LIBRARY = (
+    'Sessions in PostgreSQL need the library psycopg, which is not installed. Install it beside Ullage: pip install "ullage[postgres]"'
+)
+
+_SECURE = ("require", "verify-ca", "verify-full")
+_NOT_TAKEN = ("service", "servicefile")
+
+
+class BadAddress(StoreFailed):
+    """The address cannot be used; `str()` says why and what to do, without any secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A database. `parameters` are libpq's, and hold the password where the user wrote it there."""
+
+    parameters: Mapping[str, str] = field(repr=False)
+    shown: str
+    """`user@host:port/database`."""
+
+    def without_secrets(self, text: str) -> str:
+        """A text of a library or a server, without the password, should it ever name it."""
+        password = self.parameters.get("password", "")
+        return text.replace(password, "…") if password else text
+
+
+def is_address(text: str) -> bool:
+    """Whether it names a database and not a folder."""
+    return text.startswith(("postgresql://", "postgres://"))
+
+
+def address_of(setting: str, environment: Mapping[str, str] = os.environ) -> Address | None:
+    """The database of the setting, or else of the environment; None where neither names one. Raises `BadAddress`."""
+    for name, value in (('The setting "Ullage › Store: Url"', setting), (VARIABLE, environment.get(VARIABLE, ""))):
+        if value.strip():
+            return read_address(value.strip(), name)
+    return None
+
+
+def read_address(text: str, name: str) -> Address:
+    """The database that `text` names; `name` is who says so. Raises `BadAddress`."""
+    if not is_address(text):
+        raise BadAddress(f"{name} is no address of a database. It looks like postgresql://user@host/database.")
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise BadAddress(MISSING_LIBRARY) from error
+    try:
+        given = {key: str(value) for key, value in conninfo_to_dict(text).items() if value is not None}
+    except ProgrammingError:
+        # What libpq says of it repeats the address, and so the password.
+        raise BadAddress(
+            f"{name} cannot be read as an address of a database. It looks like postgresql://user@host/database; "
+            "signs such as @ and / in a password are written as %40 and %2F."
+        ) from None
+    if any(each in given for each in _NOT_TAKEN):
+        raise BadAddress(f"{name} names a service file, which could lead anywhere. Name host, user and database instead.")
+    hosts = [each for key in ("host", "hostaddr") for each in given.get(key, "").split(",") if each]
+    if not hosts:
+        raise BadAddress(f"{name} names no host. For a socket write postgresql://user@/database?host=/var/run/postgresql.")
+    mode = given.get("sslmode", "")
+    if not all(map(_is_here, hosts)):
+        if mode and mode not in _SECURE:
+            raise BadAddress(
+                f"{name} leads to another machine with sslmode={mode}, so what is said could be read on the way. "
+                "Leave sslmode out, or write sslmode=verify-full."
+            )
+        given.setdefault("sslmode", "verify-full")
+        if given["sslmode"] == "verify-full":
+            given.setdefault("sslrootcert", "system")
+    return Address(given, _shown(given, hosts[0]))
+
+
+def _is_here(host: str) -> bool:
+    if host.startswith("/") or host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(given: Mapping[str, str], host: str) -> str:
+    user = f"{given['user']}@" if "user" in given else ""
+    port = f":{given['port']}" if "port" in given else ""
+    return f"{user}{host}{port}/{given.get('dbname', given.get('user', ''))}"
+
+
+def workspace_name(setting: str, folder: Path, environment: Mapping[str, str] = os.environ) -> str:
+    """What the sessions of that folder go by in the database: what the user says, else its path. Containers have the same path as those
+    before them; colleagues who want one list say the same name."""
+    return setting.strip() or environment.get(WORKSPACE_VARIABLE, "").strip() or folder.resolve().as_posix()

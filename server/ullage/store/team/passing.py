@@ -1,0 +1,211 @@
+"""Sessions on their way between the log of this machine and the team's store, with what their entries speak of.
+
+What is there already is passed over, so what was cut off is gone on with by doing it again. What comes from the store was written by
+members of the workspace: their words count as the user's own, but names of files are looked at before they become any here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from ullage.context.blocks import Media
+from ullage.context.entries import Clipped, Entry, Notice, ToolReturned, media_in, versions_in
+from ullage.store import folder as ullage_folder
+from ullage.store.encode import DamagedEntry, decode
+from ullage.store.errors import StoreFailed
+from ullage.store.origins import is_foreign, is_id
+from ullage.store.plain_files import MediaFiles, ResultFiles, file_name
+from ullage.store.schema import EntryRow
+from ullage.store.search_file import passages
+from ullage.store.session_rows import SessionRows
+from ullage.store.shared_files import write_whole
+from ullage.store.team.postgres import digest_of
+from ullage.store.team.store import Batch, Said, Spoken, TeamStore
+from ullage.store.versions import Versions, pack
+
+PAGE_ROWS = 200
+
+PAGE_BYTES = 4_000_000
+"""Of entries that are sent at once."""
+
+SAID_CHARACTERS = 200_000
+"""Of an entry, so much can be found by its words in the team's store."""
+
+_FILE = re.compile(r"[A-Za-z0-9_-]{1,150}\.(txt|png|jpeg|gif|webp|pdf)")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Diverged(StoreFailed):
+    """The session has other entries here than there, under the same numbers."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"Session {session_id} went on here and in the team's store, each in its own way")
+        self.session_id = session_id
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What this machine keeps of a workspace."""
+
+    rows: SessionRows
+    results: ResultFiles
+    media: MediaFiles
+    versions: Versions
+    folder: Path | None
+
+
+def can_go(session_id: str) -> bool:
+    """Whether a session goes into the team's store: not one that somebody else may have written."""
+    return is_id(session_id) and not is_foreign(session_id)
+
+
+def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged: Callable[[int], None] = lambda seq: None) -> int:
+    """Adds to the store what is here behind seq `after`, which is the last one there; gives the last one that is there now.
+
+    A row that is damaged here is left out. This process holds the session's lease.
+    """
+    looked_at = after
+    while rows := here.rows.after(session_id, looked_at, PAGE_ROWS):
+        page = list(_first_of(rows))
+        looked_at = page[-1].seq
+        whole = [row for row in page if row.is_whole]
+        if whole:
+            team.append(session_id, after, _batch(here, team, whole))
+            after = whole[-1].seq
+            acknowledged(after)
+    return after
+
+
+def _first_of(rows: Sequence[EntryRow]) -> Iterator[EntryRow]:
+    size = 0
+    for row in rows:
+        if size and size + len(row.body) > PAGE_BYTES:
+            return
+        size += len(row.body)
+        yield row
+
+
+def _batch(here: Here, team: TeamStore, rows: Sequence[EntryRow]) -> Batch:
+    said: list[Said] = []
+    bytes_of: dict[Spoken, Callable[[], bytes | None]] = {}
+    for row in rows:
+        try:
+            entry = decode(row.body)
+        except DamagedEntry:  # of a later version of Ullage: it goes along as it is
+            continue
+        said += _said(here, row.seq, entry)
+        bytes_of |= _spoken(here, entry)
+    for each in team.missing(list(bytes_of)):
+        data = bytes_of[each]()
+        if data is not None:
+            team.attach(each, data)
+    return Batch(rows, said, list(bytes_of))
+
+
+def _said(here: Here, seq: int, entry: Entry) -> Iterator[Said]:
+    left = SAID_CHARACTERS
+    for passage in passages(entry, here.results):
+        if left <= 0:
+            return
+        yield Said(seq, passage.what, passage.tool_use_id, passage.text[:left])
+        left -= len(passage.text)
+
+
+def _spoken(here: Here, entry: Entry) -> dict[Spoken, Callable[[], bytes | None]]:
+    found: dict[Spoken, Callable[[], bytes | None]] = {}
+    for media in media_in(entry):
+        found[Spoken("media", file_name(media))] = _media(here, media)
+    for version in versions_in(entry):
+        found[Spoken("version", version.sha256)] = _version(here, version.sha256)
+    if isinstance(entry, ToolReturned | Clipped | Notice) and entry.full_output is not None:
+        found[Spoken("result", Path(entry.full_output).name)] = _result(here, entry.full_output)
+    return {each: read for each, read in found.items() if _is_name(each)}
+
+
+def _media(here: Here, media: Media) -> Callable[[], bytes | None]:
+    return lambda: here.media.read(media)
+
+
+def _version(here: Here, name: str) -> Callable[[], bytes | None]:
+    return lambda: here.versions.read(name)
+
+
+def _result(here: Here, path: str) -> Callable[[], bytes | None]:
+    def read() -> bytes | None:
+        text = here.results.read("", path)
+        return None if text is None else text.encode("utf-8", "replace")
+
+    return read
+
+
+def _is_name(spoken: Spoken) -> bool:
+    return (_SHA256 if spoken.kind == "version" else _FILE).fullmatch(spoken.name) is not None
+
+
+def fetch(here: Here, team: TeamStore, session_id: str) -> int:
+    """Adds here what the store has beyond it; gives the last seq that is there. The session is claimed here. Raises `Diverged`, and has
+    changed nothing then."""
+    heads = team.heads(session_id)
+    if heads is None:
+        return 0
+    reached = common(here, team, session_id)
+    last = reached
+    while rows := team.since(session_id, last, PAGE_ROWS):
+        here.rows.put(heads, rows)
+        last = rows[-1].seq
+    if last == reached:
+        here.rows.put(heads, ())
+    for each in team.spoken_of(session_id):
+        _keep(here, team, each)
+    return last
+
+
+def common(here: Here, team: TeamStore, session_id: str) -> int:
+    """The last seq of those that are here and there. Raises `Diverged` where they are not the same up to it."""
+    mine = [row for row in _all(here, session_id) if row.is_whole]
+    if not mine:
+        return 0
+    count, theirs = team.digest(session_id, mine[-1].seq)
+    if digest_of(mine) == (count, theirs):
+        return mine[-1].seq
+    if count > len(mine) or digest_of(mine[:count]) != (count, theirs):
+        raise Diverged(session_id)
+    return mine[count - 1].seq if count else 0
+
+
+def is_same(here: Here, team: TeamStore, session_id: str) -> bool:
+    """Whether all of the session that can be read here is there, by count and hash, and nothing else is."""
+    mine = [row for row in _all(here, session_id) if row.is_whole]
+    return digest_of(mine) == team.digest(session_id, 1 << 62)
+
+
+def _all(here: Here, session_id: str) -> Iterator[EntryRow]:
+    after = 0
+    while rows := here.rows.after(session_id, after, PAGE_ROWS):
+        yield from rows
+        after = rows[-1].seq
+
+
+def _keep(here: Here, team: TeamStore, spoken: Spoken) -> None:
+    """What is not here yet. What is not what its name says is not taken."""
+    if here.folder is None or not _is_name(spoken):
+        return
+    if spoken.kind == "version":
+        if here.versions.standing(spoken.name) == "unknown":
+            data = team.attached(spoken)
+            if data is not None and sha256(data).hexdigest() == spoken.name:
+                with suppress(StoreFailed):  # no room: the session can be read without it
+                    here.versions.keep_packed((pack(data),), named=True)
+        return
+    folder = ullage_folder.media(here.folder) if spoken.kind == "media" else ullage_folder.results(here.folder)
+    path = folder / spoken.name
+    if path.exists():
+        return
+    data = team.attached(spoken)
+    if data is not None and (spoken.kind == "result" or sha256(data).hexdigest() == path.stem):
+        write_whole(path, data)

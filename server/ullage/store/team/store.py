@@ -1,0 +1,133 @@
+"""What a team's store has to do: the seam between the log of this machine and the database that a team shares.
+
+`postgres.py` is the one there is. All calls may take seconds, so no event loop makes them. They raise what `faults.py` has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from ullage.store.schema import EntryRow, SessionRow, ValueRow
+from ullage.store.session_rows import Heads
+
+Kind: TypeAlias = Literal["media", "result", "version"]
+"""What is kept beside the log: an image or a document, a whole output, a version of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Something that is kept beside the log and that an entry speaks of."""
+
+    kind: Kind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of an entry, to be found by them."""
+
+    seq: int
+    what: str
+    tool_use_id: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Entries that are added at once, in order, with what can be found of them and what they speak of."""
+
+    rows: Sequence[EntryRow]
+    said: Sequence[Said] = ()
+    spoken: Sequence[Spoken] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session of the workspace. `held_by` is who writes it now, empty where nobody does."""
+
+    session: SessionRow
+    last_seq: int
+    held_by: str = ""
+    values: Sequence[ValueRow] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry in which the words stand."""
+
+    session_id: str
+    seq: int
+    at: float
+    what: str
+    excerpt: str
+    tool_use_id: str | None
+
+
+class TeamStore(Protocol):
+    """The sessions of one workspace in a store that several machines share."""
+
+    def sessions(self) -> list[Listed]:
+        """All of the workspace, last updated first."""
+        ...
+
+    def make(self, session: SessionRow) -> int:
+        """Makes the session where there is none; gives the seq to which it has come."""
+        ...
+
+    def take(self, session_id: str) -> bool:
+        """Takes the lease of a session, or renews it. Whether it is this process's now."""
+        ...
+
+    def give_back(self, session_id: str) -> None:
+        """Lets another process write the session."""
+        ...
+
+    def append(self, session_id: str, after: int, batch: Batch) -> None:
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` where that is not the last one."""
+        ...
+
+    def put_heads(self, heads: Heads) -> None:
+        """What goes along with a session is this now."""
+        ...
+
+    def heads(self, session_id: str) -> Heads | None:
+        """What goes along with it; None where there is no such session."""
+        ...
+
+    def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
+        """The entries behind that seq, at most so many."""
+        ...
+
+    def digest(self, session_id: str, through: int) -> tuple[int, str]:
+        """How many entries there are up to that seq, and a hash over their bytes."""
+        ...
+
+    def missing(self, spoken: Sequence[Spoken]) -> list[Spoken]:
+        """Those that are not kept there."""
+        ...
+
+    def attach(self, spoken: Spoken, data: bytes) -> None:
+        """Keeps it."""
+        ...
+
+    def spoken_of(self, session_id: str) -> list[Spoken]:
+        """All that the entries of a session speak of."""
+        ...
+
+    def attached(self, spoken: Spoken) -> bytes | None:
+        """Its bytes; None where they are not there."""
+        ...
+
+    def search(self, words: str, limit: int) -> list[Hit]:
+        """The entries that hold all the words, best first."""
+        ...
+
+    def delete(self, session_id: str) -> bool:
+        """Deletes a session for good; this process holds its lease. Whether there was one."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of the connection, and of all leases that are tied to it."""
+        ...
