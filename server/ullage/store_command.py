@@ -109,7 +109,7 @@ class _Copying:
             raise Taken
         try:
             before = common(self._here, self._team, session_id)
-            last = send(self._here, self._team, session_id, before)
+            last = send(self._here, self._team, session_id, before).there
             self._team.put_heads(heads)
         finally:
             self._team.give_back(session_id)

@@ -78,7 +78,7 @@ class Workspaces:
         settings = self._settings()
         folders = Folders([first, *others])
         try:
-            kept = await asyncio.to_thread(open_workspace_store, folders.roots, settings.store_location)
+            kept = await asyncio.to_thread(open_workspace_store, folders.roots, settings.store_location, settings.team_place)
         except OSError as error:
             raise SessionError("store_failed", f"The sessions of {first} cannot be opened: {error}") from error
         sessions = Sessions(

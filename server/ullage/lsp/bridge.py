@@ -72,7 +72,7 @@ async def open_bridge(
 ) -> Bridge:
     """The sessions of one client. What is kept of them is opened in another thread: to recover a large damaged log takes seconds."""
     roots = Folders(around.folders).roots
-    kept = await asyncio.to_thread(open_workspace_store, roots, around.settings.store_location)
+    kept = await asyncio.to_thread(open_workspace_store, roots, around.settings.store_location, around.settings.team_place)
     return Bridge(protocol, around, kept, warn, own)
 
 

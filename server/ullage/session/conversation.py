@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
@@ -23,12 +24,23 @@ from ullage.context.view.paged_log import Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.long_work import uncollected
+from ullage.session.timeline.items import NoticeItem
 from ullage.session.timeline.shown_entries import Locate, nowhere
 from ullage.session.timeline.timeline import Describe, Timeline
 from ullage.session.timeline.updates import Update
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
+
+TOLD_SECONDS = 2.0
+"""After which the user sees that the turn waits for the team's store."""
+
+WAITS = "nwaits"
+"""Id of that notice."""
+
+WAITS_FOR_STORE = (
+    "The turn waits until what was said is in the team's database. Nothing is lost: it goes on when the database is back. You can stop it."
+)
 
 
 @contextmanager
@@ -49,6 +61,10 @@ class Store(Protocol):
 
     def append_many(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
         """All of them at once, or none."""
+        ...
+
+    def settled(self, session_id: str) -> Future[None] | None:
+        """Done when all of the session is where it has to be before anything depends on it; None where it is already."""
         ...
 
     def between(self, session_id: str, first: int, last: int) -> Sequence[Logged]:
@@ -96,6 +112,23 @@ class Conversation:
         owed, self._owed = self._owed, []
         for each in owed:
             self.append_or_owe(each)
+
+    async def settle(self) -> None:
+        """Waits until all that was logged is where it has to be before anything depends on it: a team's store may take a moment. Where it
+        takes longer, the timeline says so. Raises `StoreFailed` where that can never be."""
+        settled = self._log.settled(self.session_id)
+        if settled is None:
+            return
+        waiting = asyncio.wrap_future(settled)
+        done, _ = await asyncio.wait((waiting,), timeout=TOLD_SECONDS)
+        try:
+            if not done:
+                self.timeline.put(NoticeItem(WAITS, self.clock(), "warning", WAITS_FOR_STORE))
+            await waiting
+        finally:
+            waiting.cancel()
+            if not done:
+                self.timeline.remove(WAITS)
 
     def append_or_owe(self, entry: Entry) -> None:
         """The same of an entry that nothing depends on: where it cannot be written now, that is done with the next one that can."""

@@ -156,6 +156,8 @@ _SETTINGS = (
     _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
     _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),
     _Setting("store.location", "store_location", lambda value: isinstance(value, str), "the absolute path of a folder, or empty"),
+    _Setting("store.url", "store_url", lambda value: isinstance(value, str), "the address of a database, or empty"),
+    _Setting("store.workspace", "store_workspace", lambda value: isinstance(value, str), "a name, or empty"),
     _Setting(
         "store.versionsLimit",
         "versions_limit",

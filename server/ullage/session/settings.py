@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.models.clouds.places import Clouds
     from ullage.models.facts import Facts
     from ullage.models.model import EffortChoice
+    from ullage.store.team.address import TeamPlace
     from ullage.tools.rules.covering import AskFor
     from ullage.tools.sandbox.sandbox import SandboxWanted
 
@@ -22,6 +23,11 @@ OTHER_LOCATION = (
     "the server, or reload the window, to use the other place. What is kept is not moved there"
 )
 """What the user is told: sessions that are open are not taken away under their feet."""
+
+OTHER_TEAM = (
+    'The setting "Ullage › Store: Url" or "Ullage › Store: Workspace" has changed. Restart the server, or reload the window, to use what '
+    "it says. Until then sessions are kept where they were"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,10 @@ class Settings:
     """`ullage.instructions.home`: whether rules, skills, commands and hooks in the user's home folder count."""
     store_location: str = ""
     """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
+    store_url: str = field(default="", repr=False)
+    """`ullage.store.url`: the address of a team's PostgreSQL; empty means `ULLAGE_STORE`, or none. Read at the start."""
+    store_workspace: str = ""
+    """`ullage.store.workspace`: what the workspace is called there; empty means `ULLAGE_STORE_WORKSPACE`, or its path."""
     versions_limit: int = 1_024
     """`ullage.store.versionsLimit` (megabytes): what copies of files may take, by which the agent's changes are taken back."""
     agents_at_once: int = 4
@@ -110,6 +120,13 @@ class Settings:
             vertex_project=self.vertex_project,
             vertex_base_url=self.vertex_base_url,
         )
+
+    @property
+    def team_place(self) -> TeamPlace:
+        """What is said of the team's store."""
+        from ullage.store.team.address import TeamPlace
+
+        return TeamPlace(self.store_url, self.store_workspace)
 
     @property
     def endpoint(self) -> tuple[str, str, str, Mapping[str, Facts], Clouds]:

@@ -31,8 +31,8 @@ class BeingSaved(StoreBusy):
 class SessionInUse(StoreFailed):
     """Another process (a second window on the same folder) is writing this session, or has since written to it."""
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__("This session is open in another window. Go on there, or close it there and open it again here.")
+    def __init__(self, session_id: str, told: str = "") -> None:
+        super().__init__(told or "This session is open in another window. Go on there, or close it there and open it again here.")
         self.session_id = session_id
 
 

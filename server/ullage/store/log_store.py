@@ -17,6 +17,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from ullage.context.blocks import Json, Media
@@ -25,6 +26,7 @@ from ullage.store import folder as ullage_folder
 from ullage.store import schema
 from ullage.store.copying import Held, HeldSessions
 from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
+from ullage.store.elsewhere import Elsewhere, Nowhere
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, header_damage
 from ullage.store.last_rows import LastRows
@@ -34,7 +36,7 @@ from ullage.store.recovery import IDENTITY
 from ullage.store.schema import ValueRow, value_sum
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
-from ullage.store.session_rows import SessionRows
+from ullage.store.session_rows import SessionRows, goes_along
 from ullage.store.session_writer import PromptQueue, SessionWriter
 from ullage.store.statements import DamagedRow, LoggedRow, SessionRecord
 from ullage.store.waiting import RETRY_SECONDS, Beside, WaitingFiles
@@ -51,6 +53,8 @@ class LogStore:
         self._reader = SessionReader(file, self._writer)
         self.prompts = PromptQueue(file, self._writer)
         """The prompts that wait in each session."""
+        self.elsewhere: Elsewhere = Nowhere()
+        """What else keeps the sessions; `keep_elsewhere` sets it."""
         self.rows = SessionRows(file, self._writer)
         """The sessions as rows, for copies of them elsewhere."""
         self._values = RememberedValues(file)
@@ -121,6 +125,16 @@ class LogStore:
         """Tells which sessions are in memory: where the file was cut off, what is missing in it is taken from there."""
         self._held.tell = held
 
+    def keep_elsewhere(self, elsewhere: Elsewhere) -> None:
+        """Another store keeps the sessions, too: it hears of what is written here from now on."""
+        self.elsewhere = elsewhere
+        self._writer.written = elsewhere.written
+
+    def settled(self, session_id: str) -> Future[None] | None:
+        """Done when all that was written of the session by now is where it has to be before anything depends on it: on this disk it is
+        always, in a team's store after a moment. None where it is already."""
+        return self.elsewhere.settled(session_id)
+
     def close(self) -> None:
         """Lets go of all sessions and the file. Waits for a log that is being saved."""
         self._closed.set()
@@ -179,10 +193,12 @@ class LogStore:
     def release(self, session_id: str) -> None:
         """Lets another process write the session; where something of it still waits for the log, as soon as that is in it."""
         self._writer.release(session_id)
+        self.elsewhere.released(session_id)
 
     def open_elsewhere(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Those of the sessions that another process writes now. Looks at a lock for each, so do it in another thread."""
-        return self._writer.claims.elsewhere(session_ids)
+        ids = tuple(session_ids)
+        return self._writer.claims.elsewhere(ids) | self.elsewhere.held(ids)
 
     # Entries
 
@@ -238,6 +254,9 @@ class LogStore:
     def remember(self, key: str, value: Json) -> None:
         """Keeps a small JSON value under a key, in place of what was there."""
         self._values.remember(key, value)
+        session_id = goes_along(key)
+        if session_id:
+            self.elsewhere.written(session_id)
 
     def recalled(self, key: str) -> Json:
         """What was kept under the key; None where nothing was."""

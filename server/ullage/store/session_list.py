@@ -50,6 +50,9 @@ BROUGHT = "brought:"
 AGENT = "agent:"
 """The same: that it is a sub-agent's, and of which call of which session (`session/sessions/sub_agents.py`)."""
 
+LISTED = "team:"
+"""The same: to which seq it has come in the team's store (`session_rows.py`)."""
+
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
@@ -76,6 +79,7 @@ class SessionList:
         self._file.last_rows.logged(record.id, 0)
         self._writer.stands_at(record.id, 0)
         self._writer.beside.begin(record)
+        self._writer.written(record.id)
         return record
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt]) -> bool:
@@ -228,6 +232,7 @@ class SessionList:
         self._writer.beside.put(
             session_id, lambda: self._file.read("read the session", lambda connection: whole_session(connection, session_id))
         )
+        self._writer.written(session_id)
 
     def delete_unfinished(self) -> None:
         """Removes forks whose maker ended before they were whole."""
@@ -271,6 +276,7 @@ def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
         WORKTREE + session_id,
         BROUGHT + session_id,
         AGENT + session_id,
+        LISTED + session_id,
     ]
     connection.executemany("DELETE FROM remembered WHERE key = ?", [(key,) for key in keys])
 

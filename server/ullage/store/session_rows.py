@@ -14,8 +14,8 @@ from ullage.store.copying import ELSEWHERE
 from ullage.store.errors import UnknownSession
 from ullage.store.log_file import LogFile
 from ullage.store.recovery import LOST, add_entries, make_session
-from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow, entry_sum
-from ullage.store.session_list import AGENT, FIGURES, REFETCHED, SESSIONS, forget_fork
+from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow, entry_sum, value_sum
+from ullage.store.session_list import AGENT, FIGURES, LISTED, REFETCHED, SESSIONS, forget_fork
 from ullage.store.session_writer import SessionWriter, add_prompt, waiting_prompts
 from ullage.store.statements import entry_rows, last_in_file
 
@@ -125,6 +125,36 @@ class SessionRows:
             self._file.last_rows.queued(session_id, prompt.id.decode())
         self._writer.stands_at(session_id, last)
 
+    def last_elsewhere(self, session_id: str) -> int:
+        """To which seq the session had come in the team's store when its list was seen last; 0 where it was not in it."""
+
+        def read(connection: sqlite3.Connection) -> int:
+            found = connection.execute("SELECT value FROM remembered WHERE key = ?", (LISTED + session_id,)).fetchone()
+            return int(found[0]) if found is not None and str(found[0]).isdecimal() else 0
+
+        return self._file.read("read the session", read)
+
+    def put_listed(self, listed: Sequence[tuple[Heads, int]]) -> None:
+        """What the list of the team's store says: sessions that are not here are in our list from now on, without their entries."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            for heads, last in listed:
+                here, session_id = heads.session, heads.session.id.decode()
+                connection.execute(
+                    "INSERT INTO session (id, title, created_at, updated_at, sum, updated_sum) "
+                    "VALUES (CAST(?1 AS TEXT), CAST(?2 AS TEXT), ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET "
+                    "title = excluded.title, sum = session_sum(?1, ?2, created_at), updated_at = ?4, updated_sum = ?6",
+                    (here.id, here.title, here.created_at, here.updated_at, here.sum, here.updated_sum),
+                )
+                key, value = f"{LISTED}{session_id}".encode(), str(last).encode()
+                rows = [ValueRow(key, value, value_sum(key, value)), *(row for row in heads.values if _goes_along(row, session_id))]
+                connection.executemany(
+                    "INSERT OR REPLACE INTO remembered (key, value, sum) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+                    [(row.key, row.value, row.sum) for row in rows],
+                )
+
+        self._file.change("list the sessions", change)
+
     def put_aside(self, session_id: str) -> str:
         """Gives the session that is here another id, so that one which went another way elsewhere can take its place; gives the new id."""
         new_id = secrets.token_hex(8)
@@ -149,6 +179,11 @@ class SessionRows:
         last = self._file.change("take the session in", change)
         self._file.last_rows.logged(new_id, last)
         return new_id
+
+
+def goes_along(key: str) -> str:
+    """The session with which a remembered value goes; empty where it stays on this machine."""
+    return next((key.removeprefix(each) for each in GO_ALONG if key.startswith(each)), "")
 
 
 def _of(row: EntryRow, session_id: bytes) -> EntryRow:

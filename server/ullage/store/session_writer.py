@@ -37,6 +37,8 @@ class SessionWriter:
         self._file = file
         self.claims = Claims(folder)
         self.beside = Beside(None, file.tell)
+        self.written: Callable[[str], None] = lambda session_id: None
+        """Called, in any thread, when something of a session was written."""
         self._last_seq: dict[str, int] = {}
         self._to_be_released: set[str] = set()
         place = None if folder is None else ullage_folder.waiting(folder)
@@ -120,11 +122,13 @@ class SessionWriter:
             else:
                 self._has_come_to(session_id, reached)
                 self.beside.add(session_id, lambda: wait(last)[0])
+                self.written(session_id)
                 return done
         last = self._last_seq[session_id]
         waiting, done = wait(last)
         self._waits.keep(session_id, waiting)
         self._last_seq[session_id] = last + len(waiting.entries)
+        self.written(session_id)
         return done
 
     def change_now(self, session_id: str, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T | None:
@@ -133,15 +137,18 @@ class SessionWriter:
         if self._waits.of(session_id):
             return None
         try:
-            return self._file.change(action, work)
+            done = self._file.change(action, work)
         except StoreBusy:
             if session_id not in self.claims or not self._waits.can_wait:
                 raise
             return None
+        self.written(session_id)
+        return done
 
     def keep(self, session_id: str, waiting: Waiting) -> None:
         """Has it wait for the log; on disk when it returns. Raises `StoreFailed`."""
         self._waits.keep(session_id, waiting)
+        self.written(session_id)
 
     def _has_come_to(self, session_id: str, reached: int) -> None:
         if self._last_seq.get(session_id) != reached:

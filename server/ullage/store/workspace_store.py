@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ullage.context.blocks import Media
 from ullage.context.compaction_entries import Compaction
@@ -23,7 +24,11 @@ from ullage.store.log_store import LogStore
 from ullage.store.origins import Lineage, is_foreign, is_id, origin_of
 from ullage.store.plain_files import MediaFiles, ResultFiles, unfinished_file
 from ullage.store.search import SearchIndex
+from ullage.store.team.address import TeamPlace, address_of, workspace_name
 from ullage.store.versions import Versions
+
+if TYPE_CHECKING:
+    from ullage.store.team.following import Following
 
 _CONTAINER = "told: container"
 
@@ -41,11 +46,39 @@ class WorkspaceStore:
     versions: Versions
     warnings: tuple[str, ...]
     """What the user should know about it."""
+    following: Following | None = None
+    """What sends it to the store of a team; None where there is none. Whoever opened it starts that."""
 
 
-def open_workspace_store(roots: Sequence[Path], location: str = "") -> WorkspaceStore:
-    """Opens what is kept for the first of these folders, where the setting `location` says. Never raises for what the disk refuses: memory
-    it is, then."""
+def open_workspace_store(roots: Sequence[Path], location: str = "", team: TeamPlace | None = None) -> WorkspaceStore:
+    """Opens what is kept for the first of these folders, where the setting `location` says, and in the store of a team where `team` or the
+    environment names one. Never raises for what the disk refuses: memory it is, then. For another thread."""
+    kept = _open_here(roots, location)
+    return kept if kept.folder is None else _with_team(kept, roots[0], team or TeamPlace())
+
+
+def _with_team(kept: WorkspaceStore, workspace: Path, team: TeamPlace) -> WorkspaceStore:
+    try:
+        address = address_of(team.url)
+        if address is None:
+            return kept
+        from ullage.store.team.following import Following  # not everybody has a team
+        from ullage.store.team.passing import Here
+        from ullage.store.team.postgres import PostgresStore
+
+        here = Here(kept.log.rows, kept.results, kept.media, kept.versions, kept.folder)
+        name, holder = workspace_name(team.workspace, workspace), kept.log.identity()
+    except StoreFailed as error:
+        return replace(
+            kept, warnings=(*kept.warnings, f"{str(error).removesuffix('.')}. Sessions are kept on this machine alone until then")
+        )
+    writes, reads = PostgresStore(address, name, holder), PostgresStore(address, name, holder)
+    following = Following(here, writes, reads, kept.log.claim, kept.log.release)
+    kept.log.keep_elsewhere(following)
+    return replace(kept, following=following)
+
+
+def _open_here(roots: Sequence[Path], location: str) -> WorkspaceStore:
     if not roots:
         return _open(None, ("No folder is open: this session is kept in memory only and is gone when the window closes",))
     try:
@@ -116,6 +149,7 @@ def erase_session(
                 transcripts.difference_update(_transcripts(log, other, of_other))
     shown = _shown(log, session_id)
     changed_files = any(versions_in(each.entry) for each in log.entries(session_id))
+    log.elsewhere.delete(session_id)
     log.delete(session_id)
     unfinished_file(folder, session_id).remove()
     index.forget(session_id, lineage)

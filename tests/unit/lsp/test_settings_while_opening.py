@@ -73,7 +73,7 @@ async def test_what_is_kept_is_opened_beside_the_event_loop(monkeypatch: pytest.
     """To recover a large damaged log takes seconds: whoever else has something to do has it done meanwhile."""
     let_go, threads = threading.Event(), list[threading.Thread]()
 
-    def open_slowly(roots: Any, location: str) -> Any:
+    def open_slowly(roots: Any, location: str, team: Any) -> Any:
         threads.append(threading.current_thread())
         assert let_go.wait(PATIENCE)
         return "what is kept"

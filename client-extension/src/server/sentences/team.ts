@@ -48,4 +48,18 @@ export const TEAM: readonly string[] = [
   known("The tables in {place} are of a later version of Ullage. Update Ullage here."),
   known("A colleague, or another of your machines, is at work in this session. Open it again when it is free."),
   known("Session {id} went on here and in the team's store, each in its own way"),
+  known("The entries of this session are in the team's database only, which cannot be used now. {error}"),
+  known(
+    "The turn waits until what was said is in the team's database. Nothing is lost: it goes on when the database is back. You can stop it.",
+  ),
+  known("the address of a database, or empty"),
+  known("a name, or empty"),
+  known("{error}. Sessions are kept on this machine alone until then"),
+  known(
+    'The setting "Ullage › Store: Url" or "Ullage › Store: Workspace" has changed. Restart the server, or reload the window, to use what it says. Until then sessions are kept where they were',
+  ),
+  known("The team's database is back: what was said meanwhile is in it."),
+  known(
+    "The session “{title}” went on elsewhere while the team's database was away. What was said here alone is kept as a session of its own, with “(as it went on here)” behind its title.",
+  ),
 ];

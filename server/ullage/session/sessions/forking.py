@@ -38,6 +38,7 @@ async def fork_session(around: Surroundings, opened: OpenSessions, session_id: s
         with refusing():
             if is_foreign(session_id):
                 raise ForeignSession(session_id)
+            await asyncio.to_thread(log.elsewhere.bring, session_id)
             place = None if item_id is None else await _place(around, opened, session_id, item_id)
             titles = {record.id: record.title for record in log.sessions()}
             title = title_of_fork(titles.get(session_id, ""), titles.values())

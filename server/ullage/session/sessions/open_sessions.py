@@ -236,6 +236,7 @@ class OpenSessions:
     async def _make_foreign(self, session_id: str) -> Session:
         """One to be looked at: nothing is mended in it, and no prompt of it waits."""
         with refusing():
+            await asyncio.to_thread(self._kept.log.elsewhere.bring, session_id)
             record, model = await self._record(session_id), self._model_of(session_id)
             role = self.agents.role_of(session_id)
 
@@ -257,6 +258,7 @@ class OpenSessions:
         return record
 
     async def _made(self, session_id: str) -> Session:
+        await asyncio.to_thread(self._kept.log.elsewhere.open, session_id)
         record, role = await self._record(session_id), self.agents.role_of(session_id)
         self._kept.log.claim(session_id)
         settings, model = self._around.settings, self._model_of(session_id)

@@ -57,9 +57,14 @@ async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Seq
 def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
     agents = log.recalled_all(AGENT).keys()
     titles = {record.id: f"{record.title} (imported)" if is_foreign(record.id) else record.title for record in log.sessions()}
+    hits = index.search(words, limit)
+    known = {(hit.session_id, hit.seq) for hit in hits}
+    for each in log.elsewhere.search(words, limit) if len(hits) < limit else ():
+        if (each.session_id, each.seq) not in known and each.session_id in titles:
+            hits.append(SearchHit(each.session_id, each.seq, each.at, each.what, each.excerpt, each.tool_use_id))
     return [
         Found(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
-        for hit in index.search(words, limit)
+        for hit in hits[:limit]
         if hit.what != "user" or hit.session_id not in agents  # what a sub-agent was asked stands in the call, and is not the user's
     ]
 

@@ -33,7 +33,7 @@ from ullage.session.sessions.open_sessions import OpenSessions
 from ullage.session.sessions.searching import Found, find
 from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
 from ullage.session.sessions.workspace_servers import OfClient, follow, workspace_servers
-from ullage.session.settings import OTHER_LOCATION, Settings
+from ullage.session.settings import OTHER_LOCATION, OTHER_TEAM, Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.shown_entries import one_line
 from ullage.session.timeline.updates import Update
@@ -84,7 +84,7 @@ class Sessions:
         self._background = Background()
         own_writes = OwnWrites()
         roots = Folders(folders).roots
-        self._kept = kept or open_workspace_store(roots, settings.store_location)
+        self._kept = kept or open_workspace_store(roots, settings.store_location, settings.team_place)
         self._kept.versions.limit = settings.versions_bytes
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
         self._user_state = user_state = UserState(state_folder)
@@ -136,6 +136,10 @@ class Sessions:
             lambda text: call_in(loop, lambda: self._on_warning(text)),
             lambda: call_in(loop, self._tell_of_list),
         )
+        if self._kept.following is not None:
+            self._kept.following.tell = lambda text: call_in(loop, lambda: self._on_warning(text))
+            self._kept.following.changed = lambda: call_in(loop, self._another_changed_the_list)
+            self._kept.following.start()
         self._kept.log.hold(lambda: [Held(each.id, each.title, tuple(each.in_memory)) for each in self._open])
         self._news.listen(lambda: call_in(loop, self._another_changed_the_list))
         await self._brought.look()
@@ -165,6 +169,7 @@ class Sessions:
         await self._background.close()
         await self.servers.close()
         await self._models.close()
+        await asyncio.to_thread(self._kept.log.elsewhere.close)
         self._kept.versions.close()
         self._kept.index.close()
         self._kept.log.close()
@@ -340,6 +345,8 @@ class Sessions:
         self._kept.versions.limit = settings.versions_bytes
         if before.store_location != settings.store_location:
             self._on_warning(OTHER_LOCATION)
+        if before.team_place != settings.team_place:
+            self._on_warning(OTHER_TEAM)
         self._around.policy = self._policy(settings.policy_name)
         self._around.folders.home = home_beside(self._around.folders) if settings.home_files else None
         for each in self.worktrees.surrounded:

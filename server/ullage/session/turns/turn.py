@@ -161,6 +161,7 @@ class Turn:
             return await self._ask_once()
 
     async def _ask_once(self) -> AssistantReply:
+        await self._conversation.settle()
         model, card = self._model.model, self._model.card  # another one may be chosen while it answers
         request = self._conversation.request()
         reply_id = new_id("r")
@@ -235,6 +236,7 @@ class Turn:
     async def run_tools(self, calls: Sequence[ToolUse]) -> None:
         """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""
         self._cut_off = 0
+        await self._conversation.settle()  # what a call does must not be unknown to whoever goes on elsewhere
         outcomes = await self._calls.run(calls)
         rules = self._rules.met(touch for outcome in outcomes for touch in outcome.touched)
         if rules:

@@ -10,8 +10,10 @@ import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
+from ullage.starting import take_secret
 from ullage.store.errors import StoreFailed
 
 VARIABLE = "ULLAGE_STORE"
@@ -51,9 +53,24 @@ def is_address(text: str) -> bool:
     return text.startswith(("postgresql://", "postgres://"))
 
 
-def address_of(setting: str, environment: Mapping[str, str] = os.environ) -> Address | None:
+@dataclass(frozen=True, slots=True)
+class TeamPlace:
+    """What the settings say of the team's store; where one is empty, the environment does."""
+
+    url: str = field(default="", repr=False)
+    workspace: str = ""
+
+
+@cache
+def _of_environment() -> str:
+    """The address may hold a password, so it leaves the environment."""
+    return take_secret(VARIABLE) or ""
+
+
+def address_of(setting: str, environment: Mapping[str, str] | None = None) -> Address | None:
     """The database of the setting, or else of the environment; None where neither names one. Raises `BadAddress`."""
-    for name, value in (('The setting "Ullage › Store: Url"', setting), (VARIABLE, environment.get(VARIABLE, ""))):
+    inherited = _of_environment() if environment is None else environment.get(VARIABLE, "")
+    for name, value in (('The setting "Ullage › Store: Url"', setting), (VARIABLE, inherited)):
         if value.strip():
             return read_address(value.strip(), name)
     return None
@@ -110,6 +127,7 @@ def _shown(given: Mapping[str, str], host: str) -> str:
 
 
 def workspace_name(setting: str, folder: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """What the sessions of that folder go by in the database: what the user says, else its path. Containers have the same path as those
-    before them; colleagues who want one list say the same name."""
-    return setting.strip() or environment.get(WORKSPACE_VARIABLE, "").strip() or folder.resolve().as_posix()
+    """What the sessions of that folder go by in the database: what the user says, with the folder's name in place of `{folder}`, else its
+    path. Containers have the same path as those before them; colleagues who want one list say the same name."""
+    said = setting.strip() or environment.get(WORKSPACE_VARIABLE, "").strip()
+    return said.replace("{folder}", folder.resolve().name) if said else folder.resolve().as_posix()

@@ -64,11 +64,18 @@ def can_go(session_id: str) -> bool:
     return is_id(session_id) and not is_foreign(session_id)
 
 
-def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged: Callable[[int], None] = lambda seq: None) -> int:
-    """Adds to the store what is here behind seq `after`, which is the last one there; gives the last one that is there now.
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How far a session has come. Rows that are damaged here are left out, so the last one there may be an earlier one."""
 
-    A row that is damaged here is left out. This process holds the session's lease.
-    """
+    there: int
+    """The last seq that is in the store."""
+    through: int
+    """All that is whole here up to that seq is there."""
+
+
+def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged: Callable[[Sent], None] = lambda sent: None) -> Sent:
+    """Adds to the store what is here behind seq `after`, which is the last one there. This process holds the session's lease."""
     looked_at = after
     while rows := here.rows.after(session_id, looked_at, PAGE_ROWS):
         page = list(_first_of(rows))
@@ -77,8 +84,8 @@ def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged:
         if whole:
             team.append(session_id, after, _batch(here, team, whole))
             after = whole[-1].seq
-            acknowledged(after)
-    return after
+        acknowledged(Sent(after, looked_at))
+    return Sent(after, looked_at)
 
 
 def _first_of(rows: Sequence[EntryRow]) -> Iterator[EntryRow]:

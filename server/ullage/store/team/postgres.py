@@ -9,17 +9,19 @@ from __future__ import annotations
 import hashlib
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ullage.store.elsewhere import HitElsewhere
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import MISSING_LIBRARY, Address, BadAddress
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
-from ullage.store.team.store import Batch, Hit, Listed, Spoken
+from ullage.store.team.store import Batch, Listed, Spoken
 
 if TYPE_CHECKING:
     import psycopg
@@ -28,6 +30,9 @@ SCHEMA_VERSION = 1
 
 LEASE_SECONDS = 30.0
 """How long a session stays with a process that was lost. It is renewed with each write, and three times in that time."""
+
+IDLE_SECONDS = LEASE_SECONDS * 0.7
+"""A connection that was not used for so long is made anew. One that holds leases is used more often."""
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 30
@@ -59,6 +64,7 @@ class PostgresStore:
         self._seconds = lease_seconds
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
+        self._used_at = 0.0
 
     def close(self) -> None:
         """Lets go of the connection, and of all leases that are tied to it."""
@@ -68,22 +74,22 @@ class PostgresStore:
     def sessions(self) -> list[Listed]:
         """All of the workspace, last updated first."""
         rows = self._ask(
-            "SELECT id, title, created_at, updated_at, last_seq, coalesce(held_by, ''), figures.key, figures.value, figures.sum "
-            "FROM ullage.session LEFT JOIN ullage.lease ON lease.workspace = session.workspace AND lease.session_id = id "
-            "AND valid_until > clock_timestamp() AND holder <> %s "
-            "LEFT JOIN ullage.value AS figures ON figures.workspace = session.workspace AND figures.session_id = id "
-            "AND figures.key = convert_to('figures:' || id, 'UTF8') "
-            "WHERE session.workspace = %s ORDER BY updated_at DESC",
+            "SELECT id, title, created_at, updated_at, last_seq, coalesce(held_by, '') FROM ullage.session "
+            "LEFT JOIN ullage.lease ON lease.workspace = session.workspace AND lease.session_id = id "
+            "AND valid_until > clock_timestamp() AND holder <> %s WHERE session.workspace = %s ORDER BY updated_at DESC",
             (self._holder, self.workspace),
         )
+        shown = self._ask(
+            "SELECT session_id, key, value, sum FROM ullage.value WHERE workspace = %s "
+            "AND key IN (convert_to('figures:' || session_id, 'UTF8'), convert_to('agent:' || session_id, 'UTF8')) ORDER BY key",
+            (self.workspace,),
+        )
+        values: dict[str, list[ValueRow]] = {}
+        for session_id, key, value, check in shown:
+            values.setdefault(session_id, []).append(ValueRow(bytes(key), bytes(value), bytes(check)))
         return [
-            Listed(
-                _session(each, title, made, updated),
-                last,
-                held,
-                () if key is None else (ValueRow(bytes(key), bytes(value), bytes(check)),),
-            )
-            for each, title, made, updated, last, held, key, value, check in rows
+            Listed(_session(session_id, title, made, updated), last, held, values.get(session_id, []))
+            for session_id, title, made, updated, last, held in rows
         ]
 
     def make(self, session: SessionRow) -> int:
@@ -192,7 +198,7 @@ class PostgresStore:
         )
         return bytes(found[0][0]) if found else None
 
-    def search(self, words: str, limit: int) -> list[Hit]:
+    def search(self, words: str, limit: int) -> list[HitElsewhere]:
         """The entries that hold all the words (or beginnings of words), best first."""
         wanted = [_text(word).replace("'", " ").replace("\\", " ").strip() for word in words.split()]
         query = " & ".join(f"'{word}':*" for word in wanted[:_MOST_WORDS] if any(map(str.isalnum, word)))
@@ -205,7 +211,9 @@ class PostgresStore:
             "SELECT session_id, seq, at, what, ts_headline('simple', said, query, %s), tool_use_id FROM best ORDER BY rank DESC, at DESC",
             (query, self.workspace, limit, _EXCERPT),
         )
-        return [Hit(str(session), seq, at, str(what), " ".join(str(said).split()), used) for session, seq, at, what, said, used in rows]
+        return [
+            HitElsewhere(str(session), seq, at, str(what), " ".join(str(said).split()), used) for session, seq, at, what, said, used in rows
+        ]
 
     def delete(self, session_id: str) -> bool:
         """Deletes a session for good; this process holds its lease. Whether there was one."""
@@ -227,6 +235,9 @@ class PostgresStore:
                 raise fault_of(error, self.address) from None
 
     def _connected(self) -> psycopg.Connection[Any]:
+        if time.monotonic() - self._used_at > IDLE_SECONDS:
+            self._drop()  # the server is about to do it, or has done it
+        self._used_at = time.monotonic()
         if self._connection is None or self._connection.closed:
             self._connection = connected(self.address, lambda connection: _enter(connection, self.address, self.workspace))
         return self._connection

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from ullage.store.elsewhere import HitElsewhere
 from ullage.store.schema import EntryRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 
@@ -50,19 +51,8 @@ class Listed:
     session: SessionRow
     last_seq: int
     held_by: str = ""
-    values: Sequence[ValueRow] = field(default=())
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """An entry in which the words stand."""
-
-    session_id: str
-    seq: int
-    at: float
-    what: str
-    excerpt: str
-    tool_use_id: str | None
+    values: Sequence[ValueRow] = ()
+    """What the list shows of it."""
 
 
 class TeamStore(Protocol):
@@ -120,7 +110,7 @@ class TeamStore(Protocol):
         """Its bytes; None where they are not there."""
         ...
 
-    def search(self, words: str, limit: int) -> list[Hit]:
+    def search(self, words: str, limit: int) -> list[HitElsewhere]:
         """The entries that hold all the words, best first."""
         ...
 

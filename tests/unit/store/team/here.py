@@ -30,6 +30,7 @@ class Machine:
 
     def __init__(self, folder: Path, location: Path) -> None:
         folder.mkdir(exist_ok=True)
+        self.folder, self.location = folder, location
         self.kept = prepare_for(folder, location, (folder,))
         self.log = LogStore.open(self.kept)
         self.media, self.results, self.versions = MediaFiles(self.kept), ResultFiles(self.kept), Versions.open(self.kept)

@@ -81,8 +81,8 @@ def test_the_setting_comes_before_the_environment(tmp_path: Path) -> None:
         found = address_of(setting, of)
         assert found is not None and found.shown == shown
     assert address_of(" ", {}) is None
-    assert [workspace_name(*each) for each in (("", tmp_path, of), ("mine", tmp_path, of), ("", tmp_path, {}))] == [
-        *("theirs", "mine", tmp_path.resolve().as_posix())
+    assert [workspace_name(*each) for each in (("", tmp_path, of), ("my/{folder}", tmp_path, of), ("", tmp_path, {}))] == [
+        *("theirs", f"my/{tmp_path.name}", tmp_path.resolve().as_posix())
     ]
 
 

@@ -1,0 +1,381 @@
+"""The team's store follows the log of this machine: what is written here is sent there at once, by a thread, in order.
+
+The log on this machine is the outbox. So nothing is lost when the database is away, or when the process is killed: what is not there yet is
+sent when it is back, or at the next start. Whoever depends on an entry waits until it is there (`settled`).
+
+A session is written by whoever holds its lease. It is taken when a session is opened, renewed three times while it lasts, and taken again
+when a lost connection is back. A session that somebody else wrote meanwhile goes on there: what was said here is kept as one of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from ullage.store.elsewhere import HitElsewhere
+from ullage.store.errors import SessionInUse, StoreFailed
+from ullage.store.schema import PromptRow, ValueRow
+from ullage.store.team.faults import Away, LinkLost, Refused, Taken, TeamStoreFailed
+from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetch, send
+from ullage.store.team.postgres import LEASE_SECONDS
+from ullage.store.team.store import TeamStore
+from ullage.store.team.team_list import TeamList
+
+logger = logging.getLogger(__name__)
+
+LIST_SECONDS = 15.0
+"""Between two looks at the list of sessions there."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
+"""Seconds between two tries while the database is away: twice as long each time."""
+
+CLOSE_SECONDS = 5.0
+"""How long `close` waits for what is left."""
+
+BACK = "The team's database is back: what was said meanwhile is in it."
+KEPT_BESIDE = (
+    "The session “{}” went on elsewhere while the team's database was away. What was said here alone is kept as a session of its own, "
+    "with “(as it went on here)” behind its title."
+)
+NOT_HERE = "The entries of this session are in the team's database only, which cannot be used now. {}"
+
+
+@dataclass(slots=True)
+class _Followed:
+    """One session that is written here. `reached` is the last seq that is there, and all up to `through` is."""
+
+    reached: int = 0
+    through: int = 0
+    is_ours: bool = False
+    """Whether its lease was taken over the connection that there is, and what is there was compared."""
+    is_open: bool = False
+    is_unsent: bool = False
+    sent_heads: tuple[bytes, Sequence[ValueRow], Sequence[PromptRow]] | None = None
+    failed: StoreFailed | None = None
+    waiting: list[tuple[int, Future[None]]] = field(default_factory=list[tuple[int, "Future[None]"]])
+
+
+class Following:
+    """Implements `Elsewhere` for the log of one workspace. `writes` is used by one call at a time, `reads` beside it."""
+
+    def __init__(
+        self,
+        here: Here,
+        writes: TeamStore,
+        reads: TeamStore,
+        claim: Callable[[str], None],
+        release: Callable[[str], None],
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        """`claim` and `release` are those of the log, for sessions that are taken in without being opened."""
+        self._here = here
+        self._writes = writes
+        self._reads = reads
+        self._claim = claim
+        self._release = release
+        self._renew_seconds = lease_seconds / 3
+        self.tell: Callable[[str], None] = logger.warning
+        """What the user should know. Called in any thread."""
+        self.changed: Callable[[], None] = lambda: None
+        """The list of sessions has changed."""
+        self._guard = threading.RLock()
+        self._one_passes = threading.RLock()
+        """One session at a time is on its way."""
+        self._sessions: dict[str, _Followed] = {}
+        self._list = TeamList()
+        self._wake = threading.Event()
+        self._closed = threading.Event()
+        self._away: TeamStoreFailed | None = None
+        self._thread = threading.Thread(target=self._run, name="ullage-team", daemon=True)
+
+    def start(self) -> None:
+        """Begins to follow."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Sends what is left, as far as that can be done in some seconds, and lets go of all."""
+        self._closed.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(CLOSE_SECONDS)
+        self._reads.close()
+        if not self._thread.is_alive():
+            self._writes.close()
+
+    # What others ask
+
+    def written(self, session_id: str) -> None:
+        """Something of it was written here."""
+        if can_go(session_id):
+            with self._guard:
+                self._sessions.setdefault(session_id, _Followed()).is_unsent = True
+            self._wake.set()
+
+    def settled(self, session_id: str) -> Future[None] | None:
+        """Done when all that was written of it by now is there; None where it is already. Fails where that can never be."""
+        if not can_go(session_id):
+            return None
+        last = self._here.rows.last(session_id)
+        with self._guard:
+            session = self._sessions.setdefault(session_id, _Followed())
+            if session.failed is None and session.through >= last:
+                return None
+            future: Future[None] = Future()
+            if session.failed is not None:
+                future.set_exception(session.failed)
+            else:
+                session.waiting.append((last, future))
+                session.is_unsent = True
+                self._wake.set()
+            return future
+
+    def released(self, session_id: str) -> None:
+        """This process writes it no longer: the lease is given back when all of it is there."""
+        with self._guard:
+            session = self._sessions.get(session_id)
+            if session is not None:
+                session.is_open = False
+                session.is_unsent = True
+        self._wake.set()
+
+    def held(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Those that another machine writes, as far as it is known."""
+        return self._list.held(session_ids)
+
+    def search(self, words: str, limit: int) -> Sequence[HitElsewhere]:
+        """Where the words stand, best first; nothing while the database is away."""
+        try:
+            return self._reads.search(words, limit)
+        except TeamStoreFailed as error:
+            logger.info("the team's database is not searched: %s", error)
+            return ()
+
+    def open(self, session_id: str) -> None:
+        """Takes the lease, and what was written elsewhere. While the database is away the session is opened as it is here, and what is said
+        waits. Raises `SessionInUse` where another machine writes it."""
+        if not can_go(session_id):
+            return
+        with self._one_passes:
+            self._claim(session_id)
+            with self._guard:
+                session = self._sessions[session_id] = _Followed(is_open=True, is_unsent=True)
+            try:
+                self._lease(session_id)
+                self._fetch(session_id, session)
+                session.is_ours = True
+            except Taken as error:
+                self._forget(session_id)
+                raise SessionInUse(session_id, str(error)) from error
+            except (Away, Refused) as error:
+                self._is_away(error)
+                self._refuse_what_is_not_here(session_id, error)
+        self._wake.set()
+
+    def bring(self, session_id: str) -> None:
+        """Takes what was written elsewhere, where nobody writes the session here."""
+        with self._guard:
+            if not can_go(session_id) or session_id in self._sessions:
+                return
+        with self._one_passes:
+            try:
+                self._claim(session_id)
+            except SessionInUse:
+                return  # another window has it, and all of it
+            try:
+                self._fetch(session_id, _Followed())
+            except (Away, Refused) as error:
+                self._refuse_what_is_not_here(session_id, error)
+            finally:
+                self._release(session_id)
+
+    def delete(self, session_id: str) -> None:
+        """Deletes it there for good. Raises `StoreFailed`, and nothing is deleted then."""
+        if not can_go(session_id):
+            return
+        with self._one_passes:
+            heads = self._writes.heads(session_id)
+            if heads is not None and not self._writes.take(session_id):
+                raise Taken
+            if heads is not None:
+                self._writes.delete(session_id)
+            self._forget(session_id)
+
+    def _refuse_what_is_not_here(self, session_id: str, error: StoreFailed) -> None:
+        if self._here.rows.last_elsewhere(session_id) > self._here.rows.last(session_id):
+            self._forget(session_id)
+            raise StoreFailed(NOT_HERE.format(error)) from error
+
+    # The thread
+
+    def _run(self) -> None:
+        wait, looked, renewed = FIRST_WAIT, 0.0, time.monotonic()
+        until = float("inf")
+        while True:
+            is_last = self._closed.is_set()
+            until = min(until, time.monotonic() + CLOSE_SECONDS) if is_last else until
+            self._wake.clear()
+            try:
+                self._send_all()
+                if is_last:
+                    self._give_all_back()
+                    return
+                if time.monotonic() - renewed >= self._renew_seconds:
+                    renewed = time.monotonic()
+                    self._renew()
+                if time.monotonic() - looked >= LIST_SECONDS:
+                    self._look()
+                    looked = time.monotonic()
+                self._is_back()
+                wait = FIRST_WAIT
+                self._wake.wait(max(0.01, min(renewed + self._renew_seconds, looked + LIST_SECONDS) - time.monotonic()))
+            except TeamStoreFailed as error:
+                self._is_away(error)
+                if is_last and time.monotonic() + wait > until:
+                    return
+                self._closed.wait(wait) if not is_last else time.sleep(wait)
+                wait = min(2 * wait, LONGEST_WAIT)
+            except StoreFailed as error:  # the log on this machine: it tells of that itself
+                logger.info("what was said is not sent yet: %s", error)
+                if is_last:
+                    return
+                self._closed.wait(wait)
+            except Exception:
+                logger.exception("sending to the team's database failed")
+                if is_last:
+                    return
+                self._closed.wait(LONGEST_WAIT)
+
+    def _send_all(self) -> None:
+        with self._guard:
+            unsent = [session_id for session_id, session in self._sessions.items() if session.is_unsent and session.failed is None]
+        for session_id in unsent:
+            with self._one_passes:
+                session = self._sessions.get(session_id)
+                if session is not None:
+                    self._send(session_id, session)
+
+    def _send(self, session_id: str, session: _Followed) -> None:
+        session.is_unsent = False
+        try:
+            if not session.is_ours:
+                self._take(session_id, session)
+            send(self._here, self._writes, session_id, session.reached, lambda sent: self._acknowledged(session, sent))
+            heads = self._here.rows.heads(session_id)
+            if heads is None:
+                self._forget(session_id)
+                return
+            going = (heads.session.title, tuple(heads.values), tuple(heads.prompts))
+            if going != session.sent_heads:
+                self._writes.put_heads(heads)
+                session.sent_heads = going
+            if not session.is_open and not session.is_unsent:
+                self._writes.give_back(session_id)
+                self._forget(session_id)
+        except (Taken, Diverged) as error:
+            self._fail(session_id, session, error if isinstance(error, Taken) else Taken())
+        except BaseException:
+            session.is_unsent = True
+            raise
+
+    def _take(self, session_id: str, session: _Followed) -> None:
+        """Takes the lease, and finds out to where the session is the same here and there. Raises `Taken`, `Diverged`."""
+        self._lease(session_id)
+        reached = common(self._here, self._writes, session_id)
+        self._acknowledged(session, Sent(reached, reached))
+        session.is_ours = True
+
+    def _lease(self, session_id: str) -> None:
+        heads = self._here.rows.heads(session_id)
+        if heads is not None:
+            self._writes.make(heads.session)
+        if not self._writes.take(session_id) and (heads is not None or self._writes.heads(session_id) is not None):
+            raise Taken
+
+    def _fetch(self, session_id: str, session: _Followed) -> None:
+        try:
+            reached = fetch(self._here, self._writes, session_id)
+        except Diverged:
+            reached = self._fetch_beside(session_id)
+        session.reached = session.through = reached
+
+    def _fetch_beside(self, session_id: str) -> int:
+        heads = self._here.rows.heads(session_id)
+        title = "" if heads is None else heads.session.title.decode("utf-8", "replace")
+        kept = self._here.rows.put_aside(session_id)
+        reached = fetch(self._here, self._writes, session_id)
+        self.tell(KEPT_BESIDE.format(title))
+        self.written(kept)
+        self.changed()
+        return reached
+
+    def _acknowledged(self, session: _Followed, sent: Sent) -> None:
+        with self._guard:
+            session.reached, session.through = sent.there, sent.through
+            done = [future for last, future in session.waiting if last <= sent.through]
+            session.waiting = [(last, future) for last, future in session.waiting if last > sent.through]
+        for future in done:
+            if future.set_running_or_notify_cancel():
+                future.set_result(None)
+
+    def _fail(self, session_id: str, session: _Followed, error: StoreFailed) -> None:
+        with self._guard:
+            session.failed = error
+            waiting, session.waiting = session.waiting, []
+            if not session.is_open:
+                self._sessions.pop(session_id, None)
+        for _, future in waiting:
+            if future.set_running_or_notify_cancel():
+                future.set_exception(error)
+
+    def _forget(self, session_id: str) -> None:
+        with self._guard:
+            session = self._sessions.pop(session_id, None)
+        if session is not None:
+            self._acknowledged(session, Sent(session.reached, 1 << 62))
+
+    def _renew(self) -> None:
+        with self._guard:
+            ours = [(session_id, session) for session_id, session in self._sessions.items() if session.is_ours and session.is_open]
+        for session_id, session in ours:
+            if session.failed is None and not self._writes.take(session_id):
+                self._fail(session_id, session, Taken())
+
+    def _give_all_back(self) -> None:
+        with self._guard:
+            ours = [session_id for session_id, session in self._sessions.items() if session.is_ours and session.failed is None]
+        for session_id in ours:
+            self._writes.give_back(session_id)
+
+    def _look(self) -> None:
+        """At the list there; at the first time, sends what an earlier process did not."""
+        with self._guard:
+            followed = frozenset(self._sessions)
+        is_first = not self._list.is_known
+        news = self._list.look(self._reads, self._here.rows, followed)
+        for session_id in self._list.behind(self._here.rows) if is_first else ():
+            self.written(session_id)
+        if news:
+            self.changed()
+
+    def _is_away(self, error: TeamStoreFailed) -> None:
+        with self._guard:
+            is_new = self._away is None or (type(self._away) is not type(error) and not isinstance(error, LinkLost))
+            self._away = error
+            for session in self._sessions.values():
+                session.is_ours = False  # over a new connection it is taken anew
+                session.is_unsent = True
+        if is_new:
+            with suppress(Exception):
+                self.tell(str(error))
+
+    def _is_back(self) -> None:
+        with self._guard:
+            was_away, self._away = self._away, None
+        if was_away is not None:
+            with suppress(Exception):
+                self.tell(BACK)

@@ -1,0 +1,275 @@
+"""What is written here is in the team's database, in order, whatever happens to either of them in between."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.patience import PATIENCE
+from tests.postgres import Postgres
+from tests.unit.store.team.here import Machine, turn
+from ullage.context.entries import Entry, UserPrompt
+from ullage.store.errors import SessionInUse, StoreFailed
+from ullage.store.team.faults import Taken
+from ullage.store.team.following import BACK, Following
+from ullage.store.team.postgres import PostgresStore
+
+
+class Colleague:
+    """One machine that follows the database."""
+
+    def __init__(self, machine: Machine, writes: PostgresStore, reads: PostgresStore, lease_seconds: float) -> None:
+        self.machine, self.log, self.writes = machine, machine.log, writes
+        self.told: list[str] = []
+        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
+        self.following.tell = self.told.append
+        machine.log.keep_elsewhere(self.following)
+        self.following.start()
+
+    def say(self, session_id: str, *entries: Entry) -> None:
+        """Writes, and waits until it is there."""
+        self.log.append_many(session_id, entries, 5.0)
+        self.settle(session_id)
+
+    def settle(self, session_id: str) -> None:
+        settled = self.log.settled(session_id)
+        if settled is not None:
+            settled.result(PATIENCE)
+
+    def new(self, title: str = "A session") -> str:
+        session_id = self.log.create_session(title, 1.0).id
+        self.following.open(session_id)
+        return session_id
+
+    def entries(self, session_id: str) -> list[Entry]:
+        return [each.entry for each in self.log.load(session_id)]
+
+    def close(self) -> None:
+        self.log.elsewhere.close()
+        self.machine.close()
+
+    def dies(self) -> None:
+        """As a process that is killed: nothing more is sent, and nothing is given back."""
+        self.following._closed.set()
+        self.following._send_all = lambda: None
+        self.following._give_all_back = lambda: None
+        self.following._wake.set()
+        self.following._thread.join(PATIENCE)
+        self.writes.close()
+        self.following._reads.close()
+        self.machine.close()
+
+
+Join = Callable[..., Colleague]
+
+
+@pytest.fixture
+def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Join]:
+    """Makes a machine: `join("ann")`."""
+    made: list[Colleague] = []
+
+    def make(name: str, user: str = "ann", lease_seconds: float = 30.0) -> Colleague:
+        machine = Machine(tmp_path / "project", tmp_path / name)
+        stores = [connect(user, machine.log.identity(), lease_seconds) for _ in range(2)]
+        made.append(Colleague(machine, stores[0], stores[1], lease_seconds))
+        return made[-1]
+
+    yield make
+    for each in made:
+        if not each.following._closed.is_set():
+            each.close()
+
+
+def until(true: Callable[[], object]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+def test_what_is_settled_is_in_the_database(join: Join, connect: Callable[..., PostgresStore]) -> None:
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    assert [row.seq for row in connect().since(session, 0, 99)] == [1, 2, 3, 4, 5]
+    assert ann.log.settled(session) is None, "nobody waits twice"
+    ann.log.rename(session, "Another title")
+    ann.log.prompts.add(session, UserPrompt("waits", "I wait"))
+    until(lambda: (heads := connect().heads(session)) and heads.session.title == b"Another title" and len(heads.prompts) == 1)
+
+
+def test_a_colleague_goes_on_where_another_stopped(join: Join) -> None:
+    ann, bob = join("ann"), join("bob")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    with pytest.raises(SessionInUse, match="A colleague"):
+        bob.following.open(session)
+    ann.log.release(session)
+    until(lambda: not ann.following._sessions)
+    bob.following.open(session)
+    assert bob.entries(session) == turn(1)
+    bob.say(session, *turn(2))
+    bob.log.release(session)
+    until(lambda: not bob.following._sessions)
+    ann.following.open(session)
+    assert ann.entries(session) == turn(1) + turn(2)
+
+
+def test_a_session_of_a_dead_container_is_listed_found_and_gone_on_with(join: Join) -> None:
+    ann = join("ann", lease_seconds=1.0)
+    session = ann.new("Mid-turn")
+    ann.say(session, *turn(1), *turn(2, "The valve of the tank leaks")[:2])
+    ann.dies()
+    bob = join("bob")
+    until(lambda: [each.title for each in bob.log.sessions()] == ["Mid-turn"])
+    assert [(hit.session_id, hit.what) for hit in bob.following.search("valve leaks", 5)] == [(session, "user")]
+    began = time.monotonic()
+    while True:
+        try:
+            bob.following.open(session)
+            break
+        except SessionInUse:
+            assert time.monotonic() - began < 5.0, "stuck for longer than its lease"
+    assert len(bob.entries(session)) == 7
+    bob.say(session, *turn(3))
+
+
+def test_what_a_killed_process_did_not_send_is_sent_at_the_next_start(join: Join, connect: Callable[..., PostgresStore]) -> None:
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    ann.following._closed.set()
+    ann.following._send_all = lambda: None
+    ann.following._give_all_back = lambda: None
+    ann.log.append_many(session, turn(2), 6.0)
+    ann.dies()
+    again = join("ann")
+    until(lambda: len(connect().since(session, 0, 99)) == 10)
+    again.following.open(session)
+    assert again.entries(session) == turn(1) + turn(2)
+
+
+def test_the_database_goes_away_and_comes_back(join: Join, postgres: Postgres, connect: Callable[..., PostgresStore]) -> None:
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    postgres.kill()
+    ann.log.append_many(session, turn(2), 6.0)
+    settled = ann.log.settled(session)
+    assert settled is not None
+    until(lambda: ann.told)
+    assert not settled.done()
+    new = ann.new("Made meanwhile")
+    ann.log.append_many(new, turn(3), 7.0)
+    postgres.start()
+    settled.result(PATIENCE)
+    ann.settle(new)
+    until(lambda: ann.told[-1] == BACK)
+    assert "Nothing is lost" in ann.told[0]
+    assert [len(connect().since(each, 0, 99)) for each in (session, new)] == [10, 5]
+    ann.say(session, *turn(4))
+
+
+def test_a_session_that_went_on_elsewhere_meanwhile_is_kept_twice(join: Join, postgres: Postgres) -> None:
+    ann = join("ann", lease_seconds=0.5)
+    session = ann.new("Ours")
+    ann.say(session, *turn(1))
+    ann.dies()
+    away = Machine(ann.machine.folder, ann.machine.location)
+    away.log.load(session)
+    away.log.append_many(session, turn(2), 6.0)  # said without the database
+    away.close()
+    bob = join("bob")
+    while True:
+        try:
+            bob.following.open(session)
+            break
+        except SessionInUse:
+            time.sleep(0.02)
+    bob.say(session, *turn(3))
+    bob.log.release(session)
+    until(lambda: not bob.following._sessions)
+    again = join("ann")
+    again.following.open(session)
+    assert again.entries(session) == turn(1) + turn(3)
+    (kept,) = [each for each in again.log.sessions() if each.title == "Ours (as it went on here)"]
+    assert again.entries(kept.id) == turn(1) + turn(2)
+    assert any("kept as a session of its own" in told for told in again.told)
+
+
+def test_who_lost_the_session_to_a_colleague_is_told(join: Join, postgres: Postgres, workspace: str) -> None:
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    postgres.sql("UPDATE ullage.lease SET holder = 'somebody' WHERE workspace = %s", workspace)
+    ann.log.append_many(session, turn(2), 6.0)
+    settled = ann.log.settled(session)
+    assert settled is not None
+    with pytest.raises(Taken, match="A colleague"):
+        settled.result(PATIENCE)
+    assert len(ann.entries(session)) == 10, "it is kept here"
+
+
+def test_an_event_loop_never_waits_for_a_slow_database(join: Join, postgres: Postgres) -> None:
+    ann = join("ann")
+    session = ann.new()
+    with psycopg.connect(postgres.url()) as other:
+        other.execute("SELECT FROM ullage.session FOR UPDATE")
+        began = time.monotonic()
+        ann.log.append_many(session, turn(1), 6.0)
+        settled = ann.log.settled(session)
+        ann.log.append_many(session, turn(2), 6.0)
+        assert time.monotonic() - began < 1.0
+        assert settled is not None and not settled.done()
+    settled.result(PATIENCE)
+
+
+def test_one_that_is_not_here_is_not_opened_without_the_database(join: Join, postgres: Postgres) -> None:
+    ann, bob = join("ann"), join("bob")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    ann.close()
+    bob.following._look()
+    postgres.stop()
+    try:
+        with pytest.raises(StoreFailed, match="in the team's database only"):
+            bob.following.open(session)
+    finally:
+        postgres.start()
+    bob.following.open(session)
+    assert bob.entries(session) == turn(1)
+
+
+def test_a_deleted_session_is_gone_there(join: Join, connect: Callable[..., PostgresStore], postgres: Postgres) -> None:
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    ann.following.delete(session)
+    assert connect().heads(session) is None
+    ann.log.delete(session)
+    until(lambda: session not in ann.following._sessions)
+
+
+def test_several_sessions_at_once(join: Join, connect: Callable[..., PostgresStore]) -> None:
+    machines = [join(name) for name in ("ann", "bob", "carol")]
+    sessions = [(machine, machine.new()) for machine in machines for _ in range(4)]
+
+    def write(machine: Colleague, session: str) -> None:
+        for number in range(5):
+            machine.say(session, *turn(number))
+
+    threads = [threading.Thread(target=write, args=each) for each in sessions]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    with closing(connect()) as store:
+        for machine, session in sessions:
+            assert [row.seq for row in store.since(session, 0, 99)] == list(range(1, 26))
+            assert machine.entries(session) == [entry for number in range(5) for entry in turn(number)]

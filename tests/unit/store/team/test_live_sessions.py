@@ -1,0 +1,150 @@
+"""Whole sessions over a team's database: two machines, a real one behind them, and the API of the tests before the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Hang, Reply, Say
+from tests.patience import PATIENCE
+from tests.postgres import Postgres
+from tests.unit.session.harness import Stage, items, notices, stage
+from ullage.context.entries import TurnEnded
+from ullage.session.conversation import WAITS
+from ullage.session.errors import SessionError
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem
+
+Machine = Callable[[str], AbstractAsyncContextManager[Stage]]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, postgres: Postgres, workspace: str) -> Machine:
+    """A machine of that name, whose workspace is the same one."""
+
+    def make(name: str) -> AbstractAsyncContextManager[Stage]:
+        folder = tmp_path / name / "project"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "tank.py").write_text("CAPACITY = 100\n")
+        return stage(folder, settings=Settings(store_url=postgres.url("ann"), store_workspace=workspace))
+
+    return make
+
+
+async def until(true: Callable[[], object]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():  # noqa: ASYNC110 (it looks at what other threads and the database do)
+            await asyncio.sleep(0.01)
+
+
+def ending(session: Session) -> TurnEnded | None:
+    ends = [logged.entry for logged in session.entries if isinstance(logged.entry, TurnEnded)]
+    return ends[-1] if ends else None
+
+
+def said(session: Session) -> list[str]:
+    return [item.text for item in items(session) if isinstance(item, AssistantItem)]
+
+
+async def test_a_colleague_goes_on_where_another_stopped(machine: Machine) -> None:
+    async with machine("ann") as ann:
+        ann.fake.enqueue(Call("read_file", {"path": "tank.py"}), Say("It holds 100."))
+        session = await ann.new()
+        await ann.say(session, "How much does the tank hold?")
+    async with machine("bob") as bob:
+        await until(lambda: [each.title for each in bob.sessions.summaries()] == ["How much does the tank hold?"])
+        (hit,) = [each for each in await bob.sessions.search("tank hold", 5) if each.what == "user"]
+        opened = await bob.sessions.open(hit.session_id)
+        assert said(opened) == ["It holds 100."]
+        bob.fake.enqueue(Say("Still 100."))
+        await bob.say(opened, "And now?")
+        sent = bob.fake.requests[-1].body["messages"]
+        assert "How much does the tank hold?" in str(sent[0]) and "CAPACITY = 100" in str(sent)
+        assert bob.refused() == []
+
+
+async def test_a_session_that_another_machine_writes_is_not_opened(machine: Machine) -> None:
+    async with machine("ann") as ann, machine("bob") as bob:
+        ann.fake.enqueue(Say("Yes."))
+        session = await ann.new()
+        await ann.say(session, "Are you there?")
+        following = bob.sessions._kept.following
+        assert following is not None
+        await asyncio.to_thread(following._look)
+        assert [each.open_elsewhere for each in bob.sessions.summaries()] == [True]
+        with pytest.raises(SessionError, match="A colleague, or another of your machines"):
+            await bob.sessions.open(session.id)
+
+
+async def test_the_database_goes_away_in_mid_turn(machine: Machine, postgres: Postgres) -> None:
+    async with machine("ann") as ann:
+        ann.fake.enqueue(Hang(Reply((Call("read_file", {"path": "tank.py"}),))), Say("It holds 100."))
+        session = await ann.new()
+        await session.prompt("How much does it hold?")
+        await until(lambda: ann.fake.requests)
+        await asyncio.to_thread(postgres.kill)
+        ann.fake.release()
+        try:
+            await until(lambda: any(each.id == WAITS for each in notices(session)))
+            assert ann.watcher.warnings and "Nothing is lost" in ann.watcher.warnings[-1]
+            assert len(ann.fake.requests) == 1, "nothing depends on what is not there"
+        finally:
+            await asyncio.to_thread(postgres.start)
+        await ann.idle(session)
+        assert ending(session) == TurnEnded("end_turn")
+        assert said(session)[-1] == "It holds 100." and not any(each.id == WAITS for each in notices(session))
+        await until(lambda: "is back" in ann.watcher.warnings[-1])
+
+
+async def test_a_turn_that_waits_can_be_stopped(machine: Machine, postgres: Postgres) -> None:
+    async with machine("ann") as ann:
+        session = await ann.new()
+        await asyncio.to_thread(postgres.stop)
+        try:
+            await session.prompt("How much does it hold?")
+            await until(lambda: any(each.id == WAITS for each in notices(session)))
+            session.cancel()
+            await ann.idle(session)
+            assert ann.fake.requests == []
+            ended = ending(session)
+            assert ended is not None and ended.outcome == "cancelled"
+        finally:
+            await asyncio.to_thread(postgres.start)
+        ann.fake.enqueue(Say("100."))
+        await ann.say(session, "And now?")
+        assert said(session) == ["100."]
+
+
+async def test_a_database_that_is_down_at_the_start(machine: Machine, postgres: Postgres) -> None:
+    await asyncio.to_thread(postgres.stop)
+    try:
+        async with machine("ann") as ann:
+            session = await ann.new()
+            await until(lambda: ann.watcher.warnings)
+            assert "nothing answers there" in ann.watcher.warnings[0]
+            ann.fake.enqueue(Say("Yes."))
+            await session.prompt("Are you there?")
+            await until(lambda: any(each.id == WAITS for each in notices(session)))
+            await asyncio.to_thread(postgres.start)
+            await ann.idle(session)
+            assert said(session) == ["Yes."]
+    finally:
+        await asyncio.to_thread(postgres.start)
+
+
+async def test_an_address_that_cannot_be_used_keeps_sessions_here(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    settings = Settings(store_url="postgresql://me:s3cret@db.example.com/x?sslmode=disable")
+    async with stage(folder, settings=settings) as here:
+        here.fake.enqueue(Say("Yes."))
+        session = await here.new()
+        await here.say(session, "Are you there?")
+        assert said(session) == ["Yes."]
+        (told,) = here.watcher.warnings
+        assert "could be read on the way" in told and "s3cret" not in told
