@@ -1,4 +1,5 @@
-"""The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors this file.
+"""The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors the methods,
+`protocol/sessions.ts` there the types.
 
 Required fields have no default; optional ones default to None and are then left out. Names become camelCase on the wire.
 Which method carries which type, and how these are written and read, is in `messages.py`; how they are made from a session's values in
