@@ -8,6 +8,7 @@ python -m bench peers
 python -m bench policies [POLICY …]
 python -m bench scans [FILES]
 python -m bench start
+python -m bench team
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ def main(words: list[str]) -> int:
                 write_section("scans", scans.section(today, int(number[0]) if number else scans.FILES))
             case ["start"]:
                 write_section("start", start.section(today))
+            case ["team"]:
+                from bench import team  # needs a PostgreSQL
+
+                write_section("team", team.section(today))
             case ["growth", *sizes] if all(each.isdecimal() for each in sizes):
                 asyncio.run(growth.main([int(each) for each in sizes] or growth.SIZES))
                 return 0

@@ -14,7 +14,7 @@ from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.team.address import is_address, read_address, workspace_name
 from ullage.store.team.faults import Taken
-from ullage.store.team.passing import Here, can_go, common, fetch, is_same, send
+from ullage.store.team.passing import Here, can_go, common, fetch, is_same, say, send
 from ullage.store.team.postgres import PostgresStore, set_up
 from ullage.store.versions import Versions
 
@@ -110,6 +110,7 @@ class _Copying:
         try:
             before = common(self._here, self._team, session_id)
             last = send(self._here, self._team, session_id, before).there
+            say(self._here, self._team, session_id, last)
             self._team.put_heads(heads)
         finally:
             self._team.give_back(session_id)

@@ -72,7 +72,7 @@ def _with_team(kept: WorkspaceStore, workspace: Path, team: TeamPlace) -> Worksp
         return replace(
             kept, warnings=(*kept.warnings, f"{str(error).removesuffix('.')}. Sessions are kept on this machine alone until then")
         )
-    writes, reads = PostgresStore(address, name, holder), PostgresStore(address, name, holder)
+    writes, reads = PostgresStore(address, name, holder), PostgresStore(address, name, holder, durable=False)
     following = Following(here, writes, reads, kept.log.claim, kept.log.release)
     kept.log.keep_elsewhere(following)
     return replace(kept, following=following)

@@ -25,6 +25,7 @@ from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetc
 from ullage.store.team.postgres import LEASE_SECONDS
 from ullage.store.team.store import TeamStore
 from ullage.store.team.team_list import TeamList
+from ullage.store.team.words import Words
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ class Following:
         """One session at a time is on its way."""
         self._sessions: dict[str, _Followed] = {}
         self._list = TeamList()
+        self._words = Words(here, reads)
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._away: TeamStoreFailed | None = None
@@ -96,6 +98,7 @@ class Following:
     def start(self) -> None:
         """Begins to follow."""
         self._thread.start()
+        self._words.start()
 
     def close(self) -> None:
         """Sends what is left, as far as that can be done in some seconds, and lets go of all."""
@@ -103,6 +106,7 @@ class Following:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(CLOSE_SECONDS)
+        self._words.close()
         self._reads.close()
         if not self._thread.is_alive():
             self._writes.close()
@@ -265,6 +269,7 @@ class Following:
             if not session.is_ours:
                 self._take(session_id, session)
             send(self._here, self._writes, session_id, session.reached, lambda sent: self._acknowledged(session, sent))
+            self._words.sent(session_id, session.reached)
             heads = self._here.rows.heads(session_id)
             if heads is None:
                 self._forget(session_id)

@@ -33,6 +33,9 @@ PAGE_ROWS = 200
 PAGE_BYTES = 4_000_000
 """Of entries that are sent at once."""
 
+SAID_BYTES = 200_000
+"""Of entries whose words are sent at once: some hundredths of a second for the index there."""
+
 SAID_CHARACTERS = 200_000
 """Of an entry, so much can be found by its words in the team's store."""
 
@@ -78,7 +81,7 @@ def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged:
     """Adds to the store what is here behind seq `after`, which is the last one there. This process holds the session's lease."""
     looked_at = after
     while rows := here.rows.after(session_id, looked_at, PAGE_ROWS):
-        page = list(_first_of(rows))
+        page = list(_first_of(rows, PAGE_BYTES))
         looked_at = page[-1].seq
         whole = [row for row in page if row.is_whole]
         if whole:
@@ -88,38 +91,52 @@ def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged:
     return Sent(after, looked_at)
 
 
-def _first_of(rows: Sequence[EntryRow]) -> Iterator[EntryRow]:
+def _first_of(rows: Sequence[EntryRow], most: int) -> Iterator[EntryRow]:
     size = 0
     for row in rows:
-        if size and size + len(row.body) > PAGE_BYTES:
+        if size and size + len(row.body) > most:
             return
         size += len(row.body)
         yield row
 
 
 def _batch(here: Here, team: TeamStore, rows: Sequence[EntryRow]) -> Batch:
-    said: list[Said] = []
     bytes_of: dict[Spoken, Callable[[], bytes | None]] = {}
     for row in rows:
         try:
             entry = decode(row.body)
         except DamagedEntry:  # of a later version of Ullage: it goes along as it is
             continue
-        said += _said(here, row.seq, entry)
         bytes_of |= _spoken(here, entry)
     for each in team.missing(list(bytes_of)):
         data = bytes_of[each]()
         if data is not None:
             team.attach(each, data)
-    return Batch(rows, said, list(bytes_of))
+    return Batch(rows, list(bytes_of))
 
 
-def _said(here: Here, seq: int, entry: Entry) -> Iterator[Said]:
+def say(here: Here, team: TeamStore, session_id: str, through: int) -> None:
+    """Lets the entries up to that seq, which are there, be found by their words. What can be found already is passed over."""
+    after = team.said_through(session_id)
+    while after < through and (rows := here.rows.after(session_id, after, PAGE_ROWS)):
+        page = [row for row in _first_of(rows, SAID_BYTES) if row.seq <= through]
+        last = page[-1].seq if page else through
+        said = [each for row in page if row.is_whole for each in _said(here, row)]
+        if not team.say(session_id, after, last, said):
+            return  # another machine does it
+        after = last
+
+
+def _said(here: Here, row: EntryRow) -> Iterator[Said]:
+    try:
+        entry = decode(row.body)
+    except DamagedEntry:  # of a later version of Ullage
+        return
     left = SAID_CHARACTERS
     for passage in passages(entry, here.results):
         if left <= 0:
             return
-        yield Said(seq, passage.what, passage.tool_use_id, passage.text[:left])
+        yield Said(row.seq, passage.what, passage.tool_use_id, passage.text[:left])
         left -= len(passage.text)
 
 

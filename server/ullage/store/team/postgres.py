@@ -21,7 +21,7 @@ from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import MISSING_LIBRARY, Address, BadAddress
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
-from ullage.store.team.store import Batch, Listed, Spoken
+from ullage.store.team.store import Batch, Listed, Said, Spoken
 
 if TYPE_CHECKING:
     import psycopg
@@ -57,11 +57,15 @@ _MOST_WORDS = 24
 class PostgresStore:
     """The sessions of `workspace` in that database. `holder` names this machine's copy of the log in leases."""
 
-    def __init__(self, address: Address, workspace: str, holder: str, lease_seconds: float = LEASE_SECONDS) -> None:
+    def __init__(
+        self, address: Address, workspace: str, holder: str, lease_seconds: float = LEASE_SECONDS, *, durable: bool = True
+    ) -> None:
+        """Not `durable`: for who reads, and writes only what can be made again (words for the search)."""
         self.address = address
         self.workspace = workspace
         self._holder = holder
         self._seconds = lease_seconds
+        self._durable = durable
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
         self._used_at = 0.0
@@ -108,17 +112,30 @@ class PostgresStore:
 
     def append(self, session_id: str, after: int, batch: Batch) -> None:
         """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` where that is not the last one."""
-        rows, said, spoken = batch.rows, batch.said, batch.spoken
+        rows, spoken = batch.rows, batch.spoken
         self._ask(
-            "SELECT ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], "
-            "%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[])",
+            "SELECT ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], %s::text[], %s::text[])",
             (
                 *(self.workspace, session_id, self._holder, self._seconds, after),
                 *([row.seq for row in rows], [row.at for row in rows], [row.body for row in rows], [row.sum for row in rows]),
-                *([each.seq for each in said], [_text(each.what) for each in said]),
-                *([None if each.tool_use_id is None else _text(each.tool_use_id) for each in said], [_text(each.text) for each in said]),
                 *([each.kind for each in spoken], [each.name for each in spoken]),
             ),
+        )
+
+    def said_through(self, session_id: str) -> int:
+        """Up to which seq its entries can be found by their words."""
+        place = (self.workspace, session_id)
+        found = self._ask("SELECT through FROM ullage.said WHERE workspace = %s AND session_id = %s", place)
+        return int(found[0][0]) if found else 0
+
+    def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
+        """The words of the entries behind seq `after`, up to `through`. False where another one said them meanwhile."""
+        given = (
+            *(self.workspace, session_id, after, through, [each.seq for each in said], [_text(each.what) for each in said]),
+            *([None if each.tool_use_id is None else _text(each.tool_use_id) for each in said], [_text(each.text) for each in said]),
+        )
+        return bool(
+            self._ask("SELECT ullage.say(%s, %s, %s, %s, %s::bigint[], %s::text[], %s::text[], %s::text[])", given)[0][0],
         )
 
     def put_heads(self, heads: Heads) -> None:
@@ -239,8 +256,18 @@ class PostgresStore:
             self._drop()  # the server is about to do it, or has done it
         self._used_at = time.monotonic()
         if self._connection is None or self._connection.closed:
-            self._connection = connected(self.address, lambda connection: _enter(connection, self.address, self.workspace))
+            self._connection = connected(self.address, self._enter)
         return self._connection
+
+    def _enter(self, connection: psycopg.Connection[Any]) -> None:
+        place, version = self.address.shown, version_of(connection)
+        if version > SCHEMA_VERSION:
+            raise LaterSchema(f"The tables in {place} are of a later version of Ullage. Update Ullage here.")
+        if version < SCHEMA_VERSION:
+            raise Refused(f"The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
+        if not self._durable:
+            connection.execute("SET synchronous_commit = off")
+        connection.execute("SELECT ullage.enter(%s)::text", (self.workspace,))
 
     def _drop(self) -> None:
         if self._connection is not None:
@@ -273,17 +300,6 @@ def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]
         connection.close()
         raise
     return connection
-
-
-def _enter(connection: psycopg.Connection[Any], address: Address, workspace: str) -> None:
-    version = version_of(connection)
-    if version > SCHEMA_VERSION:
-        raise LaterSchema(f"The tables in {address.shown} are of a later version of Ullage. Update Ullage here.")
-    if version < SCHEMA_VERSION:
-        raise Refused(
-            f"The tables in {address.shown} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`."
-        )
-    connection.execute("SELECT ullage.enter(%s)::text", (workspace,))
 
 
 def version_of(connection: psycopg.Connection[Any]) -> int:

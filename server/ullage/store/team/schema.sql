@@ -89,6 +89,15 @@ CREATE TABLE ullage.speaks_of (
 );
 CREATE INDEX speaks_of_name ON ullage.speaks_of (workspace, kind, name);
 
+-- What was said, to be found by its words. It comes after its entry, and up to which one it has come stands in ullage.said.
+CREATE TABLE ullage.said (
+    workspace text NOT NULL,
+    session_id text NOT NULL,
+    through bigint NOT NULL,
+    PRIMARY KEY (workspace, session_id),
+    FOREIGN KEY (workspace, session_id) REFERENCES ullage.session (workspace, id) ON DELETE CASCADE
+);
+
 CREATE TABLE ullage.passage (
     workspace text NOT NULL,
     session_id text NOT NULL,
@@ -134,7 +143,7 @@ DO $$
 DECLARE
     each text;
 BEGIN
-    FOREACH each IN ARRAY ARRAY['session', 'entry', 'value', 'prompt', 'lease', 'attached', 'speaks_of', 'passage', 'member'] LOOP
+    FOREACH each IN ARRAY ARRAY['session', 'entry', 'value', 'prompt', 'lease', 'attached', 'speaks_of', 'said', 'passage', 'member'] LOOP
         EXECUTE format('ALTER TABLE ullage.%I ENABLE ROW LEVEL SECURITY', each);
         EXECUTE format(
             'CREATE POLICY members ON ullage.%I FOR SELECT USING (workspace IN (SELECT ullage.my_workspaces()))', each
@@ -245,27 +254,43 @@ END $$;
 CREATE FUNCTION ullage.append(
     of_workspace text, of_session text, by_holder text, seconds double precision, after_seq bigint,
     seqs bigint[], ats double precision[], bodies bytea[], sums bytea[],
-    said_seqs bigint[], said_whats text[], said_ids text[], said_texts text[],
     spoken_kinds text[], spoken_names text[]
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
 DECLARE
     reached bigint;
 BEGIN
     PERFORM ullage.check_lease(of_workspace, of_session, by_holder, seconds);
-    SELECT last_seq INTO reached FROM ullage.session WHERE workspace = of_workspace AND id = of_session FOR UPDATE;
+    SELECT last_seq INTO reached FROM ullage.session WHERE workspace = of_workspace AND id = of_session FOR NO KEY UPDATE;
     IF reached <> after_seq OR seqs[1] <= after_seq OR seqs <> ARRAY(SELECT DISTINCT seq FROM unnest(seqs) AS seq ORDER BY seq) THEN
         RAISE EXCEPTION 'the session has come to %, not to %', reached, after_seq USING ERRCODE = 'UL005';
     END IF;
     INSERT INTO ullage.entry (workspace, session_id, seq, at, body, sum)
     SELECT of_workspace, of_session, * FROM unnest(seqs, ats, bodies, sums);
-    INSERT INTO ullage.passage (workspace, session_id, seq, what, tool_use_id, at, said)
-    SELECT of_workspace, of_session, seq, what, tool_use_id, ats[array_position(seqs, seq)], said
-    FROM unnest(said_seqs, said_whats, said_ids, said_texts) AS all_said (seq, what, tool_use_id, said);
     INSERT INTO ullage.speaks_of (workspace, session_id, kind, name)
     SELECT of_workspace, of_session, * FROM unnest(spoken_kinds, spoken_names) ON CONFLICT DO NOTHING;
     reached := seqs[array_length(seqs, 1)];
     UPDATE ullage.session SET last_seq = reached, updated_at = ats[array_length(ats, 1)] WHERE workspace = of_workspace AND id = of_session;
     RETURN reached;
+END $$;
+
+-- Words of the entries behind `after_seq`, up to `through_seq`. False where others said them meanwhile.
+CREATE FUNCTION ullage.say(
+    of_workspace text, of_session text, after_seq bigint, through_seq bigint, seqs bigint[], whats text[], ids text[], texts text[]
+) RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+BEGIN
+    PERFORM ullage.check_member(of_workspace);
+    INSERT INTO ullage.said (workspace, session_id, through)
+    SELECT of_workspace, of_session, 0 FROM ullage.session WHERE workspace = of_workspace AND id = of_session ON CONFLICT DO NOTHING;
+    UPDATE ullage.said SET through = through_seq WHERE workspace = of_workspace AND session_id = of_session AND through = after_seq;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO ullage.passage (workspace, session_id, seq, what, tool_use_id, at, said)
+    SELECT of_workspace, of_session, entry.seq, what, tool_use_id, entry.at, said
+    FROM unnest(seqs, whats, ids, texts) AS all_said (of_seq, what, tool_use_id, said)
+    JOIN ullage.entry ON entry.workspace = of_workspace AND entry.session_id = of_session AND entry.seq = of_seq
+    WHERE of_seq > after_seq AND of_seq <= through_seq;
+    RETURN true;
 END $$;
 
 -- What goes along with a session, as it is now.

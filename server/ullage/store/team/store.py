@@ -37,10 +37,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Entries that are added at once, in order, with what can be found of them and what they speak of."""
+    """Entries that are added at once, in order, and what they speak of."""
 
     rows: Sequence[EntryRow]
-    said: Sequence[Said] = ()
     spoken: Sequence[Spoken] = ()
 
 
@@ -76,6 +75,14 @@ class TeamStore(Protocol):
 
     def append(self, session_id: str, after: int, batch: Batch) -> None:
         """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` where that is not the last one."""
+        ...
+
+    def said_through(self, session_id: str) -> int:
+        """Up to which seq its entries can be found by their words."""
+        ...
+
+    def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
+        """The words of the entries behind seq `after`, up to `through`. False where another one said them meanwhile."""
         ...
 
     def put_heads(self, heads: Heads) -> None:

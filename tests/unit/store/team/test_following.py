@@ -125,6 +125,7 @@ def test_a_session_of_a_dead_container_is_listed_found_and_gone_on_with(join: Jo
     ann = join("ann", lease_seconds=1.0)
     session = ann.new("Mid-turn")
     ann.say(session, *turn(1), *turn(2, "The valve of the tank leaks")[:2])
+    until(lambda: ann.following.search("valve leaks", 5))
     ann.dies()
     bob = join("bob")
     until(lambda: [each.title for each in bob.log.sessions()] == ["Mid-turn"])

@@ -105,7 +105,7 @@ def test_a_workspace_is_seen_by_its_members_alone(connect: Connect, postgres: Po
     with pytest.raises(Refused, match="no member of the workspace"):
         connect("eve").sessions()
     with psycopg.connect(postgres.url("eve")) as connection:
-        for table in ("session", "entry", "value", "prompt", "lease", "attached", "speaks_of", "passage", "member"):
+        for table in ("session", "entry", "value", "prompt", "lease", "attached", "speaks_of", "said", "passage", "member"):
             found = connection.execute(f"SELECT count(*) FROM ullage.{table} WHERE workspace = %s".encode(), (workspace,)).fetchone()
             assert found == (0,), table
     with psycopg.connect(postgres.url("ann"), autocommit=True) as connection:
@@ -121,8 +121,9 @@ def test_a_workspace_is_seen_by_its_members_alone(connect: Connect, postgres: Po
         "ullage.attach(%(w)s, 'media', 'x', '')",
         "ullage.let_in(%(w)s, 'eve')",
         "ullage.enter(%(w)s)",
+        "ullage.say(%(w)s, '5e55', 0, 1, '{1}', '{user}', '{NULL}', '{mine}')",
         "ullage.delete_session(%(w)s, '5e55', 'ann')",
-        "ullage.append(%(w)s, '5e55', 'ann', 9, 0, '{1}', '{1}', '{x}', '{x}', '{}', '{}', '{}', '{}', '{}', '{}')",
+        "ullage.append(%(w)s, '5e55', 'ann', 9, 0, '{1}', '{1}', '{x}', '{x}', '{}', '{}')",
     ],
 )
 def test_who_is_no_member_does_nothing_by_the_functions(connect: Connect, postgres: Postgres, workspace: str, call: str) -> None:
@@ -251,7 +252,7 @@ def test_what_is_beside_the_log_goes_with_the_last_session(connect: Connect) -> 
     assert store.missing([image]) == []
     for session in ("one", "two"):
         begun(store, session)
-        store.append(session, 0, Batch([row(1, session=session)], spoken=[image, image]))
+        store.append(session, 0, Batch([row(1, session=session)], [image, image]))
         assert store.spoken_of(session) == [image]
     assert store.delete("one")
     assert store.attached(image) == b"\x89PNG"
@@ -264,7 +265,10 @@ def test_words_are_found_by_their_beginnings(connect: Connect) -> None:
     store = connect()
     begun(store)
     said = [Said(1, "user", None, "Why does the parser \0 hang?"), Said(2, "result of bash", "t1", "parsing took 3 s; it's fine")]
-    store.append("5e55", 0, Batch([row(1), row(2)], said))
+    store.append("5e55", 0, Batch([row(1), row(2)]))
+    assert store.say("5e55", 0, 2, said)
+    assert store.said_through("5e55") == 2
+    assert not store.say("5e55", 0, 2, said), "they are found once"
     assert [(hit.seq, hit.what) for hit in store.search("pars", 5)] == [(2, "result of bash"), (1, "user")]
     (hit,) = store.search("parser hang", 5)
     assert (hit.session_id, hit.seq, hit.at, hit.excerpt) == ("5e55", 1, 1.0, "does the parser hang")
