@@ -16,7 +16,7 @@ import {
   turnIsOver,
 } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { editorShows, isUnsaved, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -134,6 +134,7 @@ stage("mcp", {}, (scenario) => {
       await page.keyboard.press("Escape");
       await choose(page, "pumps", "Show log");
       await editorShows(page, "it ended with exit code 7: Something broke");
+      assert.equal(await isUnsaved(page), false); // a log is nothing to save
       await screenshot("13-log");
 
       await writes({ git: GIT, pumps: pumps("tools=3") })(workspace);

@@ -1,16 +1,19 @@
-/** The MCP servers of the workspace: a list of them, and what the user does with one. What they are and do, the server of Ullage knows. */
+/** The MCP servers of the workspace: a list of them, their logs, and what the user does with one. What they are and do, the server of Ullage knows. */
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
 import { confirm, tell } from "../notify";
 import type { McpServer } from "../protocol";
 import type { ServerConnection } from "../server/connection";
-import { labelText } from "../visible";
+import { labelText, visibleText } from "../visible";
 import { newToTell, placeOf, STATE_ICONS, stateInWords, toldInWords, trustQuestion } from "./serversText";
 
 /** Where the editor keeps which configurations the user was told of. */
 const TOLD = "ullage.mcpTold";
 const MOST_TOLD = 200;
+
+/** Of the documents that show the log of a server. They cannot be written to. */
+const LOG = "ullage-mcp-log";
 
 /** Milliseconds in which changes count as one: several servers start at once. */
 const SETTLED = 700;
@@ -21,7 +24,9 @@ interface Choice extends vscode.QuickPickItem {
   run?: () => Promise<unknown>;
 }
 
-export class McpServers implements vscode.Disposable {
+export class McpServers implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
   private readonly disposables: vscode.Disposable[] = [];
   private timer: NodeJS.Timeout | undefined;
 
@@ -30,7 +35,10 @@ export class McpServers implements vscode.Disposable {
     private readonly memory: vscode.Memento,
   ) {
     this.disposables.push(
+      this.changed,
+      vscode.workspace.registerTextDocumentContentProvider(LOG, this),
       connection.onMcpChanged(() => {
+        vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === LOG).forEach(({ uri }) => this.changed.fire(uri));
         clearTimeout(this.timer);
         this.timer = setTimeout(() => void this.tellOfNew(), SETTLED);
       }),
@@ -173,9 +181,20 @@ export class McpServers implements vscode.Disposable {
   }
 
   private async showLog(name: string): Promise<void> {
-    const { text } = await this.connection.request("ullage/mcp/log", { name });
-    const document = await vscode.workspace.openTextDocument({ language: "log", content: text === "" ? t("Nothing was said yet.") : text });
+    const uri = vscode.Uri.from({ scheme: LOG, path: `/${name}.log`, query: name });
+    this.changed.fire(uri); // one that is open already is read again
+    const document = await vscode.languages.setTextDocumentLanguage(await vscode.workspace.openTextDocument(uri), "log");
     await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  /** What a server has said; why that is not known, where the server of Ullage refuses. */
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    try {
+      const { text } = await this.connection.request("ullage/mcp/log", { name: uri.query });
+      return text === "" ? t("Nothing was said yet.") : visibleText(text);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 
   /** Says once of each configuration that it is there and waits for the user. */

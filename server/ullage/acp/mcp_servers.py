@@ -14,7 +14,7 @@ from acp import schema
 
 from ullage.context.quoting import visible_line
 from ullage.mcp_servers.configured import EDITOR, Http
-from ullage.mcp_servers.servers import Servers, Shown
+from ullage.mcp_servers.servers import Servers, Standing
 
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -56,14 +56,16 @@ def _form(server: Any) -> Mapping[str, object]:
 
 def told_of(servers: Servers, names: Collection[str]) -> str:
     """Which of those with these names cannot be used, and which wait for the user."""
-    return "\n".join(filter(None, (_told(each) for each in servers.shown() if each.server.file == EDITOR and each.server.name in names)))
+    return "\n".join(
+        filter(None, (_told(each) for each in servers.standings() if each.server.file == EDITOR and each.server.name in names))
+    )
 
 
-def _told(shown: Shown) -> str:
-    server = shown.server
+def _told(standing: Standing) -> str:
+    server = standing.server
     if server.reached is None:
         return f"The MCP server {server.name} of your editor cannot be used: {visible_line(server.trouble)}."
-    if shown.asks and isinstance(server.reached, Http):
+    if standing.asks and isinstance(server.reached, Http):
         return (
             f"The MCP server {server.name} of your editor is a service at {visible_line(server.reached.host)}. It is off in this folder "
             f"until you type `/mcp on {server.name}`."

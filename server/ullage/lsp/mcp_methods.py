@@ -11,7 +11,7 @@ from ullage.lsp import protocol as wire
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.mcp_servers.servers import Shown
+    from ullage.mcp_servers.servers import Standing
     from ullage.session.sessions.sessions import Sessions
 
 _NOTHING = wire.Nothing()
@@ -19,24 +19,24 @@ _NOTHING = wire.Nothing()
 
 async def _list(sessions: Sessions, _: wire.Nothing) -> shapes.McpListResult:
     await sessions.servers.look()
-    shown = sessions.servers.shown()
-    return shapes.McpListResult(await asyncio.to_thread(lambda: [_server(each) for each in shown]), list(sessions.servers.problems))
+    standings = sessions.servers.standings()
+    return shapes.McpListResult(await asyncio.to_thread(lambda: [_server(each) for each in standings]), list(sessions.servers.problems))
 
 
-def _server(shown: Shown) -> shapes.McpServer:
+def _server(standing: Standing) -> shapes.McpServer:
     from ullage.context.counting.tokens import estimate_text
     from ullage.mcp_servers.configured import Http
     from ullage.mcp_servers.index import Listed, described, index_of
     from ullage.mcp_servers.offers import line_of
 
-    server, offers = shown.server, shown.offers
+    server, offers = standing.server, standing.offers
     index = index_of([Listed(server.name, offers.tools)])[1][1] if offers.tools else ""
     return shapes.McpServer(
         name=server.name,
         source=server.source,
-        state=shown.state,
+        state=standing.state,
         fingerprint=server.fingerprint,
-        asks=shown.asks,
+        asks=standing.asks,
         tools=[shapes.McpTool(tool.name, line_of(tool.description), tool.read_only or None) for tool in offers.tools],
         resources=[shapes.McpResource(each.uri, each.name, each.description or None) for each in offers.resources],
         prompts=len(offers.prompts),
@@ -44,10 +44,10 @@ def _server(shown: Shown) -> shapes.McpServer:
         tool_tokens=sum(estimate_text(described(server.name, tool)) for tool in offers.tools),
         kind=None if server.reached is None else "http" if isinstance(server.reached, Http) else "stdio",
         file=server.file or None,
-        shown=server.shown or None,
+        shown=server.in_words or None,
         host=server.reached.host if isinstance(server.reached, Http) else None,
-        why=shown.why or None,
-        signed_in=shown.signed_in or None,
+        why=standing.why or None,
+        signed_in=standing.signed_in or None,
     )
 
 

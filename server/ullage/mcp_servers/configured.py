@@ -101,7 +101,7 @@ class Configured:
     """Whether its configuration says that it is not to be started."""
     starts: bool = False
     """Whether it is started without a question: who configured it is the user, and nothing leaves this machine by it."""
-    shown: str = ""
+    in_words: str = ""
     """All that says what runs or is asked, in a line for the user: variables of the environment as they are written, since they may hold
     secrets, and since it matters which of them go where."""
 
@@ -154,27 +154,27 @@ def _of_files(roots: Sequence[Path], environment: Mapping[str, str], home: Path,
     for root in roots:
         for source, key in FILES:
             file = root / source
-            shown = source if root == roots[0] else f"{root.name}/{source}"
+            named = source if root == roots[0] else f"{root.name}/{source}"
             try:
                 with open_regular(file) as opened:
                     text = opened.read(MOST_BYTES + 1)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
-                problems.append(f"{shown} cannot be read: {error.strerror or error}")
+                problems.append(f"{named} cannot be read: {error.strerror or error}")
                 continue
             try:
                 if len(text) > MOST_BYTES:
                     raise NotJson(f"it has more than {MOST_BYTES:,} bytes")
                 whole = read_commented(text.decode("utf-8"))
             except (NotJson, UnicodeDecodeError) as error:
-                problems.append(f"{shown} is not used: {error}")
+                problems.append(f"{named} is not used: {error}")
                 continue
             servers = whole.get(key) if isinstance(whole, dict) else None
             if not isinstance(servers, dict):
-                problems.append(f"{shown} names no MCP servers: they stand in an object `{key}`")
+                problems.append(f"{named} names no MCP servers: they stand in an object `{key}`")
                 continue
-            yield from _servers(cast("dict[str, object]", servers), source, shown, Places(root, environment, home))
+            yield from _servers(cast("dict[str, object]", servers), source, named, Places(root, environment, home))
 
 
 def _of_editor(named: Mapping[str, Mapping[str, object]], places: Places) -> Iterator[Configured]:
@@ -185,9 +185,9 @@ def _of_editor(named: Mapping[str, Mapping[str, object]], places: Places) -> Ite
         lasting = {key: value[key] for key in ("command", "args", "url") if key in value}
         (each,) = _servers({name: value}, "settings", EDITOR, literal)
         here = isinstance(each.reached, Stdio) or (each.reached is not None and urlsplit(each.reached.url).hostname in HERE)
-        shown = "" if each.reached is None else _shown(lasting, each.reached, literal)
+        in_words = "" if each.reached is None else _in_words(lasting, each.reached, literal)
         fingerprint, identity = _digest(EDITOR, str(places.folder), name, lasting), _digest(EDITOR, "", name, lasting)
-        yield replace(each, fingerprint=fingerprint, identity=identity, starts=here, shown=shown)
+        yield replace(each, fingerprint=fingerprint, identity=identity, starts=here, in_words=in_words)
 
 
 def _identity(source: Source, places: Places, name: str, given: Mapping[str, object]) -> str:
@@ -229,11 +229,11 @@ def _server(name: str, value: object, source: Source, file: str, fingerprint: st
         raise _Wrong(f"its `timeout` must be a number of seconds from {LEAST_SECONDS} to {MOST_SECONDS}")
     off = given.get("disabled") is True or given.get("enabled") is False
     reached = _stdio(given, places) if url is None else _http(given, url, places)
-    identity, shown = _identity(source, places, name, given), _shown(given, reached, places)
-    return Configured(name, source, file, reached, fingerprint, identity, seconds=float(seconds), off=off, shown=shown)
+    identity, in_words = _identity(source, places, name, given), _in_words(given, reached, places)
+    return Configured(name, source, file, reached, fingerprint, identity, seconds=float(seconds), off=off, in_words=in_words)
 
 
-def _shown(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:
+def _in_words(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:
     written = replace(places, as_written=True)
     if isinstance(reached, Http):
         headers = _texts(given, "headers", written)

@@ -63,8 +63,8 @@ class ChoicesForNow:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A server as a list shows it."""
+class Standing:
+    """A server and how it stands, as lists have it."""
 
     server: Configured
     state: State
@@ -180,16 +180,16 @@ class Servers:
 
     # What the user sees and does
 
-    def shown(self) -> list[Shown]:
+    def standings(self) -> list[Standing]:
         """All that are configured."""
-        return [self._shown(each) for each in self._configured]
+        return [self._standing(each) for each in self._configured]
 
-    def _shown(self, server: Configured) -> Shown:
+    def _standing(self, server: Configured) -> Standing:
         connection = self._connections.get(server.name)
         if connection is not None:
-            return Shown(server, connection.state, connection.why, connection.offers, False, server.name in self._signed_in)
+            return Standing(server, connection.state, connection.why, connection.offers, False, server.name in self._signed_in)
         state = self._state(server)
-        return Shown(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
+        return Standing(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
 
     def log(self, name: str) -> ServerLog:
         """What that server said."""
@@ -352,4 +352,4 @@ class Servers:
             self._connections.clear()
 
 
-__all__ = ["Choice", "Choices", "ChoicesForNow", "NoSuchServer", "ServerFailed", "Servers", "Shown"]
+__all__ = ["Choice", "Choices", "ChoicesForNow", "NoSuchServer", "ServerFailed", "Servers", "Standing"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ullage.context.quoting import visible_line
-from ullage.mcp_servers.servers import NoSuchServer, Servers, Shown
+from ullage.mcp_servers.servers import NoSuchServer, Servers, Standing
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # they are given to it
@@ -23,7 +23,7 @@ async def mcp_in_words(sessions: Sessions, argument: str) -> str:
     way, _, name = argument.partition(" ")
     if way:
         await _turn(servers, way, name.strip())
-    listed = [_line(each) for each in servers.shown()]
+    listed = [_line(each) for each in servers.standings()]
     problems = [f"- {visible_line(problem)}" for problem in servers.problems]
     return "\n".join((*listed, *problems, "", HOW)) if listed or problems else NONE_CONFIGURED
 
@@ -35,17 +35,17 @@ async def _turn(servers: Servers, way: str, name: str) -> None:
         if way == "restart":
             await servers.restart(name)
         else:
-            found = next((each.server for each in servers.shown() if each.server.name == name), None)
+            found = next((each.server for each in servers.standings() if each.server.name == name), None)
             await servers.turn(name, "" if found is None else found.fingerprint, on=way == "on")
         await servers.settled()
     except NoSuchServer as error:
         raise SessionError("invalid", str(error)) from error
 
 
-def _line(shown: Shown) -> str:
-    name, state, command = shown.server.name, _STATES[shown.state], visible_line(shown.server.shown)
-    count = f"; {len(shown.offers.tools)} tools" if shown.offers.tools else ""
-    why = f" ({visible_line(shown.why)})" if shown.why else ""
+def _line(standing: Standing) -> str:
+    name, state, command = standing.server.name, _STATES[standing.state], visible_line(standing.server.in_words)
+    count = f"; {len(standing.offers.tools)} tools" if standing.offers.tools else ""
+    why = f" ({visible_line(standing.why)})" if standing.why else ""
     return f"- `{name}`, {state}{why}{count}: `{command.replace('`', chr(39))}`" if command else f"- `{name}`, {state}{why}{count}"
 
 

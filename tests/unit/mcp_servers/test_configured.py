@@ -146,7 +146,7 @@ def test_all_that_starts_a_program_is_shown_and_no_secret(tmp_path: Path) -> Non
         "env": {"NODE_OPTIONS": "--require ./evil.js", "GIT_ASKPASS": "./evil.sh", "API_KEY": "sk-1", "B_TOKEN": "${TOKEN}"},
     }
     (server,), _ = read(tmp_path, {"TOKEN": "hunter2"}, it=given_)
-    assert server.shown == (
+    assert server.in_words == (
         f"cd {tmp_path}/sub && "
         'NODE_OPTIONS="--require ./evil.js" GIT_ASKPASS=./evil.sh API_KEY=… B_TOKEN="${TOKEN}" npx good "${TOKEN}" \\u202egnihtemos'
     )
@@ -155,4 +155,4 @@ def test_all_that_starts_a_program_is_shown_and_no_secret(tmp_path: Path) -> Non
 def test_of_a_service_is_shown_which_variables_go_there(tmp_path: Path) -> None:
     given_ = {"url": "https://example.org/${env:TEAM}", "headers": {"X-Key": "${OPENAI_API_KEY}", "Authorization": "Bearer sk-1"}}
     (server,), _ = read(tmp_path, {"TEAM": "hunter1", "OPENAI_API_KEY": "hunter2"}, it=given_)
-    assert server.shown == "https://example.org/${env:TEAM} X-Key: ${OPENAI_API_KEY} Authorization: …"
+    assert server.in_words == "https://example.org/${env:TEAM} X-Key: ${OPENAI_API_KEY} Authorization: …"

@@ -19,7 +19,7 @@ from ullage.mcp_servers.pipes import LONGEST_MESSAGE
 async def test_it_lists_and_answers_and_leaves_no_process(tmp_path: Path) -> None:
     async with bench(tmp_path, pumps=fake(env={"PUMP_TOKEN": "secret"})) as here:
         assert here.state("pumps") == ("running", "")
-        offers = here.servers.shown()[0].offers
+        offers = here.servers.standings()[0].offers
         assert [tool.name for tool in offers.tools][:2] == ["echo", "where"]
         assert (offers.prompts[0].name, offers.prompts[0].arguments[0].required) == ("inspect", True)
         assert await here.call("echo", text="hello") == "hello"
@@ -157,7 +157,7 @@ async def test_a_server_that_changes_its_tools_is_listed_again(tmp_path: Path, m
 
 async def test_turned_off_and_on_again(tmp_path: Path) -> None:
     async with bench(tmp_path, pumps=fake()) as here:
-        fingerprint = here.servers.shown()[0].server.fingerprint
+        fingerprint = here.servers.standings()[0].server.fingerprint
         await here.servers.turn("pumps", fingerprint, on=False)
         assert (here.state("pumps")[0], here.servers.listed()) == ("off", [])
         await here.servers.turn("pumps", fingerprint, on=True)

@@ -20,7 +20,7 @@ PAGE = "<html><head><title>Pumps</title></head><body><article><h1>Pumps</h1><p>O
 
 
 def offers(here: Bench, name: str) -> Offers:
-    (found,) = [each for each in here.servers.shown() if each.server.name == name]
+    (found,) = [each for each in here.servers.standings() if each.server.name == name]
     assert (found.state, found.why) == ("running", "")
     assert found.offers.left_out == ()
     return found.offers
@@ -127,7 +127,7 @@ async def test_everything_as_a_program(tmp_path: Path) -> None:
 async def test_everything_as_a_service(tmp_path: Path) -> None:
     async with reference.everything_over_http() as address, bench(tmp_path, all={"url": address}) as here:
         assert here.state("all")[0] == "untrusted"
-        await here.servers.turn("all", here.servers.shown()[0].server.fingerprint, on=True)
+        await here.servers.turn("all", here.servers.standings()[0].server.fingerprint, on=True)
         await here.servers.settled(60)
         await uses_everything(here)
 

@@ -19,7 +19,7 @@ from ullage.mcp_servers.services import check_request
 
 
 async def turn_on(here: Bench, name: str = "tickets") -> None:
-    await here.servers.turn(name, here.servers.shown()[0].server.fingerprint, on=True)
+    await here.servers.turn(name, here.servers.standings()[0].server.fingerprint, on=True)
     await here.servers.settled(60)
 
 
@@ -49,7 +49,7 @@ async def test_the_user_signs_in_once_and_the_token_is_renewed(tmp_path: Path) -
             service.expires_in = 1
             await here.servers.sign_in("tickets")
             assert here.state("tickets")[0] == "running"
-            assert here.servers.shown()[0].signed_in
+            assert here.servers.standings()[0].signed_in
             assert len(here.opened) == 1
             kept = json.loads(next(iter(here.secrets._kept.values())))
             service.tokens.clear()  # the first one is over: at the next start it is renewed

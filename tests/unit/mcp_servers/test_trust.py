@@ -18,7 +18,7 @@ def write(folder: Path, file: str = ".mcp.json", key: str = "mcpServers", **serv
 
 
 async def trust(here: Bench, name: str = "pumps") -> None:
-    server = next(each.server for each in here.servers.shown() if each.server.name == name)
+    server = next(each.server for each in here.servers.standings() if each.server.name == name)
     await here.servers.turn(name, server.fingerprint, on=True)
     await here.servers.settled(60)
 
@@ -28,7 +28,7 @@ async def test_a_server_of_the_workspace_waits_for_trust(tmp_path: Path, file: s
     write(tmp_path, file, key, pumps=fake())
     async with bench(tmp_path) as here:
         assert here.state("pumps")[0] == "untrusted"
-        assert here.servers.shown()[0].asks
+        assert here.servers.standings()[0].asks
         with pytest.raises(NoSuchServer):
             await here.call("echo", text="x")
         assert here.servers.log("pumps").text == ""
@@ -40,7 +40,7 @@ async def test_an_edited_file_asks_anew_and_ends_what_ran(tmp_path: Path) -> Non
     write(tmp_path, pumps=fake())
     async with bench(tmp_path) as here:
         await trust(here)
-        before = here.servers.shown()[0].server.fingerprint
+        before = here.servers.standings()[0].server.fingerprint
         write(tmp_path, pumps=fake("tools=3"))
         await here.look()
         assert here.state("pumps")[0] == "untrusted"
@@ -74,5 +74,5 @@ async def test_a_workspace_without_trust_has_no_servers(tmp_path: Path) -> None:
     async with bench(tmp_path, other=fake()) as here:
         here.servers.configure({}, trusted=False)
         await here.servers.look()
-        assert here.servers.shown() == []
+        assert here.servers.standings() == []
         assert not here.servers.any_configured

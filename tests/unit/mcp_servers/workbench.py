@@ -48,7 +48,7 @@ class Bench:
         await self.servers.look()
 
     def state(self, name: str) -> tuple[str, str]:
-        return next((each.state, each.why) for each in self.servers.shown() if each.server.name == name)
+        return next((each.state, each.why) for each in self.servers.standings() if each.server.name == name)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):

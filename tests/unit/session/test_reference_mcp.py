@@ -34,8 +34,8 @@ async def allowed(folder: Path, **servers: dict[str, object]) -> AsyncGenerator[
     async with stage(folder) as here:
         listed = here.sessions.servers
         await listed.look()
-        assert [each.state for each in listed.shown()] == ["untrusted"] * len(servers)
-        for each in listed.shown():
+        assert [each.state for each in listed.standings()] == ["untrusted"] * len(servers)
+        for each in listed.standings():
             await listed.turn(each.server.name, each.server.fingerprint, on=True)
         await all_started(here)
         yield here
