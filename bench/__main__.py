@@ -9,6 +9,7 @@ python -m bench policies [POLICY …]
 python -m bench scans [FILES]
 python -m bench start
 python -m bench team
+python -m bench cluster [SESSIONS]
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import growth, latency, memory, policies, scans, stalls, start
+from bench import cluster, growth, latency, memory, policies, scans, stalls, start
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
@@ -40,6 +41,8 @@ def main(words: list[str]) -> int:
                 from bench import team  # needs a PostgreSQL
 
                 write_section("team", team.section(today))
+            case ["cluster", *number] if all(each.isdecimal() for each in number):
+                write_section("cluster", cluster.section(today, int(number[0]) if number else cluster.SESSIONS))
             case ["growth", *sizes] if all(each.isdecimal() for each in sizes):
                 asyncio.run(growth.main([int(each) for each in sizes] or growth.SIZES))
                 return 0

@@ -11,10 +11,10 @@ from pathlib import Path
 FILE = Path(__file__).parent / "RESULTS.md"
 HEAD = """# Results
 
-Written by `npm run bench` with `start`, `scans`, `team`, `peers` or `policies`: figures to look at, each from one run on one machine.
-The last two sections are written by hand.
+Written by `npm run bench` with `start`, `scans`, `team`, `cluster`, `peers` or `policies`: figures to look at,
+each from one run on one machine. The last two sections are written by hand.
 """
-SECTIONS = ("start", "scans", "team", "peers", "policies", "recorded", "examination")
+SECTIONS = ("start", "scans", "team", "cluster", "peers", "policies", "recorded", "examination")
 """In the order in which they stand."""
 
 

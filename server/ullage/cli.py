@@ -95,7 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     acp.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="WARNING", help="how much is logged (default: WARNING)")
     acp.set_defaults(run=_acp)
     replay = commands.add_parser("replay", help="report what recorded sessions cost and what their compactions kept", description=_REPLAY)
-    replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
+    replay.add_argument(
+        "traces",
+        nargs="+",
+        metavar="TRACE",
+        help="a transcript, a folder of transcripts, a workspace of Ullage, or an address in object storage (s3://bucket/folder)",
+    )
     replay.add_argument("--store", default="", metavar="DIR", help=_STORE)
     add_replay_options(replay)
     replay.set_defaults(run=_replay)
@@ -220,6 +225,8 @@ def _replay(options: argparse.Namespace) -> int:
         report=options.report,
         store=options.store,
         jobs=options.jobs,
+        parquet=options.parquet,
+        scheduler=options.scheduler,
     )
     return _reporting(lambda: run(options.traces, asked))
 
@@ -380,7 +387,18 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
         help="write the request that follows each compaction to this folder, as JSON (of several policies each to a folder of its own)",
     )
     replay.add_argument("--report", type=Path, metavar="FILE", help="write the report as one HTML page, too")
+    replay.add_argument(
+        "--parquet",
+        type=Path,
+        metavar="NAME",
+        help="write the sessions and what the policies made of them as tables, too: NAME.sessions.parquet and NAME.runs.parquet",
+    )
     replay.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
+    replay.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="work on the workers of this scheduler of Dask (tls://HOST:PORT or tcp://HOST:PORT); local: on workers on this machine",
+    )
 
 
 def add_report_options(report: argparse.ArgumentParser) -> None:

@@ -13,10 +13,12 @@ import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter, SubprocessProtocol, SubprocessTransport
 from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from enum import StrEnum
+from importlib import import_module
+from logging import CRITICAL
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -290,6 +292,44 @@ def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> Proc
     if asker is not Asker.REPLAY:
         raise ValueError(f"{asker} has no use for a pool")
     return ProcessPoolExecutor(jobs, initializer=initializer)
+
+
+WORKER_BYTES = 500_000_000
+"""What a worker of `local_cluster` may take: past it, it is ended and another takes its place."""
+
+
+_OF_WORKERS = {
+    **{f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")},
+    **{f"distributed.{whose}.http.routes": [] for whose in ("scheduler", "worker")},
+}
+"""A worker holds results, which are fetched at once: there is nothing to write to the disk, and nothing to wait for. Nor has anybody else
+anything to look at."""
+
+
+@contextmanager
+def local_cluster(asker: Asker, workers: int) -> Generator[Any]:
+    """Workers of our own Python with a scheduler of Dask in this process (`distributed.LocalCluster`), for a command line tool.
+
+    They speak over the loopback address, with a certificate that is made for this once: other users of the machine cannot join. A worker
+    takes one thing at a time, and at most `WORKER_BYTES`. All end with this.
+    """
+    if asker is not Asker.REPLAY:
+        raise ValueError(f"{asker} has no use for a cluster")
+    distributed = import_module("distributed")
+    with (
+        import_module("dask").config.set(_OF_WORKERS),
+        distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=WORKER_BYTES,
+            host="127.0.0.1",
+            security=distributed.Security.temporary(),
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
+            silence_logs=CRITICAL,
+        ) as cluster,
+    ):
+        yield cluster
 
 
 def _check(asker: Asker, command: Sequence[str]) -> None:

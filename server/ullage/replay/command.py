@@ -4,7 +4,7 @@ under the policies that were asked for."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -12,16 +12,22 @@ from pathlib import Path
 
 from ullage.installed_policies import policies
 from ullage.recorded.readers.values import printable
+from ullage.replay.cluster.connecting import LOCAL, NoCluster, connected, warning
+from ullage.replay.cluster.shares import shares_of
+from ullage.replay.cluster.work import work_on_cluster
 from ullage.replay.file_work import FileWork, Options, file_work, work_through
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import FITTED, variants
+from ullage.replay.parquet import can_be_written
+from ullage.replay.places import Place
 from ullage.replay.pricing.recorded_models import prices_of
 from ullage.replay.reporting.html.page import Settings, as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
+from ullage.replay.reporting.tables import write_tables
 from ullage.replay.simulating.optimum import OPTIMUM
-from ullage.replay.terminal import complain, files_of, known_policies, show_progress, write
+from ullage.replay.terminal import complain, known_policies, places_of, show_progress, write
 from ullage.store.folder import BadLocation, store_location, workspaces_in
 
 _USAGE_ERROR = 2
@@ -37,6 +43,9 @@ def run(names: Sequence[str], options: Options) -> int:
     if options.as_model is not None and prices_of(options.as_model) is None:
         _complain(f"no prices are known for --model {options.as_model}")
         return _USAGE_ERROR
+    if refused := _refused(options):
+        _complain(refused)
+        return _USAGE_ERROR
     wanted = options.policies
     options = replace(options, policies=_known(wanted))
     if wanted and not options.policies:
@@ -47,7 +56,11 @@ def run(names: Sequence[str], options: Options) -> int:
     except BadLocation as error:
         _complain(str(error))
         return _USAGE_ERROR
-    works = list(_works(files_of(names, failures, kept), failures, options))
+    try:
+        works = _works(places_of(names, failures, kept), failures, options)
+    except NoCluster as error:
+        _complain(str(error))
+        return 1
     for failure in failures:
         _complain(failure)
     rows = tuple(_told_twice(row for work in works for row in work.rows))
@@ -57,9 +70,22 @@ def run(names: Sequence[str], options: Options) -> int:
         write(sys.stdout, as_json(report) + "\n")
     elif rows:
         write(sys.stdout, as_table(report) if options.full else as_short(report) + "\n")
-    if options.report is not None and not _write_page(options.report, report):
+    written = [
+        options.report is None or _write_page(options.report, report),
+        options.parquet is None or _write_tables(options.parquet, report),
+    ]
+    if not all(written):
         return 1
     return 0 if rows else 1
+
+
+def _refused(options: Options) -> str:
+    """Why this cannot be asked; empty where it can."""
+    if options.views is not None and options.scheduler not in (None, LOCAL):
+        return "--views writes where the work is done, so it goes with --scheduler local only"
+    if options.parquet is not None and not can_be_written():
+        return "--parquet needs pyarrow: pip install 'ullage[report]'"
+    return ""
 
 
 def _known(wanted: Sequence[str]) -> tuple[str, ...]:
@@ -70,14 +96,44 @@ def _known(wanted: Sequence[str]) -> tuple[str, ...]:
     return known_policies(wanted, (*policies(), OPTIMUM), _COMMAND, beside=tuple(variants()))
 
 
-def _works(paths: Sequence[Path], failures: list[str], options: Options) -> Iterator[FileWork]:
-    with closing(work_through(paths, partial(file_work, options=options), options.jobs, _unfinished)) as done:
-        for number, path in enumerate(paths, 1):
-            show_progress(f"reading {number} of {len(paths)}: {path.name}")
-            work = next(done)
+def _works(places: Sequence[Place], failures: list[str], options: Options) -> Sequence[FileWork]:
+    """The work of each place, in their order; what could not be done is added to `failures`. Raises `NoCluster`."""
+    works: list[FileWork] = []
+    with closing(_worked(places, options)) as done:
+        for work in done:
             failures.extend(work.failures)
-            yield work
+            works.append(work)
     show_progress("")
+    return works
+
+
+def _worked(places: Sequence[Place], options: Options) -> Generator[FileWork]:
+    if options.scheduler is not None:
+        yield from _by_scheduler(places, options, options.scheduler)
+        return
+    with closing(work_through(places, partial(file_work, options=options), options.jobs, _unfinished)) as done:
+        for number, place in enumerate(places, 1):
+            show_progress(f"reading {number} of {len(places)}: {place.name}")
+            yield next(done)
+
+
+def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Generator[FileWork]:
+    if not places:
+        return
+    if beside := warning(address):
+        _complain(beside)
+    show_progress(f"looking for workers: {address}")
+    # Workers elsewhere have another folder that they run in, and pickle knows what we have imported.
+    work = partial(file_work, options=replace(options, start=Path.cwd()))
+    with (
+        connected(address, options.jobs) as client,
+        closing(work_on_cluster(client, tuple(shares_of(places)), work, _unfinished, _show_done)) as done,
+    ):
+        yield from done
+
+
+def _show_done(done: int, total: int) -> None:
+    show_progress(f"{done:,} of {total:,} files are read")
 
 
 def _complain(text: str) -> None:
@@ -90,7 +146,7 @@ def _unfinished(reason: str) -> FileWork:
 
 def _told_twice(rows: Iterator[Row]) -> Iterator[Row]:
     """The rows; with a note where another file had a session of that name."""
-    seen: dict[str, Path] = {}
+    seen: dict[str, Place] = {}
     for row in rows:
         other = seen.setdefault(row.session_id, row.path)
         if other == row.path:
@@ -106,5 +162,14 @@ def _write_page(path: Path, report: Report) -> bool:
         path.write_text(as_html(report, report.runs, Settings(report.places, report.summaries, titles)), encoding="utf-8")
     except OSError as error:
         _complain(f"{path} cannot be written: {error.strerror or error}")
+        return False
+    return True
+
+
+def _write_tables(name: Path, report: Report) -> bool:
+    try:
+        write_tables(name, report)
+    except OSError as error:
+        _complain(f"{error.filename or name} cannot be written: {error.strerror or error}")
         return False
     return True

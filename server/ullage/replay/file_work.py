@@ -18,11 +18,11 @@ from ullage.context.compaction.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.processes.start import Asker, worker_pool
-from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
+from ullage.replay.places import Place, Unreadable, sessions_of, size_of
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
@@ -59,6 +59,12 @@ class Options:
     store: str = ""
     """Where what is kept of all workspaces lies; empty: the system's own place."""
     jobs: int | None = None
+    parquet: Path | None = None
+    """What the tables are called, without their endings."""
+    scheduler: str | None = None
+    """`local`, or the address of a scheduler of Dask; None: this process and its own."""
+    start: Path = Path()
+    """The folder that relative names of files start from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +76,19 @@ class FileWork:
     failures: tuple[str, ...] = ()
 
 
-def file_work(path: Path, options: Options) -> FileWork:
+def file_work(place: Place, options: Options) -> FileWork:
     """All that is asked of a file. Sessions are let go one after the other."""
     rows: list[Row] = []
     runs: list[Run] = []
     failures: list[str] = []
     try:
-        for transcript in sessions_in(path):
-            rows.append(row_of(path, transcript, options.as_model))
+        for transcript in sessions_of(place, options.start):
+            rows.append(row_of(place, transcript, options.as_model))
             runs.extend(_runs(transcript, options, failures))
-    except NotATranscript as error:
+    except Unreadable as error:
         failures.append(str(error))
-    except OSError as error:
-        failures.append(f"{path} cannot be read: {error.strerror or error}")
     if not rows and not failures:
-        failures.append(f"{path} holds no sessions")
+        failures.append(f"{place} holds no sessions")
     return FileWork(tuple(rows), tuple(runs), tuple(failures))
 
 
@@ -115,14 +119,14 @@ def _views(options: Options, transcript: Transcript, policy: str) -> Views | Non
 
 
 def work_through(
-    paths: Sequence[Path], work: Callable[[Path], Work], jobs: int | None, unfinished: Callable[[str], Work]
+    paths: Sequence[Place], work: Callable[[Place], Work], jobs: int | None, unfinished: Callable[[str], Work]
 ) -> Generator[Work]:
     """The work of each file, in the order of `paths`, as soon as it and those before it are done.
 
     `work` goes to other processes, so it can be pickled. `unfinished` makes the work of a file that was not finished, of the reason.
     """
     at_once = min(jobs or os.cpu_count() or 1, len(paths))
-    if at_once < 2 or (jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):
+    if at_once < 2 or (jobs is None and sum(size_of(path) for path in paths) < WORTH_A_PROCESS):
         yield from map(work, paths)
         return
     with worker_pool(Asker.REPLAY, at_once, _let_go_at_once) as executor:
@@ -140,7 +144,7 @@ def work_through(
             raise
 
 
-def _done(future: Future[Work], path: Path, unfinished: Callable[[str], Work]) -> Work:
+def _done(future: Future[Work], path: Place, unfinished: Callable[[str], Work]) -> Work:
     try:
         return future.result()
     except BrokenProcessPool:
@@ -152,10 +156,3 @@ def _done(future: Future[Work], path: Path, unfinished: Callable[[str], Work]) -
 def _let_go_at_once() -> None:
     """An interrupt ends a worker without a word; the first process says what is to be said."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

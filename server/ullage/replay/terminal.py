@@ -10,6 +10,8 @@ from typing import TextIO
 from ullage.installed_policies import installed
 from ullage.recorded.readers.files import NothingFound, transcripts_in
 from ullage.recorded.readers.values import printable
+from ullage.replay.object_storage import is_address, objects_below
+from ullage.replay.places import Place, Stored
 
 EVERY_POLICY = "all"
 """In the place of a policy's name."""
@@ -30,15 +32,20 @@ def known_policies(wanted: Sequence[str], there_are: Sequence[str], command: str
     return tuple(name for name in dict.fromkeys(wanted) if name in known)
 
 
-def files_of(names: Sequence[str], failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:
-    """The files behind the names, each once. `kept` as `transcripts_in` takes it; what cannot be read is added to `failures`."""
-    found: dict[Path, Path] = {}
+def places_of(names: Sequence[str], failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Place]:
+    """The files and objects behind the names, each once. `kept` as `transcripts_in` takes it; what cannot be read goes to `failures`."""
+    found: dict[Path | str, Place] = {}
     for name in names:
         try:
+            if is_address(name):
+                found.update({address: Stored(address, size) for address, size in objects_below(name, failures).items()})
+                continue
             for path in transcripts_in(Path(name), failures, kept):
                 found.setdefault(path.resolve(), path)
-        except (NothingFound, OSError) as error:
+        except NothingFound as error:
             failures.append(str(error))
+        except OSError as error:
+            failures.append(f"{name} cannot be read: {error}" if is_address(name) else str(error))
     return tuple(found.values())
 
 

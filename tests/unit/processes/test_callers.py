@@ -16,6 +16,7 @@ ROOM = ROOT / "processes"
 
 CALLERS = {
     ("mcp_servers/starting.py", "start_talking", Asker.MCP_SERVER),
+    ("replay/cluster/connecting.py", "local_cluster", Asker.REPLAY),
     ("replay/file_work.py", "worker_pool", Asker.REPLAY),
     ("tools/process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
@@ -29,7 +30,7 @@ CALLERS = {
 }
 """Every place that has a program started, and who asks there."""
 
-STARTERS = {"start", "start_for_user", "start_talking", "worker_pool"}
+STARTERS = {"start", "start_for_user", "start_talking", "worker_pool", "local_cluster"}
 
 FORBIDDEN_MODULES = {
     "subprocess",
@@ -44,6 +45,7 @@ FORBIDDEN_MODULES = {
 
 FORBIDDEN_NAMES = {
     "ProcessPoolExecutor",
+    "LocalCluster",
     "create_subprocess_exec",
     "create_subprocess_shell",
     "subprocess_exec",

@@ -39,6 +39,11 @@ _NAMES = re.compile(
 _NO_FILE = "neither a file nor a folder: pipes and devices are not read, copy what they hold to a file"
 
 
+def is_called_like_one(name: str) -> bool:
+    """Whether a file of that name is taken for a transcript where a folder is read."""
+    return _NAMES.fullmatch(name) is not None
+
+
 class NothingFound(Exception):
     """A name stands for no file; `str()` says which and why."""
 

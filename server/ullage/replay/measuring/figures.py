@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FactKind
@@ -18,6 +17,7 @@ from ullage.recorded.transcript import Repair, Source, Transcript
 from ullage.replay.measuring.comparison import Standing
 from ullage.replay.measuring.files_and_names import Named, file_calls, files_read_again, named, tied
 from ullage.replay.measuring.runs import Places, Retained, Run, Summaries
+from ullage.replay.places import Place
 from ullage.replay.pricing.cost import Dollars, cost_of, predict, summary_calls, total_usage
 from ullage.replay.pricing.recorded_models import prices_of
 
@@ -190,7 +190,7 @@ def _kept(transcript: Transcript) -> Kept:
 class Row:
     """One session. `models` are those that it ran on, in order of appearance; `repairs` and `notes` as in `Transcript`."""
 
-    path: Path
+    path: Place
     session_id: str
     source: Source
     models: tuple[str, ...]
@@ -201,7 +201,7 @@ class Row:
     """The folder in which the agent worked; empty where the record does not tell."""
 
 
-def row_of(path: Path, transcript: Transcript, as_model: str | None = None) -> Row:
+def row_of(path: Place, transcript: Transcript, as_model: str | None = None) -> Row:
     """The row of a session that was read from `path`, at the prices of `as_model` where it is given."""
     return Row(
         path=path,

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from ullage.installed_policies import policies
 from ullage.replay.file_work import work_through
+from ullage.replay.parquet import can_be_written
+from ullage.replay.places import Place
 from ullage.replay.reporting.wording import ABSENT, columns, money, number, percent
 from ullage.replay.spending.page import NO_TIME, About, as_page
 from ullage.replay.spending.sums import Once, Sum, Sums, sums_of, together
-from ullage.replay.spending.tables import Tables, can_be_written, paths_beside
+from ullage.replay.spending.tables import Tables, paths_beside
 from ullage.replay.spending.work import FileSpending, Options, file_spending, unfinished
-from ullage.replay.terminal import complain, files_of, known_policies, show_progress, write
+from ullage.replay.terminal import complain, known_policies, places_of, show_progress, write
 from ullage.store.folder import BadLocation, database, store_location, workspaces_in
 
 _USAGE_ERROR = 2
@@ -51,7 +53,7 @@ def run(asked: Asked) -> int:
         complain(_COMMAND, str(error))
         return _USAGE_ERROR
     failures: list[str] = []
-    paths = files_of(asked.names, failures, kept) if asked.names else _own(kept)
+    paths = places_of(asked.names, failures, kept) if asked.names else _own(kept)
     if not paths and not failures:
         failures.append("Ullage keeps no sessions here. Name transcripts, or a folder of them")
     try:
@@ -73,7 +75,7 @@ def _own(kept: Mapping[Path, Path]) -> tuple[Path, ...]:
     return tuple(path for folder in kept.values() if (path := database(folder)).is_file())
 
 
-def _written(paths: Sequence[Path], failures: list[str], options: Options, asked: Asked) -> Sums:
+def _written(paths: Sequence[Place], failures: list[str], options: Options, asked: Asked) -> Sums:
     """What was read, after it was written. Raises `OSError`."""
     with Tables(asked.page) if can_be_written() else nullcontext() as tables:
         sums = together(_sums(paths, failures, options, tables))
@@ -84,7 +86,7 @@ def _written(paths: Sequence[Path], failures: list[str], options: Options, asked
     return sums
 
 
-def _sums(paths: Sequence[Path], failures: list[str], options: Options, tables: Tables | None) -> Iterator[Sums]:
+def _sums(paths: Sequence[Place], failures: list[str], options: Options, tables: Tables | None) -> Iterator[Sums]:
     once = Once()
     for spending in _works(paths, options):
         failures.extend(spending.failures)
@@ -99,7 +101,7 @@ def _sums(paths: Sequence[Path], failures: list[str], options: Options, tables: 
                 yield each.carried
 
 
-def _works(paths: Sequence[Path], options: Options) -> Iterator[FileSpending]:
+def _works(paths: Sequence[Place], options: Options) -> Iterator[FileSpending]:
     with closing(work_through(paths, partial(file_spending, options=options), options.jobs, unfinished)) as done:
         for index, path in enumerate(paths, 1):
             show_progress(f"reading {index} of {len(paths)}: {path.name}")

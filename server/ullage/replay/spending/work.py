@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 from ullage.context.policy import Policy
 from ullage.installed_policies import policies
-from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.projects import project_of
+from ullage.replay.places import Place, Unreadable, sessions_of
 from ullage.replay.pricing.cost import cost_of
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
@@ -49,21 +48,19 @@ class FileSpending:
     failures: tuple[str, ...] = ()
 
 
-def file_spending(path: Path, options: Options) -> FileSpending:
+def file_spending(place: Place, options: Options) -> FileSpending:
     """All that is asked of a file. Texts of a session are let go before the next is read."""
     found: list[Conversation] = []
     failures: list[str] = []
     try:
-        for transcript in sessions_in(path):
+        for transcript in sessions_of(place):
             spent = spent_in(transcript, options.since)
             carried = _carried(transcript, options.policies, failures) if options.policies and spent.calls else Sums()
             found.append(Conversation(transcript.session_id, spent, carried))
-    except NotATranscript as error:
+    except Unreadable as error:
         failures.append(str(error))
-    except OSError as error:
-        failures.append(f"{path} cannot be read: {error.strerror or error}")
     if not found and not failures:
-        failures.append(f"{path} holds no sessions")
+        failures.append(f"{place} holds no sessions")
     return FileSpending(tuple(found), tuple(failures))
 
 

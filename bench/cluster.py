@@ -1,0 +1,132 @@
+"""`ullage replay --scheduler local` on more and more workers, beside one process without a scheduler, and what a large transcript takes.
+
+    .venv/bin/python -m bench cluster [SESSIONS]
+
+Generated sessions lie on disk as transcripts of Claude Code and go through one policy. Told are ratios of one run, in turn on the same
+machine: how much quicker so many workers are than one. Starting the workers is told beside it, since it does not grow with the sessions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.results import machine, table
+from bench.sessions import Generated, Message, generated
+from ullage.replay.cluster.connecting import connected
+from ullage.replay.cluster.shares import shares_of
+from ullage.replay.cluster.work import work_on_cluster
+from ullage.replay.file_work import FileWork, Options, file_work
+
+SESSIONS = 10_000
+MESSAGES = 16
+"""Of a session, and up to 12 more."""
+BEGAN = 1_770_000_000
+"""Unix seconds of the first message."""
+OPTIONS = Options(policies=("claude-code",))
+LARGE = (25, 50, 100)
+"""Megabytes of one transcript."""
+
+
+def lines(messages: Iterator[Message] | Sequence[Message], session: str) -> Iterator[str]:
+    """Messages as the lines of a transcript of Claude Code."""
+    before = None
+    for number, message in enumerate(messages):
+        at = datetime.fromtimestamp(BEGAN + message["at"], UTC).isoformat().replace("+00:00", "Z")
+        told: dict[str, Any] = {"role": message["role"], "content": message["content"]}
+        if message["role"] == "assistant":
+            told |= {"id": f"m{number}", "model": "claude-opus-4-5", "stop_reason": message["stop_reason"], "usage": message["usage"]}
+        line = {"type": message["role"], "uuid": f"u{number}", "parentUuid": before, "sessionId": session, "cwd": "/work/app"}
+        yield json.dumps({**line, "isSidechain": False, "timestamp": at, "message": told}) + "\n"
+        before = f"u{number}"
+
+
+def lay_down(folder: Path, sessions: int) -> tuple[Path, ...]:
+    """So many transcripts. Many have the same words, which costs nothing less to read."""
+    for number in range(sessions):
+        text = "".join(lines(generated(MESSAGES + number % 4 * 4, number % 400), f"s{number}"))
+        (folder / f"s{number:06}.jsonl").write_text(text, encoding="utf-8")
+    return tuple(sorted(folder.glob("s*.jsonl")))
+
+
+def large(folder: Path, megabytes: int) -> Path:
+    """One transcript of that size."""
+    path = folder / f"large{megabytes}.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for line in lines(Generated(1).messages(), "large"):
+            file.write(line)
+            if file.tell() > megabytes * 1_000_000:
+                return path
+    raise AssertionError  # the session is endless
+
+
+def section(date: str, sessions: int) -> str:
+    """Measures, and gives the section of RESULTS.md."""
+    busy = os.getloadavg()[0]
+    with tempfile.TemporaryDirectory() as temporary:
+        paths = lay_down(Path(temporary), sessions)
+        size = sum(path.stat().st_size for path in paths)
+        began = time.perf_counter()
+        alone = [file_work(path, OPTIONS) for path in paths]
+        one_process = time.perf_counter() - began
+        cores = os.cpu_count() or 1
+        counts = [count for count in (1, 2, 4, 8) if count <= cores]
+        taken = {count: _on_workers(paths, count, alone) for count in counts}
+        memory = {megabytes: _memory(large(Path(temporary), megabytes)) for megabytes in LARGE}
+    of_one = taken[1][1]
+    rows = [["one process, no scheduler", "–", f"{one_process / of_one:.2f}", "–"]]
+    for count, (starting, working) in taken.items():
+        rows.append(
+            [f"{count} worker{'s' if count > 1 else ''}", f"{of_one / working:.2f}", f"{working / of_one:.2f}", f"{starting:.1f} s"]
+        )
+    takes = [[f"{megabytes} MB", said] for megabytes, said in memory.items()]
+    about = (
+        f"`npm run bench -- cluster {sessions}`: {sessions:,} generated sessions ({size / 1e6:,.0f} MB), one policy, on {machine()}. "
+        f"The load was {busy:.1f} when it began and {os.getloadavg()[0]:.1f} when it ended, with this run's own. The figures of all runs "
+        f"were equal. One worker took {of_one:.0f} s."
+    )
+    large_ones = "What one worker took at most for one transcript, with the packages that it loads:"
+    parts = (f"## Replay over workers, {date}", about, table(["", "speed-up", "time beside one worker", "to start"], rows))
+    return "\n\n".join((*parts, large_ones, table(["transcript", "memory"], takes)))
+
+
+def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork]) -> tuple[float, float]:
+    """Seconds to start, and to work."""
+    began = time.perf_counter()
+    with connected("local", count) as client:
+        started = time.perf_counter()
+        work = partial(file_work, options=OPTIONS)
+        done = list(work_on_cluster(client, tuple(shares_of(paths)), work, _unfinished, _quiet))
+        ended = time.perf_counter()
+    if [each.rows for each in done] != [each.rows for each in expected]:
+        raise AssertionError("the figures depend on who made them")
+    return started - began, ended - started
+
+
+def _memory(path: Path) -> str:
+    """The most that a worker had in memory with this transcript."""
+    with connected("local", 1) as client:
+        (done,) = work_on_cluster(client, tuple(shares_of([path])), partial(file_work, options=OPTIONS), _unfinished, _quiet)
+        if done.failures:
+            return "past the limit: given up, and named"
+        return f"{next(iter(client.run(_peak).values())):,.0f} MB"
+
+
+def _peak() -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1_000 * 1.024
+
+
+def _unfinished(reason: str) -> FileWork:
+    return FileWork(failures=(reason,))
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody looks."""

@@ -1,0 +1,82 @@
+"""Places as shares: what a worker gets at once, and what it makes of it.
+
+A share is small enough to be done again when its worker is lost, and large enough that sending it costs little beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Generic, TypeVar
+
+from ullage.replay.cluster.installation import Installation, difference, installation
+from ullage.replay.places import Place, size_of
+
+Work = TypeVar("Work")
+
+MOST_PLACES = 32
+MOST_BYTES = 2_000_000
+"""Of all places of a share together, unless it is one alone: a second or so of work."""
+
+_ONE_AT_A_TIME = Lock()
+"""A worker with several threads has one session in memory all the same; Python would not do two at once anyway."""
+
+
+class OtherInstallation(Exception):
+    """This worker would make other figures; `str()` says what is different."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`first` is the number of its first place among all."""
+
+    first: int
+    places: tuple[Place, ...]
+    size: int
+    """Bytes of all together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """In the place of the work of one place: what went wrong with it."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Work]):
+    """What a worker is asked. Can be pickled."""
+
+    work: Callable[[Place], Work]
+    by: Installation
+
+
+def shares_of(places: Sequence[Place], most_places: int = MOST_PLACES, most_bytes: int = MOST_BYTES) -> Iterator[Share]:
+    """All places, each once, in their order."""
+    first, held, size = 0, list[Place](), 0
+    for number, place in enumerate(places):
+        more = size_of(place)
+        if held and (len(held) == most_places or size + more > most_bytes):
+            yield Share(first, tuple(held), size)
+            first, held, size = number, [], 0
+        held.append(place)
+        size += more
+    if held:
+        yield Share(first, tuple(held), size)
+
+
+def done(places: tuple[Place, ...], asked: Asked[Work]) -> tuple[Work | Raised, ...]:
+    """Runs on a worker. Raises `OtherInstallation`; whatever goes wrong with one place, the others are done."""
+    other = difference(installation(), asked.by)
+    if other:
+        raise OtherInstallation(other)
+    with _ONE_AT_A_TIME:
+        return tuple(_done(place, asked.work) for place in places)
+
+
+def _done(place: Place, work: Callable[[Place], Work]) -> Work | Raised:
+    try:
+        return work(place)
+    except Exception as error:  # noqa: BLE001 - a fault of one transcript must not cost the others of its share
+        return Raised(f"{type(error).__name__}: {error}")

@@ -1,0 +1,146 @@
+"""Places over the workers of a scheduler: what each makes of them comes back in the order of the places, whoever did it and how often.
+
+Dask gives the shares of a lost worker to others. A share whose workers are lost again and again holds something that ends them, or was
+beside something that does. Its places are worked on at the end, one at a time with nothing beside it, so that only the one that ends a
+worker is given up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from importlib import import_module
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar, cast
+
+from ullage.replay.cluster.connecting import NoCluster, refusal
+from ullage.replay.cluster.installation import installation
+from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, done
+from ullage.replay.places import Place
+
+Work = TypeVar("Work")
+
+SHARES_A_WORKER = 4
+"""That are sent and not yet done: enough that none waits for the next, few enough that the scheduler has little to remember."""
+
+LOOK_SECONDS = 1.0
+"""Without any news for so long, it is looked whether the scheduler and workers are there."""
+
+WITHOUT_WORKERS_SECONDS = 60.0
+"""For so long new workers are waited for, when all are lost."""
+
+Told = Callable[[int, int], None]
+"""Is told how many of how many places are done."""
+
+
+def work_on_cluster(
+    client: Any, shares: Sequence[Share], work: Callable[[Place], Work], unfinished: Callable[[str], Work], told: Told
+) -> Generator[Work]:
+    """The work of each place of these shares, in their order. `work` and what it gives can be pickled. Raises `NoCluster` where the
+    scheduler or all its workers go away.
+
+    `unfinished` makes the work of a place that was not finished, of the reason.
+    """
+    # The largest first: one that is left to the end would be waited for by all others.
+    in_turn = sorted(shares, key=lambda share: -share.size)
+    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished))) as course:
+        ready: dict[int, Work] = {}
+        total, given = sum(len(share.places) for share in shares), 0
+        for number, made in course.each():
+            ready[number] = made
+            told(given + len(ready), total)
+            while given in ready:
+                yield ready.pop(given)
+                given += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended(Generic[Work]):
+    """Says of a place why it was not finished."""
+
+    unfinished: Callable[[str], Work]
+
+    def worker(self, place: Place) -> Work:
+        return self.unfinished(f"{place} was not finished: each worker that worked on it ended (was there enough memory?)")
+
+    def raised(self, place: Place, raised: Raised) -> Work:
+        return self.unfinished(f"{place} was not finished: {raised.why}")
+
+
+@dataclass(slots=True)
+class _Course(Generic[Work]):
+    """One run. `close` takes back what is not done."""
+
+    client: Any
+    asked: Asked[Work]
+    waiting: Sequence[Share]
+    ended: _Ended[Work]
+    _sent: dict[Any, Share] = field(default_factory=dict[Any, Share])
+    """By future."""
+    _news: SimpleQueue[Any] = field(default_factory=SimpleQueue[Any])
+    _suspects: deque[Share] = field(default_factory=deque[Share])
+    """Of one place each."""
+
+    def each(self) -> Generator[tuple[int, Work]]:
+        """The number of a place and its work, as they come."""
+        waiting = deque(self.waiting)
+        while waiting or self._sent:
+            while waiting and len(self._sent) < SHARES_A_WORKER * max(1, self._workers()):
+                self._send(waiting.popleft())
+            yield from self._next()
+        while self._suspects:
+            self._send(self._suspects.popleft())
+            while self._sent:
+                yield from self._next(alone=True)
+
+    def close(self) -> None:
+        """Nothing more is done for it."""
+        if self._sent and self.client.status == "running":
+            self.client.cancel(list(self._sent), force=True)
+        self._sent.clear()
+
+    def _workers(self) -> int:
+        return int(self.client.scheduler_info(n_workers=0).get("total_threads", 1)) if self.client.status == "running" else 1
+
+    def _send(self, share: Share) -> None:
+        future = self.client.submit(done, share.places, self.asked, pure=False)
+        self._sent[future] = share
+        future.add_done_callback(self._news.put)
+
+    def _next(self, *, alone: bool = False) -> Generator[tuple[int, Work]]:
+        future = self._wait()
+        share = self._sent.pop(future)
+        error = future.exception() if future.status == "error" else None
+        if future.status in ("cancelled", "lost"):
+            raise NoCluster("the scheduler has forgotten what it was asked: it was started anew, or went away. Ask again")
+        if isinstance(error, import_module("distributed").KilledWorker):
+            if alone:
+                yield share.first, self.ended.worker(share.places[0])
+            else:
+                self._suspects.extend(Share(share.first + number, (place,), 0) for number, place in enumerate(share.places))
+            return
+        if isinstance(error, OtherInstallation):
+            raise NoCluster(refusal("that came later", str(error)))
+        if error is not None:
+            raise NoCluster(f"a worker could not do what it was asked: {type(error).__name__}: {error}")
+        for number, (place, made) in enumerate(zip(share.places, cast("tuple[Work | Raised, ...]", future.result()), strict=True)):
+            yield share.first + number, self.ended.raised(place, made) if isinstance(made, Raised) else made
+
+    def _wait(self) -> Any:
+        without_since: float | None = None
+        while True:
+            try:
+                return self._news.get(timeout=LOOK_SECONDS)
+            except Empty:
+                pass
+            if self.client.status != "running":
+                raise NoCluster("the scheduler went away before all was done. Ask again when it is back")
+            if self.client.nthreads():
+                without_since = None
+            elif without_since is None:
+                without_since = time.monotonic()
+            elif time.monotonic() - without_since > WITHOUT_WORKERS_SECONDS:
+                raise NoCluster(f"the scheduler has had no workers for {WITHOUT_WORKERS_SECONDS:.0f} seconds. Start some, and ask again")

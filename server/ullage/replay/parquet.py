@@ -1,0 +1,100 @@
+"""Tables of what was found as Parquet, by pyarrow (the extra `report`), which has no types and takes long to import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+ROWS_AT_ONCE = 50_000
+"""So many are in memory before they are written."""
+
+Kind: TypeAlias = Literal["text", "texts", "whole", "amount", "yes or no", "time"]
+_Row = TypeVar("_Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[_Row]):
+    """A column of a table. Where `of` gives None it is null."""
+
+    name: str
+    kind: Kind
+    of: Callable[[_Row], object]
+
+
+def can_be_written() -> bool:
+    """Whether pyarrow is installed."""
+    return find_spec("pyarrow") is not None
+
+
+@contextmanager
+def published(tables: Sequence[Table[Any]]) -> Generator[None]:
+    """All stand under their names once all are whole. Left by an error, those that were there before stay. Raises `OSError`."""
+    try:
+        yield
+        for table in tables:
+            table.finish()
+        for table in tables:
+            table.publish()
+    finally:
+        for table in tables:
+            table.give_up()
+
+
+class Table(Generic[_Row]):
+    """One file, under another name until it is published."""
+
+    def __init__(self, path: Path, columns: Sequence[Column[_Row]]) -> None:
+        pa = import_module("pyarrow")
+        types: dict[Kind, Any] = {
+            "text": pa.string(),
+            "texts": pa.list_(pa.string()),
+            "whole": pa.int64(),
+            "amount": pa.float64(),
+            "yes or no": pa.bool_(),
+            "time": pa.timestamp("us", tz="UTC"),
+        }
+        self._columns = columns
+        self._schema = pa.schema([(each.name, types[each.kind]) for each in columns])
+        self._path, self._partial = path, path.with_name(f"{path.name}.partial")
+        self._writer: Any = import_module("pyarrow.parquet").ParquetWriter(self._partial, self._schema, compression="zstd")
+        self._waiting: list[dict[str, object]] = []
+
+    def add(self, rows: Iterable[_Row]) -> None:
+        """More rows."""
+        self._waiting += ({column.name: column.of(row) for column in self._columns} for row in rows)
+        if len(self._waiting) >= ROWS_AT_ONCE:
+            self._write()
+
+    def _write(self) -> None:
+        self._writer.write_table(import_module("pyarrow").Table.from_pylist(self._waiting, schema=self._schema))
+        self._waiting = []
+
+    def finish(self) -> None:
+        """All rows are in the file."""
+        self._write()
+        self._writer.close()
+
+    def publish(self) -> None:
+        """The file stands under its name."""
+        self._partial.replace(self._path)
+
+    def give_up(self) -> None:
+        """Leaves nothing that is not finished."""
+        self._writer.close()
+        self._partial.unlink(missing_ok=True)
+
+
+def text(words: str) -> str:
+    """The words without halves of characters, which a transcript may have and Parquet has not."""
+    return words.encode("utf-8", "replace").decode("utf-8")
+
+
+def time(at: float) -> datetime | None:
+    """Of Unix seconds; None where they are not known."""
+    return datetime.fromtimestamp(at, UTC) if at else None

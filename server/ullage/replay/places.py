@@ -1,0 +1,79 @@
+"""Where sessions lie: in a file that this machine sees, or in an object of a storage. Each kind gives its sessions in the same way.
+
+A store of another kind, such as a database on a server, would be one more kind of `Place`: a value that can be sent to another process,
+with a branch in `sessions_of`, and one in `files_of` (`terminal.py`) for the names that stand for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from ullage.recorded.readers import NotATranscript, sessions_in
+from ullage.recorded.readers.files import NothingFound
+from ullage.recorded.transcript import Transcript
+from ullage.replay.object_storage import brought
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object in a storage, by its whole address (`s3://bucket/key`). `size` in bytes, as it was listed."""
+
+    address: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return self.address.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self.address
+
+
+Place: TypeAlias = Path | Stored
+"""Can be pickled. Its `str` names it to the user."""
+
+
+class Unreadable(Exception):
+    """Of a place no sessions can be read, or no more; `str()` says of which and why."""
+
+
+def size_of(place: Place) -> int:
+    """Bytes; 0 where that cannot be told."""
+    if isinstance(place, Stored):
+        return place.size
+    try:
+        return place.stat().st_size
+    except OSError:
+        return 0
+
+
+def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
+    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `Unreadable`.
+
+    A name of a file may be relative to `start`. What is said of the sessions names the place as the user did.
+    """
+    try:
+        if isinstance(place, Path):
+            yield from _sessions(start / place, str(start / place), str(place), "")
+            return
+        folder = place.address.rpartition("/")[0]
+        with brought(place.address) as path:
+            yield from _sessions(path, str(path), place.address, folder)
+    except NothingFound as error:
+        raise Unreadable(str(error)) from error
+    except OSError as error:
+        raise Unreadable(f"{place} cannot be read: {error.strerror or error}") from error
+
+
+def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transcript]:
+    """`here` is named by another name to the user. A project that is the folder of a copy is `folder` in truth."""
+    copied_to = str(path.resolve().parent)
+    try:
+        for transcript in sessions_in(path):
+            yield replace(transcript, project=folder) if folder and transcript.project == copied_to else transcript
+    except NotATranscript as error:
+        raise Unreadable(str(error).replace(here, named)) from error

@@ -1,0 +1,263 @@
+"""`ullage replay --scheduler`: real schedulers and worker processes of Dask, what they give, and what becomes of it where they fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import PRELUDE, prompt, says
+from tests.unit.recorded.readers.recorded import written
+from tests.unit.replay.cluster.faults import fails_at_some, killed_at_some, unfinished
+from tests.unit.replay.test_command import compacted_session, plain_session
+from ullage.cli import main
+from ullage.replay.cluster import connecting
+from ullage.replay.cluster.connecting import NoCluster, connected, warning
+from ullage.replay.cluster.installation import difference, installation
+from ullage.replay.cluster.shares import Share, shares_of
+from ullage.replay.cluster.work import work_on_cluster
+from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.store.log_store import LogStore
+
+QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": 60}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A scheduler with two workers, each a process. It gives a share up after its second worker is lost."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as started,
+    ):
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Any) -> Iterator[Any]:
+    with connected(cluster.scheduler_address, None) as made:
+        yield made
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """Transcripts of several kinds, a store of Ullage, and two files that cannot be read."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for number in range(7):
+        written(folder, plain_session((1_000 + number, 100, 0, 0, 0), sessionId=f"s{number}").lines, f"a{number}.jsonl")
+    written(folder, compacted_session().lines, "b.jsonl")
+    (folder / "c.jsonl").write_bytes(os.urandom(2_000))
+    (folder / "d.jsonl").touch()
+    (folder / "workspace").mkdir()
+    with closing(LogStore.open(folder / "workspace")) as store:
+        session = store.create_session("Looking", 5.0)
+        for entry in (PRELUDE, prompt("Look"), says("Done.")):
+            store.append(session.id, entry, 6.0)
+    return folder
+
+
+def shares(folder: Path, most_places: int = 32) -> Sequence[Share]:
+    return tuple(shares_of(sorted(folder.glob("*.jsonl")), most_places))
+
+
+def without_times(found: dict[str, Any]) -> dict[str, Any]:
+    """How long the work took differs from run to run."""
+    return {name: value for name, value in found.items() if name != "seconds"}
+
+
+def quiet(done: int, total: int) -> None:
+    """Nobody looks."""
+
+
+def test_a_cluster_gives_the_report_of_one_process(
+    cluster: Any, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(traces.parent)
+    reports: list[tuple[int, Any, str]] = []
+    for more in ([], ["--scheduler", cluster.scheduler_address]):
+        code = main(["replay", "traces", "--policy", "ullage,claude-code", "--format", "json", *more])
+        output = capfd.readouterr()
+        reports.append((code, json.loads(output.out, object_hook=without_times), output.err))
+    assert reports[0] == reports[1]
+    code, report, told = reports[0]
+    assert (code, len(report["sessions"]), len(report["not_read"])) == (0, 9, 2)
+    assert "traces/c.jsonl is no transcript" in told
+    assert "traces/d.jsonl is no transcript" in told
+
+
+def test_workers_of_this_machine_are_started_and_ended(traces: Path, capfd: pytest.CaptureFixture[str]):
+    assert main(["replay", str(traces / "b.jsonl"), "--format", "json"]) == 0
+    alone = capfd.readouterr()
+    assert main(["replay", str(traces / "b.jsonl"), "--format", "json", "--scheduler", "local", "--jobs", "1"]) == 0
+    assert capfd.readouterr() == alone
+
+
+def test_figures_are_the_same_where_workers_are_killed(client: Any, tmp_path: Path):
+    for number in range(6):
+        written(tmp_path, plain_session(sessionId=f"s{number}").lines, f"a{number}.jsonl")
+    written(tmp_path, compacted_session().lines, "once.jsonl")
+    ends = written(tmp_path, compacted_session().lines, "always.jsonl")
+    work = partial(killed_at_some, ours=os.getpid())
+    done = list(work_on_cluster(client, shares(tmp_path, 3), work, unfinished, quiet))
+    alone = [file_work(path, Options()) for path in sorted(tmp_path.glob("*.jsonl"))]
+    place = sorted(tmp_path.glob("*.jsonl")).index(ends)
+    assert (tmp_path / "once.begun").exists()
+    assert done[place].failures == (f"{ends} was not finished: each worker that worked on it ended (was there enough memory?)",)
+    assert done[:place] + done[place + 1 :] == alone[:place] + alone[place + 1 :]
+
+
+def test_what_goes_wrong_with_one_costs_no_other(client: Any, tmp_path: Path):
+    for name in ("a", "bad", "c"):
+        written(tmp_path, plain_session(sessionId=name).lines, f"{name}.jsonl")
+    first, bad, last = work_on_cluster(client, shares(tmp_path), fails_at_some, unfinished, quiet)
+    assert (len(first.rows), len(last.rows)) == (1, 1)
+    assert bad == FileWork(failures=(f"{tmp_path / 'bad.jsonl'} was not finished: RuntimeError: out of luck",))
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Any]:
+    """A scheduler with workers in this process: the same protocol, and quick."""
+    with distributed.LocalCluster(n_workers=3, threads_per_worker=2, processes=False, **QUIET) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("examples")
+    for number in range(9):
+        session = compacted_session() if number % 3 == 0 else plain_session((1_000 + number, 10 * number, 0, 0, 0), sessionId=f"s{number}")
+        written(folder, session.lines, f"{number}.jsonl")
+    return folder
+
+
+@given(data=st.data())
+def test_figures_are_the_same_however_it_is_split(threads: Any, examples: Path, data: st.DataObject):
+    paths = sorted(examples.glob("*.jsonl"))
+    ends = sorted(data.draw(st.sets(st.integers(1, len(paths) - 1))))
+    cuts = zip([0, *ends], [*ends, len(paths)], strict=True)
+    drawn = [Share(start, tuple(paths[start:end]), data.draw(st.integers(0, 9))) for start, end in cuts]
+    with distributed.Client(threads, set_as_default=False) as client:
+        told: list[tuple[int, int]] = []
+        done = list(
+            work_on_cluster(client, drawn, partial(file_work, options=Options()), unfinished, lambda done, of: told.append((done, of)))
+        )
+    assert done == [file_work(path, Options()) for path in paths]
+    assert told == [(number, 9) for number in range(1, 10)]
+
+
+@given(st.lists(st.integers(0, 30), max_size=40), st.integers(1, 6), st.integers(1, 60))
+def test_shares_have_each_place_once_in_its_order(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int, most_bytes: int):
+    folder = tmp_path_factory.mktemp("shares")
+    paths = [folder / f"{number:02}" for number in range(len(sizes))]
+    for path, size in zip(paths, sizes, strict=True):
+        path.write_bytes(b"x" * size)
+    split = list(shares_of(paths, most, most_bytes))
+    assert [place for share in split for place in share.places] == paths
+    assert [share.first for share in split] == [sum(len(share.places) for share in split[:number]) for number in range(len(split))]
+    assert all(len(share.places) == 1 or (len(share.places) <= most and share.size <= most_bytes) for share in split)
+
+
+def test_a_scheduler_that_goes_away_is_said(examples: Path):
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
+        connected(started.scheduler_address, None) as client,
+        pytest.raises(NoCluster, match=r"went away|has forgotten"),
+    ):
+        list(work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, lambda *_: started.close()))
+
+
+# Schedulers that cannot be worked with
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("tcp://127.0.0.1:9", "the scheduler tcp://127.0.0.1:9 does not answer: "),
+        ("tls://127.0.0.1:9", "the scheduler tls://127.0.0.1:9 cannot be spoken to: "),
+        ("nonsense://127.0.0.1:9", "the scheduler nonsense://127.0.0.1:9 cannot be spoken to: "),
+    ],
+)
+def test_a_scheduler_that_is_not_there(
+    traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, address: str, said: str
+):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.3)
+    assert main(["replay", str(traces), "--scheduler", address]) == 1
+    output = capfd.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"ullage replay: {said}")
+    assert len(output.err.splitlines()) == 1
+
+
+def test_a_scheduler_without_workers(traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
+    with distributed.LocalCluster(n_workers=0, processes=False, **QUIET, protocol="tcp") as started:
+        assert main(["replay", str(traces), "--scheduler", started.scheduler_address]) == 1
+    assert "has no workers. Start some with `dask worker tcp://" in capfd.readouterr().err
+
+
+def test_workers_with_another_ullage_are_refused(
+    cluster: Any, traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    theirs = installation().version
+    monkeypatch.setattr("ullage.__version__", "99.0.0")
+    installation.cache_clear()
+    code = main(["replay", str(traces), "--scheduler", cluster.scheduler_address])
+    installation.cache_clear()
+    output = capfd.readouterr()
+    assert (code, output.out) == (1, "")
+    assert f"has Ullage {theirs}, and here it is 99.0.0. All have to be the same" in output.err
+
+
+def test_a_worker_with_another_ullage_that_comes_later_is_refused(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ullage.replay.cluster.work.installation", lambda: replace(installation(), code="other"))
+    with pytest.raises(NoCluster, match=r"with other code than here\. All have to be the same"):
+        list(work_on_cluster(client, shares(examples), partial(file_work, options=Options()), unfinished, quiet))
+
+
+def test_each_difference_has_words():
+    ours = installation()
+    assert difference(ours, ours) == ""
+    assert "with other code" in difference(replace(ours, code="0"), ours)
+    assert difference(replace(ours, python="3.99"), ours).startswith("runs Python 3.99, and here it is 3.")
+    assert "no ctok" in difference(replace(ours, packages=("no ctok", "tree-sitter 1")), ours)
+    assert "mine of package 1" in difference(replace(ours, policies=("mine of package 1",)), ours)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_warned_of"),
+    [
+        ("local", False),
+        ("tls://10.0.0.1:8786", False),
+        ("tcp://127.0.0.1:8786", False),
+        ("tcp://[::1]:8786", False),
+        ("localhost:8786", False),
+        ("tcp://10.0.0.1:8786", True),
+        ("scheduler:8786", True),
+    ],
+)
+def test_a_connection_without_tls_is_told(address: str, is_warned_of: bool):
+    assert ("without TLS" in warning(address)) == is_warned_of
+
+
+def test_views_do_not_go_to_other_machines(traces: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    assert main(["replay", str(traces), "--scheduler", "tcp://127.0.0.1:9", "--views", str(tmp_path / "views")]) == 2
+    assert "--views writes where the work is done" in capfd.readouterr().err
+
+
+def test_without_a_scheduler_dask_is_not_loaded(traces: Path):
+    code = f"import sys; from ullage.cli import main; main(['replay', {str(traces)!r}]); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert not {"dask", "distributed", "fsspec", "pyarrow", "tornado"} & set(ran.stdout.split())
