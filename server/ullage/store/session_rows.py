@@ -155,6 +155,29 @@ class SessionRows:
 
         self._file.change("list the sessions", change)
 
+    def listed_alone(self) -> list[str]:
+        """The sessions of which only the list of the team's store tells: no entry of them is here."""
+
+        def read(connection: sqlite3.Connection) -> list[str]:
+            rows = connection.execute(
+                "SELECT session.id FROM session JOIN remembered ON key = ? || session.id "
+                "WHERE NOT EXISTS (SELECT 1 FROM entry WHERE session_id = session.id)",
+                (LISTED,),
+            )
+            return [str(row[0]) for row in rows]
+
+        return self._file.read("list the sessions", read)
+
+    def take_off_list(self, session_ids: Sequence[str]) -> None:
+        """These are no longer in the team's store, and nothing of them is here."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            for session_id in session_ids:
+                connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+                forget_fork(connection, session_id)
+
+        self._file.change("list the sessions", change)
+
     def put_aside(self, session_id: str) -> str:
         """Gives the session that is here another id, so that one which went another way elsewhere can take its place; gives the new id."""
         new_id = secrets.token_hex(8)

@@ -24,7 +24,8 @@ class TeamList:
         return frozenset(each for each in session_ids if each in listed and listed[each].held_by)
 
     def look(self, team: TeamStore, rows: SessionRows, followed: AbstractSet[str]) -> bool:
-        """Looks at it, and puts what is new of sessions that are not `followed` into the list here; whether anything is new."""
+        """Looks at it, and puts what is new of sessions that are not `followed` into the list here; whether anything is new. One
+        that was deleted there, and of which nothing is here, leaves the list."""
         listed = {each.session.id.decode("utf-8", "replace"): each for each in team.sessions()}
         before, self._listed = self._listed, {session_id: each for session_id, each in listed.items() if can_go(session_id)}
         self.is_known = True
@@ -32,7 +33,10 @@ class TeamList:
         strange = [(Heads(each.session, each.values), each.last_seq) for session_id, each in news.items() if session_id not in followed]
         if strange:
             rows.put_listed(strange)
-        return bool(news)
+        gone = [each for each in rows.listed_alone() if each not in listed and each not in followed]
+        if gone:
+            rows.take_off_list(gone)
+        return bool(news or gone)
 
     def behind(self, rows: SessionRows) -> list[str]:
         """The sessions here of which the store did not have all."""

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Hang, Reply, Say
+from tests.forking import forking
 from tests.patience import PATIENCE
 from tests.postgres import Postgres
 from tests.unit.session.harness import Stage, items, notices, stage
+from tests.unit.store.team.killed_session import run
 from ullage.context.entries import TurnEnded
 from ullage.session.conversation import WAITS
 from ullage.session.errors import SessionError
@@ -66,6 +68,39 @@ async def test_a_colleague_goes_on_where_another_stopped(machine: Machine) -> No
         sent = bob.fake.requests[-1].body["messages"]
         assert "How much does the tank hold?" in str(sent[0]) and "CAPACITY = 100" in str(sent)
         assert bob.refused() == []
+
+
+async def test_a_container_that_dies_in_mid_turn_is_gone_on_with(
+    tmp_path: Path, machine: Machine, postgres: Postgres, workspace: str
+) -> None:
+    folder = tmp_path / "container" / "project"
+    folder.mkdir(parents=True)
+    (folder / "tank.py").write_text("CAPACITY = 100\n")
+    here, there = forking().Pipe(duplex=False)
+    process = forking().Process(target=run, args=(folder, postgres.url("ann"), workspace, there), daemon=True)
+    process.start()
+    there.close()
+    try:
+        assert await asyncio.to_thread(here.poll, PATIENCE)
+        session_id = here.recv()
+    finally:
+        process.kill()
+        process.join()
+        here.close()
+    async with machine("bob") as bob:
+        await until(lambda: [each.session_id for each in bob.sessions.summaries()] == [session_id])
+        with pytest.raises(SessionError, match="A colleague"):
+            await bob.sessions.open(session_id)
+        # half a minute later
+        postgres.sql("UPDATE ullage.lease SET valid_until = clock_timestamp() WHERE workspace = %s", workspace)
+        opened = await bob.sessions.open(session_id)
+        ended = ending(opened)
+        assert ended is not None and ended.outcome == "interrupted"
+        bob.fake.enqueue(Say("It holds 100."))
+        opened.resume()
+        await bob.idle(opened)
+        assert said(opened) == ["I look.", "It holds 100."]
+        assert "CAPACITY = 100" in str(bob.fake.requests[-1].body["messages"]) and bob.refused() == []
 
 
 async def test_a_session_that_another_machine_writes_is_not_opened(machine: Machine) -> None:
