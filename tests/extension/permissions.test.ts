@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Allowed, CheckedRule, NewRule } from "../../client-extension/src/protocol";
+import type { Allowed, Asking, CheckedRule, NewRule } from "../../client-extension/src/protocol";
 import { Sheet } from "../../client-extension/webview/history/sheet";
 import { PermissionsSheet, useInWords } from "../../client-extension/webview/permissions/permissionsSheet";
 import { pastInWords, RuleEditor, type RuleEditorOptions } from "../../client-extension/webview/permissions/ruleEditor";
@@ -234,9 +234,12 @@ const RULE: Allowed = {
 };
 const NEVER: Allowed = { ...RULE, pattern: "git push *", name: "`git push *`", explanation: "Refuses it.", used: 0, refuses: true };
 
-async function page(allowed: Allowed[], asking: object = { wanted: "notHarmless", inForce: "notHarmless" }) {
+async function page(allowed: Allowed[], asking: Asking | (() => Asking) = { wanted: "notHarmless", inForce: "notHarmless" }) {
   let rules = allowed;
-  const { actions, done } = recordingActions((method) => (method === "ullage/permission/list" ? { allowed: rules, asking } : FINE));
+  const answered = () => (typeof asking === "function" ? asking() : asking);
+  const { actions, done } = recordingActions((method) =>
+    method === "ullage/permission/list" ? { allowed: rules, asking: answered() } : FINE,
+  );
   const place = new Sheet(
     () => undefined,
     () => undefined,
@@ -368,6 +371,35 @@ void describe("the page of permissions", () => {
     ways[0]?.click();
     assert.ok(done.includes("command ullage.askFor everything"));
     assert.equal((document.activeElement as HTMLInputElement).value, "everything");
+  });
+
+  test("a way of asking is not in force before the server says so", async (context) => {
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    let asking: Asking = { wanted: "notHarmless", inForce: "notHarmless" };
+    const { root } = await page([], () => asking);
+    const way = (value: string) => root.querySelector<HTMLInputElement>(`input[value="${value}"]`);
+    const isPending = () => /Not in force yet/.test(root.textContent ?? "");
+    way("everything")?.click();
+    await settle();
+    assert.deepEqual([way("everything")?.checked, isPending()], [true, true]);
+    asking = { wanted: "everything", inForce: "everything" };
+    context.mock.timers.tick(1_000);
+    await settle();
+    assert.deepEqual([way("everything")?.checked, isPending()], [true, false]);
+    assert.equal((document.activeElement as HTMLInputElement).value, "everything");
+  });
+
+  test("a way of asking that the server never takes over is taken back", async (context) => {
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const { root } = await page([], { wanted: "notHarmless", inForce: "notHarmless" });
+    root.querySelector<HTMLInputElement>('input[value="everything"]')?.click();
+    for (let tick = 0; tick < 25; tick += 1) {
+      await settle();
+      context.mock.timers.tick(1_000);
+    }
+    await settle();
+    assert.equal(root.querySelector<HTMLInputElement>('input[value="notHarmless"]')?.checked, true);
+    assert.doesNotMatch(root.textContent ?? "", /Not in force yet/);
   });
 
   test("what cannot be listed is said", async () => {

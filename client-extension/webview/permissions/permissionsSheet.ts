@@ -33,6 +33,10 @@ const SCOPE_TITLES: readonly [RuleScope, string][] = [
   ["everywhere", t("Everywhere")],
 ];
 
+/** How often the server is asked whether it knows of a choice, and milliseconds in between. A setting takes some to arrive there. */
+const LOOKS = 20;
+const BETWEEN = 150;
+
 export class PermissionsSheet {
   private readonly ways = element("fieldset", { className: "ways" });
   private readonly rules = element("div", { className: "rules" });
@@ -82,7 +86,10 @@ export class PermissionsSheet {
     }
   }
 
-  private drawWays(asking: Asking): void {
+  /** With `pending`, a choice that the server does not know yet. */
+  private drawWays(asking: Asking, pending?: AskFor): void {
+    const wanted = pending ?? asking.wanted;
+    this.ways.setAttribute("aria-busy", String(pending !== undefined));
     setChildren(
       this.ways,
       element("legend", { textContent: t("What Ullage asks about") }),
@@ -92,8 +99,8 @@ export class PermissionsSheet {
           type: "radio",
           name: "ask-for",
           value,
-          checked: asking.wanted === value,
-          disabled: isOut && asking.wanted !== value,
+          checked: wanted === value,
+          disabled: isOut && wanted !== value,
         });
         input.addEventListener("change", () => this.choose(value, asking));
         return element(
@@ -102,6 +109,7 @@ export class PermissionsSheet {
           input,
           element("span", { className: "way-name", textContent: name }),
           element("span", { className: "muted", textContent: means }),
+          pending === value && element("span", { className: "muted", textContent: t("Not in force yet…"), attributes: { role: "status" } }),
           isOut &&
             element(
               "span",
@@ -124,8 +132,33 @@ export class PermissionsSheet {
 
   private choose(value: AskFor, asking: Asking): void {
     this.actions.runCommand("ullage.askFor", value);
-    this.drawWays({ ...asking, wanted: value });
+    this.drawWays(asking, value);
+    this.focusWay(value);
+    this.asked += 1;
+    void this.confirm(value, this.asked);
+  }
+
+  private focusWay(value: AskFor): void {
     this.ways.querySelector<HTMLInputElement>(`input[value="${value}"]`)?.focus();
+  }
+
+  /** Shows the choice as made once the server says so. If it never does, what the server goes by is shown again. */
+  private async confirm(value: AskFor, asked: number): Promise<void> {
+    for (let look = 1; look <= LOOKS; look += 1) {
+      const answer = await this.actions.ask("ullage/permission/list", {}).catch(() => undefined);
+      if (asked !== this.asked) {
+        return; // something else was chosen, or the page was closed
+      }
+      if (answer !== undefined && (answer.asking.wanted === value || look === LOOKS)) {
+        const isThere = this.ways.contains(document.activeElement);
+        this.drawWays(answer.asking);
+        if (isThere) {
+          this.focusWay(answer.asking.wanted);
+        }
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN));
+    }
   }
 
   private drawRules(allowed: readonly Allowed[]): void {

@@ -34,7 +34,7 @@ class Answered:
 
 
 def headed(server: str, text: str) -> str:
-    """The text with who says it before it."""
+    """The text behind a line that says whose it is."""
     return f"{HEAD.format(server)}\n{text}"
 
 
@@ -49,7 +49,7 @@ def of_call(result: mcp_types.CallToolResult) -> Answered:
 
 
 def of_resource(result: mcp_types.ReadResourceResult) -> Answered:
-    """What a resource says."""
+    """The contents of a resource: texts, images, and a line for each that is neither."""
     gathered = _Gathered()
     for contents in result.contents:
         gathered.contents(contents)
@@ -75,7 +75,7 @@ class _Gathered:
         self._beyond = 0
 
     def text(self, text: str) -> None:
-        """One more piece of text."""
+        """Adds a text, as far as there is room. What does not fit is counted."""
         kept = text[: max(0, self._left)]
         self._left -= len(kept)
         self._beyond += len(text) - len(kept)
@@ -83,7 +83,7 @@ class _Gathered:
             self.texts.append(kept)
 
     def block(self, block: object) -> None:
-        """One block of content, by its type."""
+        """Adds a block of content. A line stands for one that cannot be shown."""
         import mcp_types
 
         match block:
@@ -101,7 +101,7 @@ class _Gathered:
                 self.text("[content of a kind that cannot be shown]")
 
     def contents(self, contents: object) -> None:
-        """What stands in a resource."""
+        """Adds one of the contents of a resource, with its address before it."""
         import mcp_types
 
         if isinstance(contents, mcp_types.TextResourceContents):
@@ -123,7 +123,7 @@ class _Gathered:
             self.text(f"[image, {_name(kind)}: it cannot be shown ({error})]")
 
     def answered(self, *, is_error: bool, nothing: str) -> Answered:
-        """All of it."""
+        """What was added, and how much was left out. `nothing` stands where there is neither text nor image."""
         texts: Iterable[str] = self.texts
         if self._beyond:
             texts = [*self.texts, f"[{self._beyond:,} more characters were not kept. Ask for less.]"]

@@ -181,7 +181,7 @@ class Servers:
     # What the user sees and does
 
     def standings(self) -> list[Standing]:
-        """All that are configured."""
+        """All that are configured, in the order in which they count."""
         return [self._standing(each) for each in self._configured]
 
     def _standing(self, server: Configured) -> Standing:
@@ -192,7 +192,7 @@ class Servers:
         return Standing(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
 
     def log(self, name: str) -> ServerLog:
-        """What that server said."""
+        """The log of that server, which outlives its restarts; empty where it never ran."""
         return self._logs.setdefault(name, ServerLog())
 
     async def turn(self, name: str, fingerprint: str, *, on: bool) -> None:
@@ -215,7 +215,7 @@ class Servers:
         self.changed()
 
     def log_of(self, name: str) -> str:
-        """What is kept of what a server said. Raises `NoSuchServer`."""
+        """The text of that log: the newest lines. Raises `NoSuchServer`."""
         return self.log(self._named(name).name).text
 
     async def sign_in(self, name: str) -> None:
@@ -245,7 +245,7 @@ class Servers:
             self.changed()
 
     async def sign_out(self, name: str) -> None:
-        """Forgets the sign-in. Raises `NoSuchServer`."""
+        """Deletes the token of a service and connects to it anew. Raises `NoSuchServer`."""
         await self._services.tokens(self._named(name)).forget()
         await self.restart(name)
 
@@ -304,12 +304,12 @@ class Servers:
         return "" if found is None else f"{configured.identity[:12]}{found.digest[:20]}"
 
     def instructions(self, server: str) -> str:
-        """What a server says of its use."""
+        """What a server says of its use, in its own words; empty where it says nothing or is off."""
         connection = self._connections.get(server)
         return "" if connection is None else connection.instructions
 
     def prompts(self) -> list[tuple[str, Offers]]:
-        """What the servers offer to the user, by name."""
+        """The names of the servers that run, and what each offers."""
         return [(name, each.offers) for name, each in self._connections.items() if each.state == "running"]
 
     async def call(
@@ -330,11 +330,11 @@ class Servers:
         return await connection.call(tool, arguments, progress)
 
     async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> Answered:
-        """What a prompt says. Raises `NoSuchServer`, `ServerFailed`."""
+        """The messages of a prompt with these arguments, asked of the server now. Raises `NoSuchServer`, `ServerFailed`."""
         return await self._connected(server).prompt(name, arguments)
 
     async def resource(self, server: str, uri: str) -> Answered:
-        """What a resource says. Raises `NoSuchServer`, `ServerFailed`."""
+        """The contents of a resource, asked of the server now. Raises `NoSuchServer`, `ServerFailed`."""
         return await self._connected(server).resource(uri)
 
     def _connected(self, name: str) -> Connection:
@@ -345,7 +345,7 @@ class Servers:
         return connection
 
     async def close(self) -> None:
-        """Ends all of them."""
+        """Ends all of them, and starts none any more."""
         self._is_closed = True
         async with self._looking:
             await asyncio.gather(*(each.close() for each in self._connections.values()))

@@ -21,7 +21,7 @@ FIRST_CHARACTERS = 2_000
 
 
 class RunningCommand:
-    """Works on the commands of one session."""
+    """Reads, waits for and stops the commands of one session. Waits take seconds."""
 
     kind: ToolKind = "other"
 
@@ -83,7 +83,7 @@ class RunningCommand:
         return self._told(command, waited)
 
     async def _wait(self, command: Command, pattern: str, seconds: float) -> str:
-        """How it went, where that has to be said."""
+        """How the wait went, where that has to be said."""
         interrupted = self._commands.interrupted
         if pattern:
             async with matcher(pattern) as lines:
@@ -114,7 +114,7 @@ class _Ended:
         self._command = command
 
     async def has_ended(self) -> bool:
-        """Whether it has."""
+        """Whether the command has ended, by itself or not."""
         return self._command.outcome is not None
 
 
