@@ -10,6 +10,7 @@ python -m bench scans [FILES]
 python -m bench start
 python -m bench team
 python -m bench cluster [SESSIONS]
+python -m bench scale [measure]
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import cluster, growth, latency, memory, policies, scans, stalls, start
+from bench import cluster, growth, latency, memory, policies, scale, scans, stalls, start
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
@@ -43,6 +44,9 @@ def main(words: list[str]) -> int:
                 write_section("team", team.section(today))
             case ["cluster", *number] if all(each.isdecimal() for each in number):
                 write_section("cluster", cluster.section(today, int(number[0]) if number else cluster.SESSIONS))
+            case ["scale"] | ["scale", "measure"]:
+                scale.main(words[1:])
+                return 0
             case ["growth", *sizes] if all(each.isdecimal() for each in sizes):
                 asyncio.run(growth.main([int(each) for each in sizes] or growth.SIZES))
                 return 0

@@ -5,6 +5,7 @@
  * `npm run bench -- start`: the extension until it is activated, and the server until a session is open.
  * `npm run bench -- policies [POLICY …]`: what each policy costs and keeps, over ../shared/traces or, without them, generated sessions.
  * `npm run bench -- cluster [SESSIONS]`: replay over workers of Dask on this machine, beside one process.
+ * `npm run bench -- scale [measure]`: the tables of docs/scale.md, or their inputs again.
  * `npm run bench -- panel [--beside DIST] [CONTENT …]`: the panel in a browser, streaming, scrolling and after a reload.
  * `npm run bench -- context [MESSAGES …]`: the context view, from the click to the drawn view, with a real server.
  */

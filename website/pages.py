@@ -64,6 +64,7 @@ _LISTED = (
             Page("Policies", "docs/policies.md"),
             Page("Replay", "docs/replay.md"),
             Page("Report", "docs/report.md"),
+            Page("Scale", "docs/scale.md"),
             Page("Sessions of a team", "docs/team.md"),
             Page("Settings", "docs/settings.md"),
             Page("Commands and keys", "docs/commands.md"),
