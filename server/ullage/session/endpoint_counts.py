@@ -17,7 +17,7 @@ from dataclasses import replace
 from ullage.context.blocks import Message, SystemPart, Text, ToolSpec
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.accounting import Stated
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import MESSAGE_TOKENS, can_take
 from ullage.context.entries import AssistantReply, Prelude, SizeStated
 from ullage.context.view.request import Request, request_so_far

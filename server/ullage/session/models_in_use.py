@@ -12,7 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from ullage.context.blocks import Json
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
 from ullage.models.choose import Provider, offered_models, try_model
 from ullage.models.clouds.places import Clouds

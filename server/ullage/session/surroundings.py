@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ullage.context.counting.cache_clock import SentPreludes
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy

@@ -12,7 +12,7 @@ from tests.fake_api import FakeApi, Say
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
 from tests.unit.session.harness import MODEL, Stage, items, stage
 from ullage.context.blocks import SystemPart
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.entries import Prelude, SizeStated
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.session.session import Session

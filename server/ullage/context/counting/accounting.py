@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Message, ToolUse, Usage
-from ullage.context.counting.categories import FIXED, FixedParts, Priced, Sizes, Tally, category_in, in_order, is_believed, shared_out
+from ullage.context.counting.categories import FIXED, Priced, Sizes, Tally, category_in, in_order, is_believed, shared_out
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,

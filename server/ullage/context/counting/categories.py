@@ -1,30 +1,26 @@
 """What stands in the context by category, as the gauge counts it: under which name, and sums of what was priced and of what came since.
 
-What was priced stays under its category as it was when it was priced, so that no part of the context drifts as others grow. What system
-prompt, rules and tools were last counted as stays until they change (`FixedParts`). Who goes through the messages: `accounting.py`.
+What was priced stays under its category as it was when it was priced, so that no part of the context drifts as others grow. What is known
+of system prompt, rules and tools: `fixed_parts.py`. Who goes through the messages: `accounting.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ullage.context.blocks import Block, CompactionBlock, Document, Image, Role, Text, ToolResult, Usage
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.media import LIMITS, ImageLimits
-from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts, estimate_prelude
-from ullage.context.entries import Entry, Notice, Prelude, UserPrompt
+from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts
+from ullage.context.entries import Entry, Notice, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
 """Of the categories; those of tool results follow."""
 FIXED = ("system", "rules", "tools")
 """Of the categories: what precedes every message, and changes only where the prelude does."""
 RESULTS = "tool results: "
-
-KEPT_PRELUDES = 4
-"""Preludes that are remembered: those of the sessions at hand, which mostly share one."""
 
 
 def category_in(role: Role, block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
@@ -108,77 +104,6 @@ def _place(item: tuple[str, int]) -> tuple[int, int, str]:
     if name in ORDER:
         return ORDER.index(name), 0, name
     return len(ORDER), -tokens, name
-
-
-class FixedParts:
-    """The counts for one model. What the endpoint counted itself goes before what a reply's usage shows.
-
-    `remembered` is what an earlier process knew (`to_remember`). It stands until the endpoint counts anew.
-    """
-
-    def __init__(self, remembered: Mapping[str, Mapping[str, int]] | None = None) -> None:
-        self._remembered = dict(remembered or {})
-        self._looked_up: Prelude | None = None
-        self._counted: list[tuple[Prelude, Mapping[str, int]]] = []
-        self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
-
-    def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None where nobody counted it yet. Where only a part of it is another, those of the rest."""
-        whole = self._of_just(prelude)
-        return whole if whole is not None or prelude is None else self._of_parts(prelude)
-
-    def _of_parts(self, prelude: Prelude) -> Mapping[str, int] | None:
-        """What is the same in others that are known."""
-        found: dict[str, int] = {}
-        for other, tokens in (*self._counted, *self._shown):
-            for category in tokens.keys() - found.keys():
-                same = other.tools == prelude.tools if category == "tools" else _texts(other, category) == _texts(prelude, category)
-                if same:
-                    found[category] = tokens[category]
-        return found or None
-
-    def _of_just(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        if self._remembered and prelude is not None and prelude is not self._looked_up:
-            self._looked_up = prelude
-            tokens = self._remembered.get(_digest(prelude))
-            if tokens is not None and can_take(sum(tokens.values()), estimate_prelude(prelude)):
-                _keep(self._shown, prelude, tokens)
-        return _found(self._counted, prelude) or _found(self._shown, prelude)
-
-    def to_remember(self) -> dict[str, Mapping[str, int]]:
-        """What is known, for a later process: tokens by what stands for each prelude, a few of them."""
-        here = {_digest(prelude): tokens for prelude, tokens in (*reversed(self._shown), *reversed(self._counted))}
-        earlier = {digest: tokens for digest, tokens in self._remembered.items() if digest not in here}
-        return dict(list({**earlier, **here}.items())[-KEPT_PRELUDES:])
-
-    def is_counted(self, prelude: Prelude | None) -> bool:
-        """Whether the endpoint counted it in this process."""
-        return _found(self._counted, prelude) is not None
-
-    def take_count(self, prelude: Prelude, tokens: Mapping[str, int]) -> None:
-        """The endpoint has counted it."""
-        _keep(self._counted, prelude, tokens)
-
-    def take_shown(self, prelude: Prelude, categories: Mapping[str, int]) -> None:
-        """What the gauge showed once the first reply had priced it: it stays that from then on."""
-        if self._of_just(prelude) is None:
-            _keep(self._shown, prelude, {name: tokens for name, tokens in categories.items() if name in FIXED})
-
-
-def _texts(prelude: Prelude, category: str) -> list[str]:
-    return [part.text for part in prelude.system if part.category == category]
-
-
-def _digest(prelude: Prelude) -> str:
-    return sha256(repr(prelude).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _found(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude | None) -> Mapping[str, int] | None:
-    return next((tokens for each, tokens in known if each is prelude or each == prelude), None)
-
-
-def _keep(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude, tokens: Mapping[str, int]) -> None:
-    known[:] = [(prelude, dict(tokens)), *(each for each in known if each[0] != prelude)][:KEPT_PRELUDES]
 
 
 # Sums of one view

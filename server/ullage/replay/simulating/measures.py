@@ -14,7 +14,7 @@ from ullage.context.compaction.draft import Sizes
 from ullage.context.compaction.economy import Terms
 from ullage.context.compaction.gathering import Circumstances, Gathering, threshold_in_force
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.prompt_cache import TTL_SECONDS, RequestShape
 from ullage.context.counting.tokens import Calibration

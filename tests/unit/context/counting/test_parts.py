@@ -18,7 +18,7 @@ from ullage.context.blocks import SystemPart, ToolSpec, Usage
 from ullage.context.compaction.exclusion import exclude
 from ullage.context.compaction_entries import RestoredFile, Summarised
 from ullage.context.counting.accounting import Account, Stated
-from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, parts_of, totals
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import SummaryText, planned_entry

@@ -15,7 +15,8 @@ from tests.unit.context.work import priced, ran
 from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.compaction_entries import Summarised
 from ullage.context.counting.accounting import Account, Counted, Stated
-from ullage.context.counting.categories import FIXED, KEPT_PRELUDES, FixedParts, in_order, shared_out
+from ullage.context.counting.categories import FIXED, in_order, shared_out
+from ullage.context.counting.fixed_parts import KEPT_PRELUDES, FixedParts
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Entry, Logged, Prelude
 from ullage.context.view.projection import Projection
