@@ -327,7 +327,7 @@ stage("from the editor", {}, (scenario) => {
   });
 
   const heard = "a hidden panel is heard, where the user wants a sound";
-  scenario(heard, { settings: { "ullage.notifications.sound": true } }, async ({ page, api, screenshot }) => {
+  scenario(heard, { settings: { "ullage.notifications.sound": true }, alone: true }, async ({ page, api, screenshot }) => {
     await api.enqueue({ reply: [{ say: "It is done." }], chunk_size: 4, interruption: { holds_after: 1 } });
     await api.enqueue({ reply: [{ say: "It is wet." }], chunk_size: 4, interruption: { holds_after: 1 } });
     const panel = await openPanel(page);

@@ -28,7 +28,7 @@ stage("trouble", {}, (scenario) => {
     await screenshot("2-tried-again");
   });
 
-  scenario("an unknown model", { settings: { "ullage.model.name": "claude-nobody-knows" } }, async ({ page, screenshot }) => {
+  scenario("an unknown model", { settings: { "ullage.model.name": "claude-nobody-knows" }, goesOn: true }, async ({ page, screenshot }) => {
     const panel = await openPanel(page);
     await sendPrompt(panel, PROMPT);
     await isTold(panel, /claude-nobody-knows/, "Choose a model");
@@ -41,7 +41,7 @@ stage("trouble", {}, (scenario) => {
 
   scenario(
     "an address where nobody listens",
-    { settings: { "ullage.model.baseUrl": "http://127.0.0.1:9" } },
+    { settings: { "ullage.model.baseUrl": "http://127.0.0.1:9" }, goesOn: true },
     async ({ page, screenshot }) => {
       const panel = await openPanel(page);
       await sendPrompt(panel, PROMPT);
@@ -56,13 +56,17 @@ stage("trouble", {}, (scenario) => {
     },
   );
 
-  scenario("an address that answers a web page", { settings: { "ullage.model.baseUrl": WEB_PAGE } }, async ({ page, screenshot }) => {
-    const panel = await openPanel(page);
-    await sendPrompt(panel, PROMPT);
-    await isTold(panel, /127\.0\.0\.1:\d+/, "Open settings");
-    await screenshot("told");
-    await nothingIsLost(panel);
-  });
+  scenario(
+    "an address that answers a web page",
+    { settings: { "ullage.model.baseUrl": WEB_PAGE }, goesOn: true },
+    async ({ page, screenshot }) => {
+      const panel = await openPanel(page);
+      await sendPrompt(panel, PROMPT);
+      await isTold(panel, /127\.0\.0\.1:\d+/, "Open settings");
+      await screenshot("told");
+      await nothingIsLost(panel);
+    },
+  );
 
   scenario("a window without a folder", { project: null }, async ({ page, api, screenshot }) => {
     await api.enqueue([{ call: "list_files", input: {} }], { say: "There is no folder." });

@@ -29,23 +29,31 @@ async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
 }
 
+/** What `other-extension` says in the status bar. @param {Page} page */
+const said = (page) => page.locator('.statusbar-item[id$=".otherExtension.session"]');
+
+/** Wait until extensions have settings that were changed. @param {Page} page @param {number} change its number */
+export async function settingsTaken(page, change) {
+  await said(page).getByText(`Settings taken: ${change}`, { exact: true }).waitFor();
+}
+
 /**
  * Leave what a scenario did in a window: a new session, no editor, no notification, the usual size.
  *
  * @param {Page} page
+ * @param {"with another server"} [how] the server is started again, so that it has no settings but those of now
  */
-export async function startAgain(page) {
+export async function startAgain(page, how) {
   const panel = panelOf(page);
   await page.mouse.move(0, 0); // what is said at the pointer would lie over what is clicked
   await page.setViewportSize(WINDOW);
-  const said = page.locator('.statusbar-item[id$=".otherExtension.session"]');
-  const before = await said.allTextContents();
-  await runCommand(page, "Start Again"); // of `other-extension`: three commands would open the palette three times
+  const before = await said(page).allTextContents();
+  await runCommand(page, how === undefined ? "Start Again" : "Start Again With Another Server"); // one command, since each opens the palette
   let session = "";
   await expectEventually(async () => {
-    const now = await said.allTextContents();
-    session = now[0]?.split(": ").at(-1)?.trim() ?? "";
-    return now.length > 0 && now[0] !== before[0];
+    const [now = ""] = await said(page).allTextContents();
+    session = /Began again: (\S+)/.exec(now)?.[1] ?? "";
+    return session !== "" && now !== before[0];
   }, "a new session was started");
   await panel.locator(`[data-session-id="${session}"]`).waitFor(); // and not the one that the window opens by itself
   await sessionIsThere(panel);

@@ -15,7 +15,7 @@ import { everybodyCanUse } from "./accessible.mjs";
 import { expectEventually } from "./eventually.mjs";
 import { apiWith, beforeTheEnd, freshProfile, roomFor } from "./house.mjs";
 import { whatIsLeft } from "./left.mjs";
-import { startAgain } from "./panel.mjs";
+import { settingsTaken, startAgain } from "./panel.mjs";
 import { closeWorkbench, openWorkbench } from "./workbench.mjs";
 
 /** Milliseconds for a scenario, all set-up included. */
@@ -39,7 +39,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
  * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
- *   was; in a window of its own where that one failed, did not run, or had other settings
+ *   was, and with a new server where that one had other settings; in a window of its own where that one failed or did not run
  * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
 
@@ -71,11 +71,14 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {string | undefined} workspace
  * @property {import("./vscode.mjs").OpenVsCode} vscode
  * @property {Record<string, unknown>} settings
+ * @property {number} [change] number of the last change of its settings between two scenarios
  * @property {() => Promise<void>} close until its server has ended
  */
 
 /** The one that the scenario before left open. @type {Window | undefined} */
 let left;
+/** How often settings were changed between two scenarios. */
+let changes = 0;
 beforeTheEnd(leaveWindow);
 
 /**
@@ -111,7 +114,8 @@ async function play(on, { title, options, body }) {
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await api?.reset();
-  const { page, workspace, settings, close } = await windowFor(on, options);
+  const window = await windowFor(on, options);
+  const { page, workspace, settings, close } = window;
   let isAsOpened = true;
   const screenshot = async (/** @type {string} */ picture) => {
     const path = join(folder, `${picture}.png`);
@@ -137,7 +141,7 @@ async function play(on, { title, options, body }) {
       },
       settings: (changed) => {
         isAsOpened = Object.keys(changed).length === 0;
-        return vscode.useSettings({ ...settings, ...changed });
+        return vscode.useSettings({ ...settings, ...changed }, window.change);
       },
       serverProcess: () => onlyServer(vscode),
     });
@@ -148,7 +152,7 @@ async function play(on, { title, options, body }) {
     throw error;
   }
   if (options.alone || !isAsOpened) await close();
-  else left = { page, workspace, vscode, settings, close };
+  else left = window;
 }
 
 /** The window of the scenario before, as if it were new, or one that is opened. @param {Stage} on @param {ScenarioOptions} options */
@@ -156,13 +160,21 @@ async function windowFor(on, options) {
   const { vscode, api } = on;
   const settings = { ...modelSettings(api), ...options.settings };
   const window = left;
-  if (!window || !options.goesOn || options.size || window.vscode !== vscode || !isDeepStrictEqual(window.settings, settings)) {
+  if (!window || !options.goesOn || options.size || window.vscode !== vscode) {
     await leaveWindow();
     return openWindow(on, options, settings);
   }
   left = undefined; // if this one fails, the next has a window of its own
   try {
-    await startAgain(window.page);
+    if (isDeepStrictEqual(window.settings, settings)) {
+      await startAgain(window.page);
+    } else {
+      window.settings = settings;
+      window.change = ++changes;
+      await vscode.useSettings(settings, window.change);
+      await settingsTaken(window.page, window.change);
+      await startAgain(window.page, "with another server");
+    }
     if (window.workspace !== undefined) {
       await vscode.restoreProject(window.workspace);
       await options.prepare?.(window.workspace);

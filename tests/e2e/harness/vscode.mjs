@@ -41,7 +41,8 @@ const BUILT_IN = [
  * @property {(project: string) => Promise<string>} copyProject copies a project to a folder that a scenario may change
  * @property {(folder: string) => Promise<void>} restoreProject makes a copy what it was
  * @property {(folder?: string) => string} urlOf where a window on a folder is served, or one without a folder
- * @property {(settings: Record<string, unknown>) => Promise<void>} useSettings makes these the user's settings, and no others
+ * @property {(settings: Record<string, unknown>, change?: number) => Promise<void>} useSettings makes these the user's settings, and no others;
+ *   `other-extension` says when a window has taken the change of this number
  * @property {() => Promise<number[]>} servers process ids of the Ullage servers that its windows have started
  * @property {() => Promise<string>} log what the extension and its servers have logged
  * @property {() => Promise<void>} stop ends it with everything it started, and takes its folders away
@@ -89,7 +90,7 @@ export async function openVsCode(env = {}, contained = false) {
       await quietly(["git", "checkout", "--quiet", "--", "."], { cwd: folder });
     },
     urlOf: (folder) => (folder === undefined ? `${base}?ew=true` : `${base}?folder=${encodeURIComponent(folder)}`),
-    useSettings: (settings) => replaceSettings(place, { ...SETTINGS, ...settings }),
+    useSettings: (settings, change = 0) => replaceSettings(place, { ...SETTINGS, "otherExtension.change": change, ...settings }),
     servers: () => serversOf(running.mark),
     log: () => logIn(join(place.userData, "logs")),
     stop: async () => {

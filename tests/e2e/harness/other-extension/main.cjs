@@ -16,7 +16,12 @@ exports.activate = (context) => {
   );
   const says = vscode.window.createStatusBarItem("otherExtension.session", vscode.StatusBarAlignment.Left);
   const again = vscode.commands.registerCommand("otherExtension.startAgain", () => startAgain(says));
-  context.subscriptions.push(symbols, tests, command, answer, says, again, registerModels());
+  const anew = vscode.commands.registerCommand("otherExtension.startAgainAnew", async () => {
+    await vscode.commands.executeCommand("ullage.restartServer");
+    await startAgain(says);
+  });
+  const taken = vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("otherExtension") && sayTaken(says));
+  context.subscriptions.push(symbols, tests, command, answer, says, again, anew, taken, registerModels());
 };
 
 /**
@@ -28,6 +33,17 @@ async function startAgain(says) {
   const session = await vscode.commands.executeCommand("ullage.newSession");
   await vscode.commands.executeCommand("notifications.clearAll");
   says.text = `Began again: ${String(session)}`;
+  says.show();
+}
+
+/**
+ * Says in the status bar which change of the settings extensions have. A window that is open reads the machine's file anew, in which all of them
+ * stand, and not the user's.
+ */
+function sayTaken(says) {
+  const change = vscode.workspace.getConfiguration("otherExtension").get("change");
+  if (change === 0) return;
+  says.text = `Settings taken: ${String(change)}`;
   says.show();
 }
 
