@@ -57,7 +57,7 @@ stage("running", {}, (scenario) => {
 
   scenario(
     "a command that is waited for is left running, and its failure is told to who looks elsewhere",
-    {},
+    { goesOn: true },
     async ({ page, api, screenshot }) => {
       await api.enqueue([bash("echo building; sleep 12; echo no rule to make tank >&2; exit 2", false)], { say: "I go on meanwhile." });
       const panel = await openPanel(page);

@@ -74,7 +74,7 @@ stage("sub-agents", {}, (scenario) => {
 
   scenario(
     "one of the project acts: it is allowed once, asks in its parent, and what it changed is undone there",
-    { prepare: (folder) => defineFixer(folder) },
+    { goesOn: true, prepare: (folder) => defineFixer(folder) },
     async ({ page, api, workspace, settings, screenshot }) => {
       const before = await readFile(join(workspace, FILE), "utf8");
       await api.enqueue([{ say: "I have it mended." }, MEND], [READ], [MENDED], { say: "It says so now." }, { say: "It is mended." });

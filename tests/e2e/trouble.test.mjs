@@ -68,6 +68,39 @@ stage("trouble", {}, (scenario) => {
     },
   );
 
+  scenario(
+    "a place where Ullage cannot write",
+    { settings: { "ullage.store.location": "/dev/null/store" }, goesOn: true },
+    async (scene) => {
+      const { page, api, screenshot } = scene;
+      const panel = await openPanel(page);
+      await panel.getByText(/Cannot write to \/dev\/null\/store.* kept in memory only/).waitFor();
+      await screenshot("1-told");
+      await api.enqueue({ say: "It works all the same." });
+      await sendAndFinish(panel, PROMPT);
+      await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
+      await panel.getByRole("button", { name: "Close" }).click();
+      await screenshot("2-works");
+    },
+  );
+
+  scenario(
+    "a setting of the wrong type",
+    { settings: { "ullage.compaction.cap": "much" }, goesOn: true },
+    async ({ page, api, settings, screenshot }) => {
+      const panel = await openPanel(page);
+      const warning = panel.getByText('"Ullage › Compaction: Cap" must be a whole number');
+      await warning.waitFor();
+      await panel.getByRole("button", { name: "Open settings" }).waitFor();
+      await screenshot("told");
+      await settings({ "ullage.compaction.cap": 100_000 });
+      await warning.waitFor({ state: "detached" });
+      await api.enqueue({ say: "It works all the same." });
+      await sendAndFinish(panel, PROMPT);
+      await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
+    },
+  );
+
   scenario("a window without a folder", { project: null }, async ({ page, api, screenshot }) => {
     await api.enqueue([{ call: "list_files", input: {} }], { say: "There is no folder." });
     const panel = await openPanel(page);
@@ -82,35 +115,6 @@ stage("trouble", {}, (scenario) => {
       .waitFor();
     await screenshot("2-told");
   });
-
-  scenario("a place where Ullage cannot write", { settings: { "ullage.store.location": "/dev/null/store" } }, async (scene) => {
-    const { page, api, screenshot } = scene;
-    const panel = await openPanel(page);
-    await panel.getByText(/Cannot write to \/dev\/null\/store.* kept in memory only/).waitFor();
-    await screenshot("1-told");
-    await api.enqueue({ say: "It works all the same." });
-    await sendAndFinish(panel, PROMPT);
-    await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
-    await panel.getByRole("button", { name: "Close" }).click();
-    await screenshot("2-works");
-  });
-
-  scenario(
-    "a setting of the wrong type",
-    { settings: { "ullage.compaction.cap": "much" } },
-    async ({ page, api, settings, screenshot }) => {
-      const panel = await openPanel(page);
-      const warning = panel.getByText('"Ullage › Compaction: Cap" must be a whole number');
-      await warning.waitFor();
-      await panel.getByRole("button", { name: "Open settings" }).waitFor();
-      await screenshot("told");
-      await settings({ "ullage.compaction.cap": 100_000 });
-      await warning.waitFor({ state: "detached" });
-      await api.enqueue({ say: "It works all the same." });
-      await sendAndFinish(panel, PROMPT);
-      await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
-    },
-  );
 });
 
 /** The address of a site that answers everything with a page. */
