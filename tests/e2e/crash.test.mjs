@@ -8,30 +8,34 @@ import { stage } from "./harness/stage.mjs";
 import { notification } from "./harness/workbench.mjs";
 
 stage("crash", {}, (scenario) => {
-  scenario("a server that is killed in a turn comes back, and nothing is lost", {}, async ({ page, api, serverProcess, screenshot }) => {
-    await api.enqueue({ say: "The first answer." });
-    await api.enqueue({ reply: [{ say: "The second answer is long, and it is cut." }], chunk_size: 8, interruption: { holds_after: 3 } });
-    const panel = await openPanel(page);
-    await sendAndFinish(panel, "The first prompt");
-    await sendPrompt(panel, "The second prompt");
-    await api.held();
+  scenario(
+    "a server that is killed in a turn comes back, and nothing is lost",
+    { goesOn: true },
+    async ({ page, api, serverProcess, screenshot }) => {
+      await api.enqueue({ say: "The first answer." });
+      await api.enqueue({ reply: [{ say: "The second answer is long, and it is cut." }], chunk_size: 8, interruption: { holds_after: 3 } });
+      const panel = await openPanel(page);
+      await sendAndFinish(panel, "The first prompt");
+      await sendPrompt(panel, "The second prompt");
+      await api.held();
 
-    const before = await serverProcess();
-    process.kill(before, "SIGKILL");
-    await notification(page, "ended unexpectedly").waitFor();
-    await itemsOf(panel, "notice")
-      .getByText(/interrupted/)
-      .waitFor();
-    assert.notEqual(await serverProcess(), before);
-    await itemsOf(panel, "assistant").getByText("The first answer.").waitFor();
-    await itemsOf(panel, "user").getByText("The second prompt").waitFor();
-    await screenshot("1-back");
+      const before = await serverProcess();
+      process.kill(before, "SIGKILL");
+      await notification(page, "ended unexpectedly").waitFor();
+      await itemsOf(panel, "notice")
+        .getByText(/interrupted/)
+        .waitFor();
+      assert.notEqual(await serverProcess(), before);
+      await itemsOf(panel, "assistant").getByText("The first answer.").waitFor();
+      await itemsOf(panel, "user").getByText("The second prompt").waitFor();
+      await screenshot("1-back");
 
-    await api.enqueue({ say: "The third answer." });
-    await sendAndFinish(panel, "The third prompt");
-    await itemsOf(panel, "assistant").getByText("The third answer.").waitFor();
-    await screenshot("2-works");
-  });
+      await api.enqueue({ say: "The third answer." });
+      await sendAndFinish(panel, "The third prompt");
+      await itemsOf(panel, "assistant").getByText("The third answer.").waitFor();
+      await screenshot("2-works");
+    },
+  );
 
   scenario("a server that ends again and again is left stopped, until the user restarts it", { alone: true }, async (scene) => {
     const { page, api, serverProcess, screenshot } = scene;

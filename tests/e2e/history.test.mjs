@@ -258,7 +258,7 @@ stage("history", { window: SMALL_WINDOW }, (scenario) => {
 
   scenario(
     "an undo that does not fit the window says so, and fits with old results cleared",
-    { settings: NOT_BY_ITSELF },
+    { settings: NOT_BY_ITSELF, goesOn: true },
     async (scene) => {
       const { page, api, workspace, screenshot } = scene;
       const [another] = await readings(workspace, 1);
