@@ -179,6 +179,18 @@ def test_a_scheduler_that_goes_away_is_said(examples: Path):
         list(work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, lambda *_: started.close()))
 
 
+def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: pytest.CaptureFixture[str]):
+    made = distributed.Security.temporary()
+    ours = {"ca-file": made.tls_ca_file, "client.cert": made.tls_client_cert, "client.key": made.tls_client_key}
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, security=made, protocol="tls", **QUIET) as started,
+        dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}),
+    ):
+        assert started.scheduler_address.startswith("tls://")
+        assert main(["replay", str(traces / "b.jsonl"), "--format", "json", "--scheduler", started.scheduler_address]) == 0
+    assert capfd.readouterr().err == ""
+
+
 # Schedulers that cannot be worked with
 
 
