@@ -31,7 +31,7 @@ MESSAGES = 16
 BEGAN = 1_770_000_000
 """Unix seconds of the first message."""
 OPTIONS = Options(policies=("claude-code",))
-LARGE = (25, 50, 100)
+LARGE = (10, 25)
 """Megabytes of one transcript."""
 
 

@@ -181,7 +181,8 @@ def test_a_scheduler_that_goes_away_is_said(examples: Path):
 
 def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: pytest.CaptureFixture[str]):
     made = distributed.Security.temporary()
-    ours = {"ca-file": made.tls_ca_file, "client.cert": made.tls_client_cert, "client.key": made.tls_client_key}
+    names = {"ca-file": "tls_ca_file", "client.cert": "tls_client_cert", "client.key": "tls_client_key"}
+    ours = {name: getattr(made, attribute) for name, attribute in names.items()}
     with (
         distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, security=made, protocol="tls", **QUIET) as started,
         dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}),
