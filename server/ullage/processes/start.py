@@ -13,7 +13,7 @@ import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter, SubprocessProtocol, SubprocessTransport
 from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from enum import StrEnum
@@ -33,6 +33,7 @@ LONGEST_LINE = 1_000_000
 """Bytes of a line that is read from a program."""
 
 _Protocol = TypeVar("_Protocol", bound=SubprocessProtocol)
+_Started = TypeVar("_Started")
 
 
 class Asker(StrEnum):
@@ -131,18 +132,44 @@ async def start(
     Raises `NotAbsolute`, or `OSError` where it cannot be started.
     """
     _check(asker, command)
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        cwd=_root_folder(),
-        env=bare_environment(os.environ),
-        stdin=PIPE if feeds else DEVNULL,
-        stdout=PIPE,
-        stderr=PIPE if complaints else DEVNULL,
-        limit=LONGEST_LINE,
-        pass_fds=pass_fds,
-        **own_group(),
+    process = await _whole(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=_root_folder(),
+            env=bare_environment(os.environ),
+            stdin=PIPE if feeds else DEVNULL,
+            stdout=PIPE,
+            stderr=PIPE if complaints else DEVNULL,
+            limit=LONGEST_LINE,
+            pass_fds=pass_fds,
+            **own_group(),
+        )
     )
     return Running(process)
+
+
+async def _whole(starting: Coroutine[Any, Any, _Started]) -> _Started:
+    """Starts to the end, in some milliseconds, though the task is cancelled meanwhile. The cancel takes effect at the next `await` of
+    whoever has what was started, and ends it.
+
+    A start that is cancelled in asyncio waits for ever in Python 3.11: for the end of pipes that were not connected yet
+    (`BaseSubprocessTransport._try_finish`).
+    """
+    task = asyncio.ensure_future(starting)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    current = asyncio.current_task()
+    if cancelled is None or current is None:
+        return task.result()
+    if task.exception() is not None:
+        raise cancelled
+    current.uncancel()  # else it would count twice, and a time limit would not know its own
+    current.cancel()
+    return task.result()
 
 
 async def start_for_user(
@@ -163,16 +190,18 @@ async def start_for_user(
     _check(asker, command)
     if asker not in BRINGS_ITS_ENVIRONMENT:
         raise ValueError(f"{asker} has no environment of its own")
-    transport, made = await asyncio.get_running_loop().subprocess_exec(
-        protocol,
-        *command,
-        cwd=folder,
-        env=without_relative_entries(environment),
-        stdin=subprocess.DEVNULL if given is None else given,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if given is None else subprocess.PIPE,
-        pass_fds=pass_fds,
-        **own_group(),
+    transport, made = await _whole(
+        asyncio.get_running_loop().subprocess_exec(
+            protocol,
+            *command,
+            cwd=folder,
+            env=without_relative_entries(environment),
+            stdin=subprocess.DEVNULL if given is None else given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if given is None else subprocess.PIPE,
+            pass_fds=pass_fds,
+            **own_group(),
+        )
     )
     return transport, made, group_of(transport.get_pid())
 
@@ -264,17 +293,19 @@ async def start_talking(asker: Asker, command: Sequence[str], *, folder: Path, e
     with theirs:
         before = reaper(theirs.fileno())
         try:
-            transport, streams = await loop.subprocess_exec(
-                lambda: SubprocessStreamProtocol(LONGEST_LINE, loop),
-                *(before or []),
-                *command,
-                cwd=folder,
-                env=without_relative_entries(environment),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=PIPE,
-                pass_fds=() if before is None else (theirs.fileno(),),
-                **own_group(),
+            transport, streams = await _whole(
+                loop.subprocess_exec(
+                    lambda: SubprocessStreamProtocol(LONGEST_LINE, loop),
+                    *(before or []),
+                    *command,
+                    cwd=folder,
+                    env=without_relative_entries(environment),
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=PIPE,
+                    pass_fds=() if before is None else (theirs.fileno(),),
+                    **own_group(),
+                )
             )
         except BaseException:
             ours.close()

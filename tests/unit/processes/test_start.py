@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from ullage.processes.programs import own_python
-from ullage.processes.start import Asker, NotAbsolute, start, start_for_user
+from ullage.processes.start import Asker, NotAbsolute, start, start_for_user, start_talking
+from ullage.tools.limit import Limit
+from ullage.tools.process import run_alone, run_process
 
 
 async def output_of(*command: str) -> bytes:
@@ -59,3 +63,48 @@ async def test_our_own_python_imports_nothing_of_the_folder_or_the_environment(t
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert await output_of(*own_python("ullage.processes.start")) == b""
+
+
+async def _shell(folder: Path) -> None:
+    command = ["/bin/sh", "-c", "sleep 300"]
+    await run_process(command, folder, {"PATH": "/usr/bin:/bin"}, Limit(300), lambda _: None)
+
+
+async def _alone(folder: Path) -> None:
+    command = ["/bin/sh", "-c", "sleep 300"]
+    await run_alone(command, folder, {"PATH": "/usr/bin:/bin"}, Limit(300), lambda _: None)
+
+
+async def _own(folder: Path) -> None:
+    process = await start(Asker.RIPGREP, ["/bin/sh", "-c", "sleep 300"])
+    try:
+        await process.wait()
+    finally:
+        await process.end()
+
+
+async def _talks(folder: Path) -> None:
+    process = await start_talking(Asker.MCP_SERVER, ["/bin/cat"], folder=folder, environment={"PATH": "/usr/bin:/bin"})
+    try:
+        await process.ended()
+    finally:
+        await process.end()
+
+
+@pytest.mark.parametrize("begin", [_shell, _alone, _own, _talks])
+async def test_a_stop_in_the_middle_of_a_start_ends_it(begin: Callable[[Path], Coroutine[None, None, None]], tmp_path: Path):
+    """At each step of the loop: asyncio itself waits for ever where it is cancelled before the pipes are connected."""
+    for steps in range(8):
+        task = asyncio.ensure_future(begin(tmp_path))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+        assert done, f"cancelled after {steps} steps, it never ended"
+        assert task.cancelled()
+
+
+async def test_a_time_limit_in_the_middle_of_a_start_is_one(tmp_path: Path):
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):
+            await _own(tmp_path)
