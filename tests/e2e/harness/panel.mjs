@@ -6,10 +6,10 @@ import { PANEL, runCommand, WINDOW } from "./workbench.mjs";
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").FrameLocator} FrameLocator */
 
-/** Show the panel and wait until its prompt box is there. @param {Page} page @returns {Promise<FrameLocator>} */
+/** The panel, which is shown where it is hidden, with its prompt box. @param {Page} page @returns {Promise<FrameLocator>} */
 export async function openPanel(page) {
-  await runCommand(page, "Ullage: Open chat");
   const panel = panelOf(page);
+  if (!(await promptBox(panel).isVisible())) await runCommand(page, "Ullage: Open chat");
   await promptBox(panel).waitFor();
   return panel;
 }
@@ -59,9 +59,25 @@ export async function startAgain(page, how) {
   await sessionIsThere(panel);
 }
 
+/**
+ * Write into the prompt box.
+ *
+ * VS Code moves the focus some time after a command or the start of a window, and tells nobody when that is over. What is written at that moment
+ * goes nowhere, so it is written again: the browser is told to select the box first, and then to write where the focus is.
+ *
+ * @param {FrameLocator} panel
+ * @param {string} text
+ */
+async function write(panel, text) {
+  await expectEventually(async () => {
+    await promptBox(panel).fill(text);
+    return (await promptBox(panel).inputValue()) === text;
+  }, "the prompt stands in its box");
+}
+
 /** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */
 export async function sendPrompt(panel, text) {
-  await promptBox(panel).fill(text);
+  await write(panel, text);
   await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
 }
