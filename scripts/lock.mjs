@@ -25,16 +25,10 @@ const PYTHON_LOCKS = [
   ["--group", "dev", "--output-file", "requirements-dev.lock"],
 ];
 
-/** What the extras for clouds need beside that: the extension fetches it when a user wants one. The versions are those that the tests have. */
-const CLOUDS_LOCK = [
-  "--extra",
-  "bedrock",
-  "--extra",
-  "vertex",
-  "--constraint",
-  "requirements-dev.lock",
-  "--output-file",
-  "requirements-clouds.lock",
+/** What some extras need beside that: the extension fetches it when a user wants one. The versions are those that the tests have. */
+const EXTRAS_LOCKS = [
+  ["--extra", "bedrock", "--extra", "vertex", "--output-file", "requirements-clouds.lock"],
+  ["--extra", "postgres", "--output-file", "requirements-team.lock"],
 ];
 
 const PACKAGE_FOLDERS = [
@@ -50,7 +44,9 @@ await main(async () => {
   }
   const named = (await readFile(join(ROOT, "requirements.lock"), "utf8")).matchAll(/^([\w.-]+)==/gm);
   const beside = Array.from(named, ([, name = ""]) => ["--no-emit-package", name]).flat();
-  await step("Locking requirements-clouds.lock", () => quietly([...COMPILE, ...beside, ...CLOUDS_LOCK]));
+  for (const lock of EXTRAS_LOCKS) {
+    await step(`Locking ${lock.at(-1)}`, () => quietly([...COMPILE, ...beside, "--constraint", "requirements-dev.lock", ...lock]));
+  }
   for (const folder of PACKAGE_FOLDERS) await step(`Locking ${folder}/package-lock.json`, () => lockFolder(folder, upgrade));
   return 0;
 });

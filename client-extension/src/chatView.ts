@@ -58,7 +58,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       vscode.window.onDidChangeWindowState(() => this.visibilityChanged.fire()),
       this.terminals,
       connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
-      connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
+      connection.warnings.onDidChange((warned) => this.post({ type: "warnings", ...warned })),
       session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
       session.onUpdate((params) => this.post({ type: "update", params })),
       connection.onNews((news) => this.takeNews(news)),
@@ -197,7 +197,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       case "ready":
         this.listening = true;
         this.post({ type: "server", status: this.connection.status });
-        this.post({ type: "warnings", texts: this.connection.warnings.current });
+        this.post({ type: "warnings", ...this.connection.warnings.current });
         this.figures.forEach((figures, sessionId) => this.post({ type: "figures", sessionId, figures }));
         this.passFocus();
         this.drawn = false;

@@ -17,6 +17,7 @@ import type { ReviewParts } from "./review/commands";
 import { editPrompt } from "./review/goingBack";
 import type { ServerConnection } from "./server/connection";
 import type { Launch } from "./server/launch";
+import { addTeamPackages } from "./server/offerPackages";
 import type { ActiveSession } from "./session/activeSession";
 import { setAskFor } from "./session/approvalPrompts";
 import type { ProposedEdits } from "./session/proposedEdits";
@@ -110,6 +111,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     ...review.handlers,
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": async () => ((await background.mayEnd()) ? connection.restart() : undefined),
+    "ullage.addTeamPackages": () => addTeamPackages(launch, () => connection.restart()),
     "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
     "ullage.removeEnvironment": async () => {
       await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>

@@ -107,6 +107,7 @@ export class Banners {
   private drawnServer: ServerStatus | undefined;
   private drawnFromBefore = false;
   private drawnWarnings: readonly string[] = [];
+  private drawnNote: string | undefined;
   private drawnPractice = false;
   /** Warnings that the user has read and closed. */
   private readonly closed = new Set<string>();
@@ -119,6 +120,7 @@ export class Banners {
       state.server === this.drawnServer &&
       state.isFromBefore === this.drawnFromBefore &&
       state.warnings === this.drawnWarnings &&
+      state.note === this.drawnNote &&
       practice === this.drawnPractice
     ) {
       return;
@@ -126,9 +128,16 @@ export class Banners {
     this.drawnServer = state.server;
     this.drawnFromBefore = state.isFromBefore;
     this.drawnWarnings = state.warnings;
+    this.drawnNote = state.note;
     this.drawnPractice = practice;
+    for (const text of this.closed) {
+      if (!state.warnings.includes(text)) {
+        this.closed.delete(text); // it was over: when it comes again, it is news
+      }
+    }
     const warnings = state.warnings.filter((text) => !this.closed.has(text)).map((text) => this.warningBanner(text));
-    setChildren(this.element, this.serverBanner(state), ...warnings, practice && this.practiceBanner());
+    const note = state.note !== undefined && noteBanner(state.note);
+    setChildren(this.element, this.serverBanner(state), ...warnings, note, practice && this.practiceBanner());
   }
 
   /** Without a session the start screen says it (`startScreen.ts`). */
@@ -157,6 +166,7 @@ export class Banners {
   private warningBanner(text: string): HTMLElement {
     const aboutSettings = /Ullage › |\bullage\.\w+\.\w+/.test(text);
     const aboutImport = text.includes("`ullage import`"); // the same in every language
+    const aboutLibrary = text.includes("ullage[postgres]");
     const close = iconButton({
       label: t("Close"),
       icon: "close",
@@ -174,6 +184,8 @@ export class Banners {
         textButton({ label: t("Open settings"), className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
       aboutImport &&
         textButton({ label: t("Import"), className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
+      aboutLibrary &&
+        textButton({ label: t("Install…"), className: "secondary", onClick: () => this.actions.runCommand("ullage.addTeamPackages") }),
       close,
     );
     return banner;
@@ -192,6 +204,11 @@ export class Banners {
       ),
     );
   }
+}
+
+function noteBanner(text: string): HTMLElement {
+  const said = element("span", { className: "banner-text", textContent: text });
+  return element("div", { className: "banner note", attributes: { role: "status" } }, icon("check"), said);
 }
 
 /** What one waits for until the session is there. */

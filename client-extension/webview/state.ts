@@ -83,6 +83,8 @@ export interface PanelState {
   server: ServerStatus;
   /** What the server wants the user to know beside the session. */
   warnings: readonly string[];
+  /** What the server warned of before, and is well again. */
+  note: string | undefined;
   /** Undefined until the first snapshot. */
   session: SessionView | undefined;
   /** The session is as it was shown before the window was loaded: it is not open yet. */
@@ -103,7 +105,7 @@ export type PanelMessage =
   /** What the list says of a session that is open, shown or not. */
   | { type: "figures"; sessionId: string; figures: SessionFigures }
   | { type: "server"; status: ServerStatus }
-  | { type: "warnings"; texts: readonly string[] }
+  | { type: "warnings"; texts: readonly string[]; note?: string }
   /** Older items of a session were loaded. */
   | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number }
   /** The epochs of a session were asked for. */
@@ -116,6 +118,7 @@ const NOTHING_PINNED: Pins = { itemIds: [], paths: [] };
 export const INITIAL_STATE: PanelState = {
   server: { state: "starting" },
   warnings: [],
+  note: undefined,
   session: undefined,
   isFromBefore: false,
   others: new Map(),
@@ -137,7 +140,7 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
     case "server":
       return { ...state, server: message.status };
     case "warnings":
-      return { ...state, warnings: message.texts };
+      return { ...state, warnings: message.texts, note: message.note };
     case "earlierItems":
       return takeEarlierItems(state, message);
     case "history":

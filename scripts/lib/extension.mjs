@@ -35,8 +35,8 @@ export function hostTarget() {
   return TARGETS.includes(target) ? target : undefined;
 }
 
-/** What the server needs, and what a user of a cloud needs beside that. */
-const LOCKS = ["requirements.lock", "requirements-clouds.lock"];
+/** What the server needs, and what users of a cloud and of a team's PostgreSQL need beside that. */
+const LOCKS = ["requirements.lock", "requirements-clouds.lock", "requirements-team.lock"];
 
 /** A package that the server needs has no wheel for a target. */
 export class NoWheels extends Failure {

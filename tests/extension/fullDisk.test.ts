@@ -99,7 +99,7 @@ for (const [name, size, uv, target] of [
           findUv: () => uv,
           network: { UV_NO_CONFIG: "1", UV_NO_CACHE: "1" },
           isKnown: () => false,
-          wantsClouds: false,
+          wanted: [],
           log: (line) => log.push(line),
         },
         (task) => task(() => undefined),

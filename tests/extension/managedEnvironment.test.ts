@@ -7,7 +7,7 @@ import type { Python } from "../../client-extension/src/server/python";
 import type { RunProgram } from "../../client-extension/src/server/process";
 import { EnvironmentError } from "../../client-extension/src/server/environmentTrouble";
 import {
-  addCloudPackages,
+  addExtra,
   ensureEnvironment,
   type EnvironmentKeeper,
   removeEnvironments,
@@ -23,6 +23,7 @@ beforeEach(() => {
   writeFileSync(join(folder, "package", "ullage-0.1.0-py3-none-any.whl"), "wheel");
   writeFileSync(join(folder, "package", "requirements.lock"), "lock");
   writeFileSync(join(folder, "package", "requirements-clouds.lock"), "lock of clouds");
+  writeFileSync(join(folder, "package", "requirements-team.lock"), "lock of psycopg");
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -56,7 +57,7 @@ function keeper(changes: Partial<EnvironmentKeeper> = {}): EnvironmentKeeper {
     findUv: () => undefined,
     network: {},
     isKnown: (interpreter) => !interpreter.includes("building-"),
-    wantsClouds: false,
+    wanted: [],
     log: () => undefined,
     ...changes,
   };
@@ -97,19 +98,19 @@ test("the packages of the clouds are put into it by their hashes, once", async (
   const keeps = keeper({ run: programs(ran) });
   const made = await ensureEnvironment(keeps, silently);
   assert.doesNotMatch(ran.join("\n"), /clouds|pip install/);
-  await addCloudPackages(keeps, made, () => undefined);
+  await addExtra(keeps, "clouds", made, () => undefined);
   assert.match(
     ran.join("\n"),
     /-m ensurepip\n[^\n]* install --no-deps --require-hashes --requirement [^\n]*requirements-clouds\.lock\n[^\n]*import boto3/,
   );
   const count = ran.length;
-  await addCloudPackages(keeps, made, () => undefined);
+  await addExtra(keeps, "clouds", made, () => undefined);
   assert.equal(ran.length, count);
 });
 
 test("who wanted the packages of the clouds has them in the environment of the next version, too, with uv where there is one", async () => {
   const ran: string[] = [];
-  const keeps = keeper({ run: programs(ran), wantsClouds: true, findUv: () => "/bin/uv" });
+  const keeps = keeper({ run: programs(ran), wanted: ["clouds"], findUv: () => "/bin/uv" });
   const made = await ensureEnvironment(keeps, silently);
   assert.match(ran.join("\n"), /uv pip install --python [^\n]* --no-deps --require-hashes --requirement [^\n]*requirements-clouds\.lock/);
   const count = ran.length;
@@ -123,17 +124,55 @@ test("who wanted the packages of the clouds has them in the environment of the n
 test("where the packages of the clouds cannot be had, the user is told why, and the server starts without them", async () => {
   const fails = { match: /requirements-clouds/, output: "Failed to fetch: dns error" };
   const log: string[] = [];
-  const keeps = keeper({ run: programs([], fails), wantsClouds: true, log: (line) => log.push(line) });
+  const keeps = keeper({ run: programs([], fails), wanted: ["clouds"], log: (line) => log.push(line) });
   const made = await ensureEnvironment(keeps, silently);
   assert.ok(existsSync(made));
-  assert.match(log.join("\n"), /without the packages of the clouds/);
+  assert.match(log.join("\n"), /without the packages for clouds/);
   await assert.rejects(
-    addCloudPackages(keeps, made, () => undefined),
+    addExtra(keeps, "clouds", made, () => undefined),
     /could not be downloaded/,
   );
   await assert.rejects(
-    addCloudPackages(keeper({ run: programs([], { match: /ensurepip/, output: "No module named ensurepip" }) }), made, () => undefined),
+    addExtra(keeper({ run: programs([], { match: /ensurepip/, output: "No module named ensurepip" }) }), "clouds", made, () => undefined),
     /has no pip .* Install uv/,
+  );
+});
+
+test("what sessions in PostgreSQL need is put there beside them, and again with the next version", async () => {
+  const ran: string[] = [];
+  const keeps = keeper({ run: programs(ran), wanted: ["clouds"], findUv: () => "/bin/uv" });
+  const made = await ensureEnvironment(keeps, silently);
+  assert.doesNotMatch(ran.join("\n"), /requirements-team/);
+  await addExtra(keeps, "team", made, () => undefined);
+  assert.match(ran.join("\n"), /--no-deps --require-hashes --requirement [^\n]*requirements-team\.lock\n[^\n]*-c import psycopg$/);
+  writeFileSync(join(folder, "package", "requirements.lock"), "that of the next version");
+  const next = await ensureEnvironment({ ...keeps, wanted: ["clouds", "team"] }, silently);
+  assert.notEqual(next, made);
+  assert.equal(ran.join("\n").split("requirements-team.lock").length, 3);
+});
+
+test("a system for which psycopg has no wheel is named as the reason", async () => {
+  const output = [
+    "ERROR: Could not find a version that satisfies the requirement psycopg-binary==3.3.9 (from versions: none)\nERROR: No matching distribution found for psycopg-binary==3.3.9",
+    "cause: Because psycopg-binary{implementation_name != 'pypy'}==3.3.9 has no wheels with a matching platform tag (e.g., `win_arm64`)",
+  ];
+  for (const each of output) {
+    const keeps = keeper({ run: programs([], { match: /requirements-team/, output: each }) });
+    const made = await ensureEnvironment(keeps, silently);
+    await assert.rejects(
+      addExtra(keeps, "team", made, () => undefined),
+      /cannot be had for this Python/,
+    );
+  }
+  const offline = {
+    match: /requirements-team/,
+    output: "ConnectionError: no route\nNo matching distribution found for psycopg-binary==3.3.9",
+  };
+  const keeps = keeper({ run: programs([], offline) });
+  const made = await ensureEnvironment(keeps, silently);
+  await assert.rejects(
+    addExtra(keeps, "team", made, () => undefined),
+    /could not be downloaded/,
   );
 });
 

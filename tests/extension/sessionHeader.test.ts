@@ -41,6 +41,21 @@ test("the original may have had no title yet", () => {
   assert.match(origin.textContent ?? "", /New session$/);
 });
 
+test("what is well again is said without a warning, and a warning that comes again is shown though it was closed before", () => {
+  const banners = new Banners(recordingActions().actions);
+  const shown = () => Array.from(banners.element.children, ({ className }) => className);
+  const away = "The team's database db/x cannot be reached: nothing answers there.";
+  banners.update({ ...INITIAL_STATE, warnings: [away] });
+  assert.deepEqual(shown(), ["banner warning"]);
+  (banners.element.querySelector("button") as HTMLButtonElement).click();
+  assert.deepEqual(shown(), []);
+  banners.update({ ...INITIAL_STATE, warnings: [], note: "The team's database is back." });
+  assert.deepEqual(shown(), ["banner note"]);
+  assert.equal(banners.element.textContent, "The team's database is back.");
+  banners.update({ ...INITIAL_STATE, warnings: [away] });
+  assert.deepEqual(shown(), ["banner warning"]);
+});
+
 /** The buttons beside a warning of the server. */
 function buttonsBeside(warning: string): (string | null)[] {
   const banners = new Banners(recordingActions().actions);
@@ -56,6 +71,10 @@ test("a warning about a setting leads to the settings, one about an import to th
     buttonsBeside("They were not opened. “Ullage: Import sessions of this folder…” (or `ullage import`) lets you read them"),
     ["Import"],
   );
+  const lacking =
+    'Sessions in PostgreSQL need the library psycopg, which is not installed. Install it beside Ullage: pip install "ullage[postgres]"';
+  assert.deepEqual(buttonsBeside(lacking), ["Install…"]);
+  assert.deepEqual(buttonsBeside(CHINESE[lacking] ?? ""), ["Install…"], "in Chinese, too");
   const brought = Object.entries(CHINESE).find(([english]) => english.startsWith("This folder brings sessions of Ullage along"));
   assert.deepEqual(buttonsBeside(brought?.[1] ?? ""), ["Import"], "in Chinese, too");
   assert.deepEqual(buttonsBeside("Files changed outside the editor are not noticed"), []);

@@ -88,14 +88,15 @@ def test_no_package_lacks_what_connects_mcp_servers(target: str, python: str) ->
     assert len(holding) == len(set(holding))
 
 
-def test_the_lock_of_the_clouds_is_what_the_extras_name_and_nothing_that_is_inside() -> None:
+@pytest.mark.parametrize("lock, names", [("requirements-clouds.lock", ("bedrock", "vertex")), ("requirements-team.lock", ("postgres",))])
+def test_a_lock_of_extras_is_what_they_name_and_nothing_that_is_inside(lock: str, names: tuple[str, ...]) -> None:
     """Versions that the tests have, so what the extension fetches is what was tried."""
-    clouds, inside, tested = (_versions(name) for name in ("requirements-clouds.lock", "requirements.lock", "requirements-dev.lock"))
+    fetched, inside, tested = (_versions(name) for name in (lock, "requirements.lock", "requirements-dev.lock"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    named = dict(re.sub(r"\[.*?\]", "", each).split("==") for cloud in ("bedrock", "vertex") for each in extras[cloud])
-    assert named.items() <= clouds.items()
-    assert not clouds.keys() & inside.keys()
-    assert clouds.items() <= tested.items()
+    named = dict(re.sub(r"\[.*?\]", "", each).split("==") for name in names for each in extras[name])
+    assert named.items() <= fetched.items()
+    assert not fetched.keys() & inside.keys()
+    assert fetched.items() <= tested.items()
 
 
 def _versions(lock: str) -> dict[str, str]:

@@ -5,7 +5,8 @@
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
-import { askFor, choose } from "../notify";
+import { askFor } from "../notify";
+import { type ExtraPackages, offerPackages } from "../server/offerPackages";
 import { type Cloud, CLOUDS, type Found, partProblem } from "./choices";
 
 /** What the dialogue does with what was entered. */
@@ -15,19 +16,12 @@ export interface Steps {
   /** @throws Error of the server. */
   found: () => Promise<Found | undefined>;
   choose: (found: Found) => Promise<void>;
-  packages: CloudPackages;
-}
-
-/** The libraries of the clouds in the environment that the extension keeps. */
-export interface CloudPackages {
-  lacksCloudPackages: () => Promise<boolean>;
-  /** @throws Error where they cannot be had. */
-  addCloudPackages: (signal: AbortSignal, report: (message: string) => void) => Promise<void>;
+  packages: ExtraPackages;
 }
 
 /** Asks for region and project until the cloud answers or the user leaves; then the settings of before are in force again. */
 export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
-  if (!(await offerPackages(cloud, steps.packages))) {
+  if (!(await offerOf(cloud, steps.packages))) {
     return;
   }
   const before = settingsOf(cloud);
@@ -53,36 +47,10 @@ export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
   }
 }
 
-/** Offers to fetch what finds the credentials, where it is missing. Gives whether to go on: who wants none may have a key of Bedrock's own. */
-async function offerPackages(cloud: Cloud, packages: CloudPackages): Promise<boolean> {
-  const without = t("Go On Without");
-  for (let problem: string | undefined; await packages.lacksCloudPackages();) {
-    const message =
-      problem === undefined
-        ? t("{cloud} needs packages that Ullage has not got yet", { cloud: CLOUDS[cloud].title })
-        : t("The packages could not be fetched");
-    const install = problem === undefined ? t("Install") : t("Try Again");
-    const choice = await choose(message, problem ?? CLOUDS[cloud].packages, install, ...(cloud === "bedrock" ? [without] : []));
-    if (choice !== install) {
-      return choice === without;
-    }
-    try {
-      await installPackages(packages);
-    } catch (error) {
-      problem = error instanceof Error ? error.message : String(error);
-    }
-  }
-  return true;
-}
-
-/** With progress, and a button that ends it. */
-async function installPackages(packages: CloudPackages): Promise<void> {
-  const options = { location: vscode.ProgressLocation.Notification, title: t("Ullage: fetching packages"), cancellable: true };
-  await vscode.window.withProgress(options, async (progress, token) => {
-    const ending = new AbortController();
-    token.onCancellationRequested(() => ending.abort(new Error(t("You ended it."))));
-    await packages.addCloudPackages(ending.signal, (message) => progress.report({ message }));
-  });
+/** Who wants no library that finds credentials may have a key of Bedrock's own. */
+function offerOf(cloud: Cloud, packages: ExtraPackages): Promise<boolean> {
+  const lacking = t("{cloud} needs packages that Ullage has not got yet", { cloud: CLOUDS[cloud].title });
+  return offerPackages({ extra: "clouds", lacking, about: CLOUDS[cloud].packages, optional: cloud === "bedrock" }, packages);
 }
 
 /** What was entered, by setting; undefined where the user leaves. What is wrong stands in the first box. */

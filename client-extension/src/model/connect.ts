@@ -21,12 +21,13 @@ import {
   headingOfServers,
   serversToLookFor,
 } from "./choices";
-import { type CloudPackages, setUpCloud, type Steps } from "./clouds";
+import { setUpCloud, type Steps } from "./clouds";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 import type { ServerConnection } from "../server/connection";
+import type { ExtraPackages } from "../server/offerPackages";
 import type { ActiveSession } from "../session/activeSession";
 import { labelText } from "../visible";
 
@@ -44,7 +45,7 @@ export interface SetUpParts {
   connection: ServerConnection;
   session: ActiveSession;
   apiKey: ApiKey;
-  launch: CloudPackages;
+  launch: ExtraPackages;
 }
 
 interface Way extends vscode.QuickPickItem {

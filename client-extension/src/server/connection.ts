@@ -17,6 +17,7 @@ import { answered, type ServerStatus } from "./answers";
 import type { ServerCommand } from "./command";
 import { RestartPolicy, type ServerProcess, startProcess } from "./process";
 import { inLanguage, withTexts } from "./serverTexts";
+import { ServerWarnings } from "./serverWarnings";
 
 /** Milliseconds that a server may take from its start to its first answer. */
 const START_LIMIT = 60_000;
@@ -200,7 +201,8 @@ export class ServerConnection implements vscode.Disposable {
       const listener = {
         updated: (params: UpdateParams) => this.updated.fire(withTexts(params)),
         news: (news: SessionNews) => this.newsEmitter.fire(news),
-        told: (message: string) => this.warnings.add(message),
+        warned: (message: string) => this.warnings.add(message),
+        told: (message: string) => this.warnings.over(message),
         mcpChanged: () => this.mcpChanged.fire(),
         closed: () => {
           giveUp(t("it ended while it was starting"));
@@ -284,48 +286,4 @@ export class ServerConnection implements vscode.Disposable {
 
 function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
-}
-
-/** How the server begins what it says of a setting (`configuration.py`). */
-const ABOUT_A_SETTING = "The setting "; // oxlint-disable-line ullage/untranslated -- how the server begins such a message
-
-/** The warnings that hold, oldest first. The panel shows them; where nobody sees the panel, a notification does. */
-class ServerWarnings implements vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<readonly string[]>();
-  /** All that hold now. */
-  readonly onDidChange = this.changed.event;
-  /** Whether the user sees the panel. */
-  isPanelVisible = (): boolean => false;
-  private texts: readonly string[] = [];
-
-  get current(): readonly string[] {
-    return this.texts.map(inLanguage);
-  }
-
-  add(text: string): void {
-    if (!this.texts.includes(text)) {
-      this.set([...this.texts, text]);
-    }
-    if (!this.isPanelVisible()) {
-      void warn(inLanguage(text));
-    }
-  }
-
-  /** The server looks at the settings again, and says again what is wrong with them. */
-  settingsChanged(): void {
-    this.set(this.texts.filter((text) => !text.startsWith(ABOUT_A_SETTING)));
-  }
-
-  clear(): void {
-    this.set([]);
-  }
-
-  dispose(): void {
-    this.changed.dispose();
-  }
-
-  private set(texts: readonly string[]): void {
-    this.texts = texts;
-    this.changed.fire(this.current);
-  }
 }

@@ -91,6 +91,20 @@ export function cannotInstall(output: string): EnvironmentError {
   return new EnvironmentError(known(output) ?? t("The server's packages could not be installed. The log has pip's output."));
 }
 
+/** The same of psycopg: pip calls it a version that there is not where a system has no wheel of it. */
+export function withoutWheel(output: string): EnvironmentError {
+  const isMissing = /No matching distribution found for psycopg-binary|psycopg-binary.* has no wheels/i.test(output);
+  const isOffline =
+    /ConnectionError|name resolution|dns error|error sending request|timed out|getaddrinfo|Failed to fetch|ProxyError|SSLError/i;
+  return isMissing && !isOffline.test(output)
+    ? new EnvironmentError(
+        t(
+          'psycopg cannot be had for this Python on this system. Name a Python that has it in the setting "Ullage › Server: Interpreter"; on Windows for ARM that is one for x64.',
+        ),
+      )
+    : cannotInstall(output);
+}
+
 /** All was installed, and yet the server does not start in it. */
 export function doesNotRun(output: string): EnvironmentError {
   const cause = known(output);

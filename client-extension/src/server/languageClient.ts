@@ -15,6 +15,7 @@ import {
   LanguageClient,
   type LanguageClientOptions,
   ResponseError,
+  MessageType,
   ShowMessageNotification,
   ShowMessageRequest,
   type StaticFeature,
@@ -47,6 +48,8 @@ export type Secrets = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
 export interface Listener {
   updated: (params: UpdateParams) => void;
   news: (news: SessionNews) => void;
+  warned: (message: string) => void;
+  /** Something is well again. */
   told: (message: string) => void;
   /** Something about MCP servers is new to show. */
   mcpChanged: () => void;
@@ -63,7 +66,7 @@ export function createLanguageClient(
   running: () => Promise<ChildProcess>,
   { stateFolder, rememberedSession }: Remembered,
   log: vscode.LogOutputChannel,
-  { updated, news, told, mcpChanged, closed }: Listener,
+  { updated, news, warned, told, mcpChanged, closed }: Listener,
   secrets: Secrets,
 ): LanguageClient {
   const options: LanguageClientOptions = {
@@ -107,7 +110,7 @@ export function createLanguageClient(
     news({ type: "figures", ...params }),
   );
   client.onNotification("ullage/session/listChanged", () => news({ type: "listChanged" }));
-  client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
+  client.onNotification(ShowMessageNotification.type, ({ type, message }) => (type === MessageType.Info ? told : warned)(message));
   client.onRequest(ShowMessageRequest.type, ({ message, actions }) => askInLanguage(message, actions ?? [], warn));
   client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   client.onNotification("ullage/mcp/changed", () => mcpChanged());

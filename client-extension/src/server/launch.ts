@@ -6,8 +6,8 @@ import * as vscode from "vscode";
 import { t } from "../l10n";
 import { REMEMBERED_SESSION } from "../session/activeSession";
 import type { ApiKey } from "../model/apiKey";
-import { addCloudPackages, ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
-import { hasCloudPackages } from "./cloudPackages";
+import { addExtra, ensureEnvironment, type EnvironmentKeeper, removeEnvironments, type WithProgress } from "./managedEnvironment";
+import { type Extra, EXTRAS, hasExtra } from "./extraPackages";
 import { proxyVariables } from "./environmentTrouble";
 import { liesIn } from "../files/places";
 import { candidatesOutside, canRun, findOnPath, type FoundPythons, findPythons, type PythonCandidate } from "./python";
@@ -20,8 +20,8 @@ import { runProgram } from "./process";
 /** Where the editor keeps the interpreter with which the server ran last. */
 const KNOWN_INTERPRETER = "ullage.knownInterpreter";
 
-/** Where the editor keeps that the user wants the packages of the clouds. */
-const WANTS_CLOUDS = "ullage.wantsClouds";
+/** Where the editor keeps that the user wants packages beside the server's own. */
+const WANTED: Record<Extra, string> = { clouds: "ullage.wantsClouds", team: "ullage.wantsTeam" };
 
 /** How this window starts its server. */
 export class Launch implements ServerLaunch {
@@ -100,20 +100,27 @@ export class Launch implements ServerLaunch {
 
   /** The same, and with it what the user once wanted in it. */
   async forgetEnvironment(): Promise<void> {
-    await this.context.globalState.update(WANTS_CLOUDS, undefined);
+    for (const extra of EXTRAS) {
+      await this.context.globalState.update(WANTED[extra], undefined);
+    }
     await this.removeEnvironment();
   }
 
-  /** Whether the server runs in the environment that the extension keeps, and that one has not got the packages of the clouds. */
-  async lacksCloudPackages(): Promise<boolean> {
-    return this.managed !== undefined && !(await hasCloudPackages(dirname(dirname(this.managed)), this.packageFolder));
+  /** Whether the server runs in the environment that the extension keeps. */
+  get keepsEnvironment(): boolean {
+    return this.managed !== undefined;
+  }
+
+  /** Whether it does, and that environment has not got these packages. */
+  async lacks(extra: Extra): Promise<boolean> {
+    return this.managed !== undefined && !(await hasExtra(extra, dirname(dirname(this.managed)), this.packageFolder));
   }
 
   /** Puts them there; from the next start on the server has them. @throws EnvironmentError where they cannot be had. */
-  async addCloudPackages(signal: AbortSignal, report: (message: string) => void): Promise<void> {
+  async add(extra: Extra, signal: AbortSignal, report: (message: string) => void): Promise<void> {
     if (this.managed !== undefined) {
-      await addCloudPackages(this.keeper("", undefined, signal), this.managed, report);
-      await this.context.globalState.update(WANTS_CLOUDS, true);
+      await addExtra(this.keeper("", undefined, signal), extra, this.managed, report);
+      await this.context.globalState.update(WANTED[extra], true);
     }
   }
 
@@ -133,7 +140,7 @@ export class Launch implements ServerLaunch {
       findUv: () => findUv(foldersOfWindow()),
       network: proxyVariables(proxySettings()),
       isKnown: (path) => path === known,
-      wantsClouds: this.context.globalState.get<boolean>(WANTS_CLOUDS) === true,
+      wanted: EXTRAS.filter((extra) => this.context.globalState.get<boolean>(WANTED[extra]) === true),
       log: this.log,
       signal,
     };

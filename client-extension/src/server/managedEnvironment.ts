@@ -10,7 +10,7 @@ import { access, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { t } from "../l10n";
-import { hasCloudPackages, installCloudPackages } from "./cloudPackages";
+import { type Extra, EXTRAS, hasExtra, installExtra } from "./extraPackages";
 import { CHECK, makeEnvironment, type Parts, readWheelIndex, type ReportProgress, serves, type Workshop } from "./environmentMaking";
 import { EnvironmentError, noPython, ofFiles, UselessPython } from "./environmentTrouble";
 import type { RunProgram } from "./process";
@@ -35,8 +35,8 @@ export interface EnvironmentKeeper {
   network: Readonly<Record<string, string>>;
   /** Whether the last start with that interpreter went well: then it is not tried first. */
   isKnown: (interpreter: string) => boolean;
-  /** Whether the user wants the packages of the clouds in it (`cloudPackages.ts`). */
-  wantsClouds: boolean;
+  /** Which packages beside the server's own the user wants in it (`extraPackages.ts`). */
+  wanted: readonly Extra[];
   log: (line: string) => void;
   /** Ends the making. */
   signal?: AbortSignal;
@@ -60,7 +60,7 @@ export async function ensureEnvironment(keeper: EnvironmentKeeper, withProgress:
     } else {
       await withProgress((report) => make(keeper, parts, folder, report));
     }
-    await addClouds(keeper, folder, withProgress);
+    await addWanted(keeper, folder, withProgress);
     return interpreter;
   } catch (error) {
     keeper.log(`Environment: ${String(error)} (in ${keeper.storageFolder})`);
@@ -69,28 +69,30 @@ export async function ensureEnvironment(keeper: EnvironmentKeeper, withProgress:
 }
 
 /**
- * Puts the packages of the clouds into the environment that is in use. A server may run in it: it has them when it starts the next time.
+ * Puts packages beside the server's own into the environment that is in use. A server may run in it: it has them when it starts the next time.
  *
  * @param interpreter of that environment
  * @throws EnvironmentError where they cannot be had.
  */
-export async function addCloudPackages(keeper: EnvironmentKeeper, interpreter: string, report: ReportProgress): Promise<void> {
+export async function addExtra(keeper: EnvironmentKeeper, extra: Extra, interpreter: string, report: ReportProgress): Promise<void> {
   const folder = dirname(dirname(interpreter));
-  if (!(await hasCloudPackages(folder, keeper.packageFolder))) {
-    await installCloudPackages(shopOf(keeper), folder, report);
+  if (!(await hasExtra(extra, folder, keeper.packageFolder))) {
+    await installExtra(extra, shopOf(keeper), folder, report);
   }
 }
 
 /** A new version of the extension has a new environment: what the user wanted once is put there, too. Without it the server still runs. */
-async function addClouds(keeper: EnvironmentKeeper, folder: string, withProgress: WithProgress): Promise<void> {
-  if (!keeper.wantsClouds || (await hasCloudPackages(folder, keeper.packageFolder))) {
-    return;
-  }
-  try {
-    await withProgress((report) => installCloudPackages(shopOf(keeper), folder, report));
-  } catch (error) {
-    keeper.signal?.throwIfAborted();
-    keeper.log(`Environment: without the packages of the clouds: ${String(error)}`);
+async function addWanted(keeper: EnvironmentKeeper, folder: string, withProgress: WithProgress): Promise<void> {
+  for (const extra of EXTRAS) {
+    if (!keeper.wanted.includes(extra) || (await hasExtra(extra, folder, keeper.packageFolder))) {
+      continue;
+    }
+    try {
+      await withProgress((report) => installExtra(extra, shopOf(keeper), folder, report));
+    } catch (error) {
+      keeper.signal?.throwIfAborted();
+      keeper.log(`Environment: without the packages for ${extra}: ${String(error)}`);
+    }
   }
 }
 

@@ -68,12 +68,16 @@ class Surroundings:
 
 
 async def open_bridge(
-    protocol: AgentProtocol, around: Surroundings, warn: Callable[[str], None], own: Callable[[Coroutine[Any, Any, None]], object]
+    protocol: AgentProtocol,
+    around: Surroundings,
+    warn: Callable[[str], None],
+    is_well: Callable[[str], None],
+    own: Callable[[Coroutine[Any, Any, None]], object],
 ) -> Bridge:
     """The sessions of one client. What is kept of them is opened in another thread: to recover a large damaged log takes seconds."""
     roots = Folders(around.folders).roots
     kept = await asyncio.to_thread(open_workspace_store, roots, around.settings.store_location, around.settings.team_place)
-    return Bridge(protocol, around, kept, warn, own)
+    return Bridge(protocol, around, kept, warn, is_well, own)
 
 
 class Bridge:
@@ -85,6 +89,7 @@ class Bridge:
         around: Surroundings,
         kept: WorkspaceStore,
         warn: Callable[[str], None],
+        is_well: Callable[[str], None],
         own: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         self._protocol = protocol
@@ -107,6 +112,7 @@ class Bridge:
             on_figures=lambda changed: protocol.notify(FIGURES, FiguresParams(changed.session_id, figures_to_wire(changed.figures))),
             editor_models=self.editor_models,
             of_client=of_client(protocol),
+            on_well=is_well,
         )
         self.answers = Answers(self.sessions)
 

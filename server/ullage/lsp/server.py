@@ -170,7 +170,7 @@ class UllageServer(LanguageServer):
                 state_folder=self.options.state_folder,
                 remembered_session=self.options.remembered_session,
             )
-            opened = await bridge.open_bridge(self.protocol, around, self.warn, self.own)
+            opened = await bridge.open_bridge(self.protocol, around, self.warn, self.is_well, self.own)
             await opened.sessions.start()
             while known != self._settings_changes:  # while the sessions were opened
                 known = self._settings_changes
@@ -252,6 +252,11 @@ class UllageServer(LanguageServer):
         """Tells the user of something that does not work as they may think."""
         logger.warning("%s", message)
         self._show(message, MessageType.Warning)
+
+    def is_well(self, message: str) -> None:
+        """Tells the user that what `warn` told of is over."""
+        logger.info("%s", message)
+        self._show(message, MessageType.Info)
 
     def _show(self, message: str, kind: MessageType) -> None:
         self.window_show_message(types.ShowMessageParams(kind, message))

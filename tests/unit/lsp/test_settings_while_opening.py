@@ -85,7 +85,7 @@ async def test_what_is_kept_is_opened_beside_the_event_loop(monkeypatch: pytest.
     monkeypatch.setattr(bridge_module, "open_workspace_store", open_slowly)
     monkeypatch.setattr(bridge_module, "Bridge", Opened)
     around: Any = SimpleNamespace(folders=[], settings=Settings())
-    opening = asyncio.create_task(bridge_module.open_bridge(cast("Any", None), around, print, print))
+    opening = asyncio.create_task(bridge_module.open_bridge(cast("Any", None), around, print, print, print))
     while not threads:  # noqa: ASYNC110 - a thread begins
         await asyncio.sleep(0)
     assert threads != [threading.main_thread()]

@@ -76,6 +76,8 @@ class Watcher:
     def __init__(self) -> None:
         self.updates: list[tuple[str, int, Update]] = []
         self.warnings: list[str] = []
+        self.well: list[str] = []
+        """What is well again."""
         self._changed = asyncio.Event()
 
     def take(self, session_id: str, seq: int, update: Update) -> None:
@@ -258,6 +260,7 @@ async def stage(
         find_tokenizer=find_tokenizer,
         remembered_session=remembered_session,
         clock=clock,
+        on_well=watcher.well.append,
     )
     await sessions.start()
     try:

@@ -76,11 +76,13 @@ class Sessions:
         on_figures: Callable[[FiguresChanged], None] = lambda changed: None,
         editor_models: EditorModels = NO_EDITOR_MODELS,
         of_client: OfClient | None = None,
+        on_well: Callable[[str], None] | None = None,
     ) -> None:
-        """`remembered_session`: one that the editor remembers for this workspace. `kept`: what is kept here, where it is open already."""
+        """`on_well`: what it warned of is over. `remembered_session`: one that the editor remembers for this workspace. `kept`: what is
+        kept here, where it is open already."""
         self._find_policies = find_policies or installed_by_name
         self._tell_of_list = on_list_changed
-        self._on_warning = on_warning
+        self._on_warning, self._on_well = on_warning, on_well or on_warning
         self._background = Background()
         own_writes = OwnWrites()
         roots = Folders(folders).roots
@@ -138,6 +140,7 @@ class Sessions:
         )
         if self._kept.following is not None:
             self._kept.following.tell = lambda text: call_in(loop, lambda: self._on_warning(text))
+            self._kept.following.is_well = lambda text: call_in(loop, lambda: self._on_well(text))
             self._kept.following.changed = lambda: call_in(loop, self._another_changed_the_list)
             self._kept.following.start()
         self._kept.log.hold(lambda: [Held(each.id, each.title, tuple(each.in_memory)) for each in self._open])

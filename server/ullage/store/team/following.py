@@ -82,6 +82,8 @@ class Following:
         self._renew_seconds = lease_seconds / 3
         self.tell: Callable[[str], None] = logger.warning
         """What the user should know. Called in any thread."""
+        self.is_well: Callable[[str], None] = logger.info
+        """The same, where what they were told before is over."""
         self.changed: Callable[[], None] = lambda: None
         """The list of sessions has changed."""
         self._guard = threading.RLock()
@@ -383,4 +385,4 @@ class Following:
             was_away, self._away = self._away, None
         if was_away is not None:
             with suppress(Exception):
-                self.tell(BACK)
+                self.is_well(BACK)

@@ -29,6 +29,7 @@ class Colleague:
         self.told: list[str] = []
         self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
         self.following.tell = self.told.append
+        self.following.is_well = self.told.append
         machine.log.keep_elsewhere(self.following)
         self.following.start()
 

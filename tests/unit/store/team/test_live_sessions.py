@@ -133,7 +133,8 @@ async def test_the_database_goes_away_in_mid_turn(machine: Machine, postgres: Po
         await ann.idle(session)
         assert ending(session) == TurnEnded("end_turn")
         assert said(session)[-1] == "It holds 100." and not any(each.id == WAITS for each in notices(session))
-        await until(lambda: "is back" in ann.watcher.warnings[-1])
+        await until(lambda: ann.watcher.well)
+        assert "is back" in ann.watcher.well[0]
 
 
 async def test_a_turn_that_waits_can_be_stopped(machine: Machine, postgres: Postgres) -> None:
