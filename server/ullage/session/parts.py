@@ -51,7 +51,8 @@ from ullage.session.turns.commands import CommandNotices, last_number
 from ullage.session.turns.file_notices import FileNotices
 from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.questions import Questions
-from ullage.session.turns.turns import PromptQueue, Turns, Work
+from ullage.session.turns.turns import PromptQueue, Turns
+from ullage.session.turns.work import Work
 from ullage.session.web_searching import WebSearching
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import ProposalFiles

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
 
 from ullage.context.compaction.decide import Postponed
 from ullage.context.compaction.draft import Wanted
@@ -43,8 +42,6 @@ from ullage.tools.sandbox.network.local_ports import NoPort
 from ullage.tools.started_command import Command
 
 logger = logging.getLogger(__name__)
-
-_T = TypeVar("_T")
 
 
 class Session(Parts):
@@ -268,9 +265,7 @@ class Session(Parts):
         self._work.refuse_if_over()
         if self.busy:
             raise SessionError("session_busy", "The session is working. Stop it first, then go back")
-        told: asyncio.Future[list[Decided]] = asyncio.get_running_loop().create_future()
-        self._work.begin(_telling(told, self.going_back.restore(checkpoint_id, overwrite)))
-        return await told
+        return await self._work.do(self.going_back.restore(checkpoint_id, overwrite))
 
     def postpone_compaction(self, until: Postponed) -> None:
         """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
@@ -382,21 +377,3 @@ class Session(Parts):
         await self.history.close()
         await self.reviewing.close()
         await self._recording.close()
-
-
-async def _telling(told: asyncio.Future[_T], work: Coroutine[None, None, _T]) -> bool:
-    """Whoever asked for it gets what comes of it, once the task has ended. The queue goes on after it."""
-
-    def tell(task: asyncio.Task[_T]) -> None:
-        error = task.exception()
-        if told.done():
-            return
-        if error is not None:
-            told.set_exception(error)
-        else:
-            told.set_result(task.result())
-
-    task = asyncio.ensure_future(work)
-    await asyncio.wait({task})
-    asyncio.get_running_loop().call_soon(tell, task)
-    return True

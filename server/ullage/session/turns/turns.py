@@ -3,7 +3,7 @@
 A prompt is durable from the moment it is sent, until its turn begins (`PromptQueue`). One that would not fit into the model's window even
 alone would be in the way for good, so it is refused before it waits.
 
-A turn or a compaction is done as a task, one at a time (`Work`). A turn that does not end by itself gets its ending here: what is logged,
+They run as the one thing that is done for a session (`work.py`). A turn that does not end by itself gets its ending here: what is logged,
 what the user is told, what the model is told. What is done within a turn stands in `turn.py`.
 """
 
@@ -46,6 +46,8 @@ from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import Turn, run_turn
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
+
+logger = logging.getLogger(__name__)
 
 WAITING = "nwaiting"
 """Id of the notice that prompts wait while nothing is being done."""
@@ -157,11 +159,6 @@ def refuse_too_long(text: str, fits: int) -> None:
     if len(text) > MOST_CHARACTERS or estimate_text(text) > fits:
         characters = min(MOST_CHARACTERS, int(len(text) * fits / max(1, estimate_text(text))))
         raise SessionError("invalid", TOO_LONG.format(len(text), max(0, characters)))
-
-
-# The prompts that wait
-
-logger = logging.getLogger(__name__)
 
 
 RESUMED = "The turn was interrupted before it was finished. Go on where it was cut, without repeating what is done."
@@ -314,62 +311,3 @@ def _cancelled(reason: Literal["cancelled", "interrupted"]) -> TurnEnded:
 def stop_reason_of(end: TurnEnded) -> StopReason:
     """Why the turn ended, for a client. That the server ended is a cancel to it."""
     return "cancelled" if end.outcome == "interrupted" else end.outcome
-
-
-class Work:
-    """A turn or a compaction of one session, as a task.
-
-    `done` is called after each, whatever became of it, with whether the queue may go on: it went well, and the session is open.
-    """
-
-    def __init__(self, session_id: str, done: Callable[[bool], None]) -> None:
-        self._session_id = session_id
-        self._done = done
-        self._task: asyncio.Task[bool] | None = None
-        self.ending: Literal["cancelled", "interrupted"] = "cancelled"
-        """What a cancel means: the user stopped it, or the session is closed."""
-        self._is_over = False
-
-    @property
-    def is_running(self) -> bool:
-        """Whether anything is being done."""
-        return self._task is not None
-
-    @property
-    def can_begin(self) -> bool:
-        """Whether something may be begun: nothing is being done, and the session is open."""
-        return self._task is None and not self._is_over
-
-    def refuse_if_over(self) -> None:
-        """Raises `SessionError` where the session is closed: a turn would write into a log that is no longer its own."""
-        if self._is_over:
-            raise SessionError("unknown_session", f"The session {self._session_id} is not open")
-
-    def begin(self, work: Coroutine[None, None, bool]) -> None:
-        """Begins, where it can. `work` gives whether it went well."""
-        if not self.can_begin:
-            raise RuntimeError("something is being done already, or the session is closed")
-        self.ending = "cancelled"
-        self._task = asyncio.create_task(work, name=f"session {self._session_id}")
-        self._task.add_done_callback(self._ended)
-
-    def cancel(self) -> None:
-        """The user stops what is being done; nothing happens where nothing is."""
-        if self._task is not None:
-            self.ending = "cancelled"
-            self._task.cancel()
-
-    async def close(self) -> None:
-        """Interrupts what is being done, and waits for its end. Nothing begins any more."""
-        self._is_over = True
-        if self._task is not None:
-            self.ending = "interrupted"
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    def _ended(self, task: asyncio.Task[bool]) -> None:
-        self._task = None
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            logger.error("session %s: work failed", self._session_id, exc_info=error)
-        self._done(not self._is_over and not task.cancelled() and error is None and task.result())
