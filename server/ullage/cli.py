@@ -1,33 +1,17 @@
-"""The command line: `ullage serve`, `acp`, `replay`, `report`, `policies`, `import` and `inspect`.
+"""The command line: which commands there are, what each takes, and who runs it.
 
-Imports nothing that takes long before it is known what is wanted.
+What a command does stands in a module of its own beside this one. That is imported when it is known what is wanted: it may take long.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
-import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ullage.starting import Keys, take_keys, take_secret
-
-if TYPE_CHECKING:  # takes long to import
-    from ullage.lsp.transport import Connection
-    from ullage.session.settings import Settings
-
-logger = logging.getLogger("ullage")
-
-SMALLEST_WINDOW, LARGEST_WINDOW = 1_000, 100_000_000
-"""Tokens."""
-
-MOST_JOBS = 1_000
+from ullage.replay_options import add_replay_options, add_report_options, run_replay, run_report
 
 _OLDEST_PYTHON = (3, 11)
 
@@ -151,92 +135,29 @@ def _port(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from ullage.processes.programs import drop_relative_entries
+    from ullage.serving import CannotServe, serve
 
-    drop_relative_entries(os.environ)
-    keys, auth_token = take_keys(), take_secret("ANTHROPIC_AUTH_TOKEN")
-    from ullage.lsp.log import log_to_stderr
-
-    log_to_stderr(options.log_level)
-    if auth_token and keys == Keys():
-        logger.warning("ANTHROPIC_AUTH_TOKEN is not used; set ANTHROPIC_API_KEY")
     try:
-        return asyncio.run(_serve_client(options.tcp, options.socket, keys))
-    except CannotListen as error:
+        return serve(options.tcp, options.socket, options.log_level)
+    except CannotServe as error:
         return _failed(str(error))
-    except KeyboardInterrupt:
-        return 130
 
 
 def _acp(options: argparse.Namespace) -> int:
-    from ullage.processes.programs import drop_relative_entries
+    from ullage.serving import CannotServe, serve_acp
 
-    drop_relative_entries(os.environ)
-    keys = take_keys()
-    take_secret("ANTHROPIC_AUTH_TOKEN")
-    from ullage.lsp.log import log_to_stderr
-    from ullage.session.reading_settings import read_settings
-
-    log_to_stderr(options.log_level)
     try:
-        section = _settings_of(options.settings)
-    except (OSError, ValueError) as error:
-        return _failed(f"ullage acp: --settings is neither JSON nor a file with JSON: {error}")
-    settings, complaints = read_settings(section, trusted=True)
-    for complaint in complaints:
-        logger.warning("%s", complaint)
-    try:
-        return asyncio.run(_serve_acp(settings, keys, options.state_folder))
-    except KeyboardInterrupt:
-        return 130
-
-
-def _settings_of(given: str) -> object:
-    """Raises `OSError` or `ValueError`."""
-    text = given.strip()
-    if not text:
-        return None
-    return json.loads(text if text.startswith("{") else Path(text).expanduser().read_text(encoding="utf-8"))
-
-
-async def _serve_acp(settings: Settings, keys: Keys, state_folder: Path | None) -> int:
-    from ullage.starting import quick_imports
-
-    with quick_imports():
-        from ullage.acp.serve import serve
-
-    return await serve(settings, keys, state_folder)
+        return serve_acp(options.settings, options.state_folder, options.log_level)
+    except CannotServe as error:
+        return _failed(str(error))
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from ullage.replay.command import run
-    from ullage.replay.file_work import Options
-
-    asked = Options(
-        format=options.format,
-        full=options.full,
-        as_model=options.model,
-        policies=policy_names(options.policy),
-        at=options.at,
-        summary=options.summary or ("recorded" if options.at == "recorded" else "digest"),
-        window=options.window,
-        economy=options.economy,
-        views=options.views,
-        report=options.report,
-        store=options.store,
-        jobs=options.jobs,
-        parquet=options.parquet,
-        scheduler=options.scheduler,
-    )
-    return _reporting(lambda: run(options.traces, asked))
+    return _reporting(lambda: run_replay(options))
 
 
 def _report(options: argparse.Namespace) -> int:
-    from ullage.replay.spending.command import Asked, run
-    from ullage.replay.spending.work import Options
-
-    given = Options(policy_names(options.policy), options.since, jobs=options.jobs)
-    return _reporting(lambda: run(Asked(tuple(options.traces), options.out, given, options.store)))
+    return _reporting(lambda: run_report(options))
 
 
 def _policies(options: argparse.Namespace) -> int:
@@ -285,162 +206,6 @@ def _inspect(options: argparse.Namespace) -> int:
     return run(options.session, options.folder, options.format, messages=options.messages, location=options.store)
 
 
-class CannotListen(Exception):
-    """`str()` says which port or socket cannot be listened on, and why."""
-
-
-async def _serve_client(port: int | None, path: Path | None, keys: Keys) -> int:
-    from ullage.starting import quick_imports
-
-    with quick_imports():
-        from ullage.lsp.server import UllageServer, register_features
-        from ullage.lsp.transport import open_stdio
-
-    if port is not None:
-        connection = await _client_on_port(port)
-    elif path is not None:
-        connection = await _client_on_socket(path)
-    else:
-        connection = open_stdio()
-    server = UllageServer(keys)
-    register_features(server)
-    return await server.serve(connection)
-
-
-async def _client_on_port(port: int) -> Connection:
-    from ullage.lsp.listening import listen_on_port, make_token
-
-    token = make_token()
-    try:
-        listening_on, listener = await listen_on_port(port, token)
-    except OSError as error:
-        raise CannotListen(f"Cannot listen on port {port}: {error.strerror or error}. Choose another port.") from error
-    logger.info("listening on 127.0.0.1:%d", listening_on)
-    sys.stderr.write(f"token: {token}\n")  # not logged: a log may be kept, and be sent to the client
-    sys.stderr.flush()
-    return await listener.client()
-
-
-async def _client_on_socket(path: Path) -> Connection:
-    from ullage.lsp.listening import UnsafePlace, listen_on_socket
-
-    try:
-        listener = await listen_on_socket(path)
-    except UnsafePlace as error:
-        raise CannotListen(str(error)) from error
-    except OSError as error:
-        raise CannotListen(f"Cannot listen on {path}: {error.strerror or error}. Name another place.") from error
-    logger.info("listening on %s", path)
-    try:
-        return await listener.client()
-    finally:
-        path.unlink(missing_ok=True)
-
-
 def _failed(message: str) -> int:
     sys.stderr.write(f"{message}\n")
     return 1
-
-
-def policy_names(given: Sequence[str]) -> tuple[str, ...]:
-    """The names in all `--policy` arguments together."""
-    return tuple(name.strip() for names in given for name in names.split(",") if name.strip())
-
-
-def add_replay_options(replay: argparse.ArgumentParser) -> None:
-    """All but the transcripts themselves."""
-    replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
-    replay.add_argument("--full", action="store_true", help="print every table, with what its columns mean")
-    replay.add_argument(
-        "--model", metavar="NAME", help="take window, prices and tokens of this model (default: of those that the sessions ran on)"
-    )
-    replay.add_argument(
-        "--policy",
-        action="append",
-        default=[],
-        metavar="P[,P...]",
-        help="carry the sessions through these policies; all: through every one; fitted: through ullage with other options",
-    )
-    replay.add_argument(
-        "--at",
-        choices=("policy", "recorded"),
-        default="policy",
-        help="compact where the policy would, or where the transcript recorded a compaction (default: policy)",
-    )
-    replay.add_argument(
-        "--summary",
-        choices=("recorded", "digest", "none"),
-        help="what stands for a summary that a model would write: the recorded one where there is one, the program summary, or a blank "
-        "of the usual size, for cost alone (default: recorded with --at recorded, else digest)",
-    )
-    replay.add_argument("--window", type=_window, metavar="TOKENS", help="take this for the model's window")
-    replay.add_argument(
-        "--economy",
-        choices=("cheapest", "balanced", "fullest"),
-        default="fullest",
-        help="how much a policy that saves does to save by compacting before its threshold (default: fullest)",
-    )
-    replay.add_argument(
-        "--views",
-        type=Path,
-        metavar="DIR",
-        help="write the request that follows each compaction to this folder, as JSON (of several policies each to a folder of its own)",
-    )
-    replay.add_argument("--report", type=Path, metavar="FILE", help="write the report as one HTML page, too")
-    replay.add_argument(
-        "--parquet",
-        type=Path,
-        metavar="NAME",
-        help="write the sessions and what the policies made of them as tables, too: NAME.sessions.parquet and NAME.runs.parquet",
-    )
-    replay.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
-    replay.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="work on the workers of this scheduler of Dask (tls://HOST:PORT or tcp://HOST:PORT); local: on workers on this machine",
-    )
-
-
-def add_report_options(report: argparse.ArgumentParser) -> None:
-    """All but the transcripts themselves."""
-    report.add_argument(
-        "--out",
-        type=Path,
-        default=Path("ullage-report.html"),
-        metavar="FILE",
-        help="where the page is written (default: ullage-report.html)",
-    )
-    report.add_argument("--since", type=_day, metavar="DATE", help="leave out what was before that day (YYYY-MM-DD, UTC)")
-    report.add_argument(
-        "--policy",
-        action="append",
-        default=[],
-        metavar="P[,P...]",
-        help="say what these policies would have cost, too (for example ullage,claude-code; all: every one)",
-    )
-    report.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no date such as 2026-01-31") from None
-
-
-def _window(text: str) -> int:
-    return _whole_number(text, SMALLEST_WINDOW, LARGEST_WINDOW)
-
-
-def _jobs(text: str) -> int:
-    return _whole_number(text, 1, MOST_JOBS)
-
-
-def _whole_number(text: str, least: int, most: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
-    if not least <= number <= most:
-        raise argparse.ArgumentTypeError(f"{number} is not between {least:,} and {most:,}")
-    return number

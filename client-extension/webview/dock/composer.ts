@@ -1,4 +1,4 @@
-/** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
+/** The prompt box: writing, sending, stopping, attachments, earlier prompts with the arrow keys. What completes a word: `completing.ts`. */
 
 import { t } from "../../src/l10n";
 import type { AttachmentRef, ForkPrompt } from "../../src/protocol";
@@ -9,9 +9,10 @@ import { type SessionView, isReadOnly } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
 import { Choices, modeAfter } from "./choices";
-import { asMention, isPageAddress, type Mention, mentionsFor, NamedPages, OfferedResources, typedAfterAt, withMention } from "./mentions";
-import { matchSlashCommands, parseSlashCommand, type SlashCommand, typedAfterSlash } from "./slashCommands";
-import { type Completion, CompletionMenu, PromptHistory } from "./typing";
+import { Completing } from "./completing";
+import { type Mention, NamedPages } from "./mentions";
+import { parseSlashCommand, type SlashCommand } from "./slashCommands";
+import { PromptHistory } from "./typing";
 
 export interface ComposerHost {
   actions: Actions;
@@ -35,7 +36,7 @@ export class Composer {
     attributes: { "aria-label": t("Prompt"), "aria-haspopup": "listbox" },
   });
   private readonly attachments: Attachments;
-  private readonly menu = new CompletionMenu(this.box);
+  private readonly completing: Completing;
   private readonly history = new PromptHistory();
   private readonly meter: ContextMeter;
   private readonly choices: Choices;
@@ -44,10 +45,8 @@ export class Composer {
   private session: SessionView | undefined;
   private online = false;
   private readonly pages = new NamedPages();
-  private readonly resources = new OfferedResources(async () => (await this.host.actions.ask("ullage/mcp/list", {})).servers);
   /** How many prompts were sent for which pages are being fetched. */
   private fetching = 0;
-  private lastQuery = 0;
   private drawnButtons = "";
   private isDraftChecked = false;
 
@@ -62,6 +61,13 @@ export class Composer {
       () => this.remember(),
       (message) => host.refuse(message),
     );
+    this.completing = new Completing(this.box, actions, {
+      replaceText: (text) => this.replaceText(text),
+      submit: () => void this.submit("queue"),
+      attach: (label, ref) => this.attachments.add(label, ref),
+      gather: (name) => void this.gather(name),
+      takePages: () => this.takePages(false),
+    });
     this.meter = new ContextMeter(() => host.showContext());
     this.choices = new Choices((command) => actions.runCommand(command));
     this.stop = iconButton({
@@ -85,7 +91,7 @@ export class Composer {
     );
     const frame = element("div", { className: "composer" }, this.attachments.element, this.box, bar);
     frame.addEventListener("click", (event) => event.target === frame && this.focus());
-    this.element = element("div", { className: "composer-place" }, this.menu.element, frame);
+    this.element = element("div", { className: "composer-place" }, this.completing.menu.element, frame);
     this.box.value = draft;
     this.pages.know(draft);
     this.box.addEventListener("input", () => this.changed());
@@ -93,8 +99,8 @@ export class Composer {
     this.box.addEventListener("paste", (event) => void this.attachments.take(event, event.clipboardData));
     this.takeDrops(this.element);
     this.element.addEventListener("focusout", ({ relatedTarget }) => {
-      if (relatedTarget !== this.box && relatedTarget !== this.menu.element) {
-        this.menu.show([]);
+      if (relatedTarget !== this.box && relatedTarget !== this.completing.menu.element) {
+        this.completing.menu.show([]);
       }
     });
   }
@@ -240,7 +246,7 @@ export class Composer {
       return;
     }
     const plain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
-    if (plain && this.menu.takeKey(event.key)) {
+    if (plain && this.completing.menu.takeKey(event.key)) {
       event.preventDefault();
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
@@ -276,7 +282,7 @@ export class Composer {
     }
     this.takePages(false);
     this.resized();
-    void this.complete();
+    void this.completing.complete();
   }
 
   private remember(): void {
@@ -289,86 +295,6 @@ export class Composer {
     this.box.style.height = `${this.box.scrollHeight}px`;
     this.remember();
     this.drawButtons();
-  }
-
-  private async complete(): Promise<void> {
-    this.lastQuery += 1;
-    const query = this.lastQuery;
-    const beforeCursor = this.box.value.slice(0, this.box.selectionStart);
-    const typed = typedAfterSlash(beforeCursor);
-    if (typed !== undefined) {
-      const own = matchSlashCommands(beforeCursor).map((each) =>
-        this.commandCompletion(each.name, each.argument, each.summary, "terminal"),
-      );
-      this.menu.show(own);
-      const brought = await this.projectCommands(typed);
-      const isAsShown = typedAfterSlash(this.box.value.slice(0, this.box.selectionStart)) === typed && this.menu.isOpen === own.length > 0;
-      if (query === this.lastQuery && isAsShown) {
-        this.menu.add(brought);
-      }
-      return;
-    }
-    const mention = typedAfterAt(beforeCursor);
-    const completions = mention === undefined ? [] : await this.mentionCompletions(mention);
-    if (query !== this.lastQuery) {
-      return;
-    }
-    this.menu.show(completions);
-    const resources = mention === undefined ? [] : await this.resources.matching(mention);
-    if (query === this.lastQuery && resources.length > 0 && this.menu.isOpen === completions.length > 0) {
-      const attach = ({ label, written, ref }: (typeof resources)[number]) =>
-        this.acceptMention(written, () => this.attachments.add(label, ref));
-      this.menu.add(resources.map((each) => ({ ...each, accept: () => attach(each) })));
-    }
-  }
-
-  /** Commands and skills of the project that begin with what was typed. */
-  private async projectCommands(typed: string): Promise<Completion[]> {
-    const listed = await this.host.actions.ask("ullage/command/list", {}).catch(() => undefined);
-    return (listed?.commands ?? [])
-      .filter(({ name, source }) => source != null && name.startsWith(typed.toLowerCase()))
-      .map(({ name, description, input }) => this.commandCompletion(name, input?.hint, description, "book"));
-  }
-
-  private commandCompletion(name: string, argument: string | undefined, summary: string, icon: string): Completion {
-    return {
-      label: `/${name}${argument === undefined ? "" : ` ${argument}`}`,
-      detail: summary,
-      icon,
-      accept: () => {
-        const typedInFull = this.box.value === `/${name}`;
-        this.replaceText(`/${name} `);
-        if (argument === undefined || typedInFull) {
-          void this.submit("queue");
-        }
-      },
-    };
-  }
-
-  private async mentionCompletions(typed: string): Promise<Completion[]> {
-    if (/^https?:/i.test(typed)) {
-      const accept = () => this.acceptMention(typed, () => this.takePages(false));
-      return isPageAddress(typed) ? [{ label: typed, detail: t("Fetched once, when you send it"), icon: "globe", accept }] : [];
-    }
-    const files = await this.host.actions.findFiles(typed).catch(() => []);
-    const named = mentionsFor(typed).map((each): Completion => {
-      const accept = () => this.acceptMention(each.label, () => void this.gather(each.name));
-      return { label: each.label, detail: each.detail, icon: each.icon, accept };
-    });
-    const found = files.map((file): Completion => {
-      const { label, detail, icon, written, attached, ref } = asMention(file);
-      return { label, detail, icon, accept: () => this.acceptMention(written, () => this.attachments.add(attached, ref)) };
-    });
-    return [...named, ...found];
-  }
-
-  private acceptMention(name: string, attach: () => void): void {
-    const cursor = this.box.selectionStart;
-    const before = withMention(this.box.value.slice(0, cursor), name);
-    const after = this.box.value.slice(cursor);
-    this.replaceText(before + after);
-    this.box.setSelectionRange(before.length, before.length);
-    attach();
   }
 
   private async gather(name: Mention["name"]): Promise<void> {
@@ -397,7 +323,7 @@ export class Composer {
   }
 
   private replaceText(text: string): void {
-    this.menu.show([]);
+    this.completing.menu.show([]);
     this.history.reset();
     this.box.value = text;
     this.resized();

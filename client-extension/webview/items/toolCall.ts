@@ -2,17 +2,18 @@
 
 import { t } from "../../src/l10n";
 import { linesSpoken } from "../../src/review/reviewText";
-import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/protocol";
+import type { FileDiff, ToolCallItem, ToolStatus } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { AgentView, isStoppedByUser, TASK } from "./agent";
+import { AgentView, TASK } from "./agent";
 import { GoesOnView } from "./goesOn";
-import { ASK_USER, drawAnswers, drawQuestions } from "./question";
+import { drawAnswers, drawQuestions } from "./question";
 import { changedLine, drawDiff, drawUnified, showFirstChange } from "./diff";
 import { MarkdownView } from "../markdown/view";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./texts";
+import { iconOf, isOver, statusOf } from "./callStatus";
 import { visibleLine, visibleText } from "../../src/visible";
 import { durationInWords, formatDollars } from "../../src/format";
 import {
@@ -21,8 +22,6 @@ import {
   describeInput,
   type FoundPages,
   foundIn,
-  isRefusedByRule,
-  isWhole,
   plainOutput,
   planOf,
   PROPOSE_PLAN,
@@ -31,59 +30,6 @@ import {
   yourChanges,
 } from "./toolText";
 
-const KIND_ICONS: Record<ToolKind, string> = {
-  read: "file",
-  edit: "edit",
-  search: "search",
-  execute: "terminal",
-  think: "lightbulb",
-  fetch: "globe",
-  other: "tools",
-};
-
-const OWN_ICONS: Partial<Record<string, string>> = { [ASK_USER]: "comment-discussion", [TASK]: "robot" };
-
-interface StatusMark {
-  icon: string;
-  label: string;
-  /** Class for its colour. */
-  name: string;
-}
-
-const STATUS: Record<ToolStatus, StatusMark> = {
-  pending: { icon: "loading codicon-modifier-spin", label: t("Being written"), name: "pending" },
-  awaiting_permission: { icon: "question", label: t("Waits for your approval"), name: "awaiting_permission" },
-  awaiting_answer: { icon: "comment-unresolved", label: t("Waits for your answer"), name: "awaiting_answer" },
-  running: { icon: "loading codicon-modifier-spin", label: t("Running"), name: "running" },
-  completed: { icon: "check", label: t("Done"), name: "completed" },
-  failed: { icon: "error", label: t("Failed"), name: "failed" },
-  cancelled: { icon: "debug-stop", label: t("Stopped"), name: "cancelled" },
-};
-const WAITS: StatusMark = { icon: "clock", label: t("Waits for its turn"), name: "pending" };
-const UNANSWERED: StatusMark = { icon: "circle-slash", label: t("Not answered"), name: "refused" };
-const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
-  refused: { icon: "circle-slash", label: t("Refused by you"), name: "refused" },
-  not_found: { icon: "search-stop", label: t("File not found"), name: "not_found" },
-};
-const BY_RULE: StatusMark = { ...FAILURES.refused, label: t("Refused by a rule of yours") };
-
-/** What stands at the end of its line. A call whose input is whole and that does not run yet waits for those before it. */
-function statusOf({ status, failure, input, output, name, answers }: ToolCallItem): StatusMark {
-  if (name === ASK_USER && !answers?.length && OVER.has(status)) {
-    return UNANSWERED;
-  }
-  if (status === "failed" && failure === "refused" && isRefusedByRule(output)) {
-    return BY_RULE;
-  }
-  if (status === "failed" && name === TASK && isStoppedByUser(output)) {
-    return STATUS.cancelled;
-  }
-  if (status === "failed" && failure != null) {
-    return FAILURES[failure];
-  }
-  return status === "pending" && isWhole(input) ? WAITS : STATUS[status];
-}
-
 /** A title that is unfolded breaks its lines behind the slashes of a path first. */
 function breakable(title: string): (string | HTMLElement)[] {
   return title.split(/(?<=[/\\])/).flatMap((part, place) => (place === 0 ? [part] : [element("wbr"), part]));
@@ -91,7 +37,6 @@ function breakable(title: string): (string | HTMLElement)[] {
 
 /** While these last, the card is unfolded by itself. */
 const UNFOLDED = new Set<ToolStatus>(["awaiting_permission", "awaiting_answer", "running"]);
-const OVER = new Set<ToolStatus>(["completed", "failed", "cancelled"]);
 
 export function makeToolCallView(item: ToolCallItem, actions: Actions): ItemView<ToolCallItem> {
   return new ToolCallView(item, actions);
@@ -211,10 +156,10 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   private drawHeader(): void {
-    const { toolKind, title, name, status } = this.item;
+    const { title, name, status } = this.item;
     this.element.className = `item tool ${status}`;
     this.header.setAttribute("aria-expanded", String(this.open));
-    this.kindIcon.className = `codicon codicon-${OWN_ICONS[name] ?? KIND_ICONS[toolKind]} tool-kind`;
+    this.kindIcon.className = `codicon codicon-${iconOf(this.item)} tool-kind`;
     const shown = visibleLine(title || name);
     if (this.title.textContent !== shown) {
       setChildren(this.title, ...breakable(shown));
@@ -267,7 +212,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   private drawOutput(): void {
-    const found = this.item.name === WEB_SEARCH && OVER.has(this.item.status) ? foundIn(this.item.output) : undefined;
+    const found = this.item.name === WEB_SEARCH && isOver(this.item.status) ? foundIn(this.item.output) : undefined;
     this.drawPages(found);
     const text = found?.report ?? plainOutput(this.item.output);
     const isShown = this.item.diff != null || !this.plan.element.hidden;
