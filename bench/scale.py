@@ -51,7 +51,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPostgres:
-    """The same entries in PostgreSQL 15, in plain tables of the shape of `store/team/schema.sql`."""
+    """The same entries in PostgreSQL 15, in plain tables of the shape of `store/team/tables_1.sql`."""
 
     entries: int
     """Bytes of a session in the table of entries, compressed by PostgreSQL itself."""

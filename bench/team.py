@@ -22,7 +22,8 @@ from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.team.address import Address, read_address
 from ullage.store.team.following import Following
 from ullage.store.team.passing import Here
-from ullage.store.team.postgres import PostgresStore, set_up
+from ullage.store.team.postgres import PostgresStore
+from ullage.store.team.tables import set_up
 from ullage.store.versions import Versions
 
 APPENDS = 2_000

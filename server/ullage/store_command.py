@@ -15,7 +15,8 @@ from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.team.address import is_address, read_address, workspace_name
 from ullage.store.team.faults import Taken
 from ullage.store.team.passing import Here, can_go, common, fetch, is_same, say, send
-from ullage.store.team.postgres import PostgresStore, set_up
+from ullage.store.team.postgres import PostgresStore
+from ullage.store.team.tables import set_up
 from ullage.store.versions import Versions
 
 

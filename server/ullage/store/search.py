@@ -100,7 +100,7 @@ class SearchIndex:
         `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in common is found
         once: in the session `preferred` where it has it, else in the one in which it was first said. `foreign`: also in sessions
         that somebody else may have written."""
-        wanted = _wanted(words)
+        wanted = wanted_words(words)
         if not wanted or limit < 1:
             return []
         self.catch_up()
@@ -228,7 +228,7 @@ class SearchIndex:
         self._connection = made_anew(self._path)
 
 
-def _wanted(words: str) -> list[str]:
+def wanted_words(words: str) -> list[str]:
     """The words that are looked for, each once."""
     different: dict[str, str] = {}
     for word in words.replace("\0", " ").split():  # SQLite ends a text at NUL

@@ -9,6 +9,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Media, Text, Thinking, ToolUse
@@ -30,6 +31,7 @@ from ullage.context.view.taken_out import (
 )
 from ullage.session.history.places import items_of_entry
 from ullage.session.sessions.agent_reports import last_words
+from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.store.search import SearchHit, SearchIndex
@@ -98,6 +100,9 @@ def block_with(reply: AssistantReply, what: str, words: str) -> str | None:
     return best
 
 
+MOST_BROUGHT = 5
+"""Sessions that one search takes from a team's store to this machine: a second or so each, if they are long."""
+
 MOST_SEARCHED = 500
 """Hits that are looked through for those of one sub-agent."""
 
@@ -108,6 +113,7 @@ GAVE_THE_TASK = "the agent that gave the task"
 class SessionRecall:
     """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`.
 
+    What a team's store finds in sessions that are not here is taken here first, and then searched and opened as all else is.
     `entries` is the log of the session. What the user took out of the conversation is not given back, nor what records tell of it: of any
     session, as its own log says. A fork that was made before has in force what its original took out later, and gives it back to itself
     alone as long as the original is there.
@@ -149,6 +155,7 @@ class SessionRecall:
             return None
         if agent in self._agents_out(entries):
             return EXCLUDED_RESULT
+        self._bring(agent, self._log.rows.last_elsewhere(agent))
         logged = list(self._log.entries(agent))
         said = last_words(logged)
         last = logged[-1].seq if logged else 0
@@ -159,6 +166,7 @@ class SessionRecall:
             return ""
         if agent in self._agents_out(entries):
             return EXCLUDED_RESULT
+        self._bring(agent, self._log.rows.last_elsewhere(agent))
         logged = list(self._log.entries(agent))
         first_seq = max(first_seq, _begun(logged) + 1)  # its parent may have taken out since what it said before
         out = _OutOfSight(logged, first_seq, last_seq)
@@ -181,10 +189,28 @@ class SessionRecall:
         return {entry.agent.session_id for entry in hidden if isinstance(entry, ToolReturned) and entry.agent is not None}
 
     def _search(self, words: str, limit: int, entries: Sequence[Logged], agent: str | None) -> Sequence[SearchHit]:
+        if agent is None:
+            self._bring_found(words, limit)
+        else:
+            self._bring(agent, self._log.rows.last_elsewhere(agent))
         hidden, out = self._hidden(out_of_sight(entries)), self._agents_out(entries)
         most = limit if agent is None and not out else MOST_SEARCHED
         found = self._index.search(words, most, None, self._session_id, hidden, foreign=False)
         return [hit for hit in found if hit.session_id not in out and agent in (None, hit.session_id)][:limit]
+
+    def _bring_found(self, words: str, limit: int) -> None:
+        """Takes here the sessions of a team's store in which the words stand, the best first."""
+        found: dict[str, int] = {}
+        for hit in self._log.elsewhere.search(words, limit):
+            found[hit.session_id] = max(hit.seq, found.get(hit.session_id, 0))
+        wanted = [(session_id, seq) for session_id, seq in found.items() if self._log.rows.last(session_id) < seq]
+        for session_id, seq in wanted[:MOST_BROUGHT]:
+            self._bring(session_id, seq)
+
+    def _bring(self, session_id: str, through: int) -> None:
+        if self._log.rows.last(session_id) < through:
+            with suppress(StoreFailed):  # what is here is found all the same
+                self._log.elsewhere.bring(session_id)
 
     def _result(self, tool_use_id: str, entries: Sequence[Logged]) -> str | None:
         own = out_of_sight(entries)

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from ullage.store.elsewhere import HitElsewhere
 from ullage.store.errors import SessionInUse, StoreFailed
 from ullage.store.schema import PromptRow, ValueRow
+from ullage.store.team.connecting import LEASE_SECONDS
 from ullage.store.team.faults import Away, LinkLost, Refused, Taken, TeamStoreFailed
 from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetch, send
-from ullage.store.team.postgres import LEASE_SECONDS
 from ullage.store.team.store import TeamStore
 from ullage.store.team.team_list import TeamList
 from ullage.store.team.words import Words
@@ -155,6 +155,8 @@ class Following:
 
     def search(self, words: str, limit: int) -> Sequence[HitElsewhere]:
         """Where the words stand, best first; nothing while the database is away."""
+        if self._away is not None:
+            return ()
         try:
             return self._reads.search(words, limit)
         except TeamStoreFailed as error:

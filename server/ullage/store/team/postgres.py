@@ -1,4 +1,5 @@
-"""The team's store in PostgreSQL: one connection, one statement a call. `schema.sql` has the tables, and the functions that write.
+"""The team's store in PostgreSQL: one connection, one statement a call. `tables_1.sql` and its like have the tables, and the functions that
+write.
 
 The connection is made when it is first needed, and made anew after it was lost; whoever holds leases takes them again then. It is for one
 thread at a time. There is no pool: a process has one connection that writes, since leases are tied to it, and one that reads.
@@ -10,48 +11,32 @@ import hashlib
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ullage.store.elsewhere import HitElsewhere
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
+from ullage.store.search import wanted_words
 from ullage.store.session_rows import Heads
-from ullage.store.team.address import MISSING_LIBRARY, Address, BadAddress
+from ullage.store.team.address import Address
+from ullage.store.team.connecting import LEASE_SECONDS, connected
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
 from ullage.store.team.store import Batch, Listed, Said, Spoken
+from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 1
-
-LEASE_SECONDS = 30.0
-"""How long a session stays with a process that was lost. It is renewed with each write, and three times in that time."""
-
 IDLE_SECONDS = LEASE_SECONDS * 0.7
 """A connection that was not used for so long is made anew. One that holds leases is used more often."""
 
-CONNECT_SECONDS = 10
-STATEMENT_SECONDS = 30
+_SEVERAL = 3
+"""Passages that are looked at for each hit that is wanted: an entry may have several."""
 
-_SETTINGS = {
-    "statement_timeout": f"{STATEMENT_SECONDS}s",
-    "lock_timeout": "10s",
-    "idle_in_transaction_session_timeout": "20s",
-    "idle_session_timeout": f"{LEASE_SECONDS:.0f}s",  # a connection that nobody holds any more lets go of its locks
-    "tcp_keepalives_idle": "10",
-    "tcp_keepalives_interval": "5",
-    "tcp_keepalives_count": "3",
-    "search_path": "pg_catalog",
-    "default_transaction_isolation": "read committed",
-    "synchronous_commit": "on",
-}
-
-_EXCERPT = "MaxWords=24, MinWords=12, MaxFragments=1, StartSel='', StopSel=''"
-_MOST_WORDS = 24
+_LOOKED_THROUGH = 20_000
+"""The newest passages, which are looked through for words inside other words: at most some tenths of a second."""
 
 
 class PostgresStore:
@@ -216,21 +201,29 @@ class PostgresStore:
         return bytes(found[0][0]) if found else None
 
     def search(self, words: str, limit: int) -> list[HitElsewhere]:
-        """The entries that hold all the words (or beginnings of words), best first."""
-        wanted = [_text(word).replace("'", " ").replace("\\", " ").strip() for word in words.split()]
-        query = " & ".join(f"'{word}':*" for word in wanted[:_MOST_WORDS] if any(map(str.isalnum, word)))
-        if not query or limit < 1:
+        """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds all; those of the
+        newest that hold them inside other words where none does either. As the log of one machine is searched."""
+        wanted = [_text(word) for word in wanted_words(words)]
+        if not wanted or limit < 1:
             return []
-        rows = self._ask(
-            "WITH asked AS (SELECT to_tsquery('simple', %s) AS query), best AS ("
-            "SELECT passage.*, query, ts_rank_cd(words, query) AS rank FROM ullage.passage, asked "
-            "WHERE workspace = %s AND words @@ query ORDER BY rank DESC, at DESC LIMIT %s) "
-            "SELECT session_id, seq, at, what, ts_headline('simple', said, query, %s), tool_use_id FROM best ORDER BY rank DESC, at DESC",
-            (query, self.workspace, limit, _EXCERPT),
+        for joint in "&|" if any(letter.isalnum() for letter in words) else "":
+            hits = self._ask(
+                "WITH asked AS MATERIALIZED (SELECT ullage.asked(%s::text[], %s) AS query) "
+                "SELECT session_id, seq, at, what, ullage.excerpt(said, %s::text[]), tool_use_id "
+                "FROM ullage.passage, asked WHERE workspace = %s AND words @@ query "
+                "ORDER BY ts_rank_cd(words, query) DESC, at DESC LIMIT %s",
+                (wanted, joint, wanted, self.workspace, limit * _SEVERAL),
+            )
+            if hits:
+                return _first_of_each(hits)[:limit]
+        signs = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
+        hits = self._ask(
+            "SELECT session_id, seq, at, what, ullage.excerpt(said, %s::text[]), tool_use_id FROM ("
+            "SELECT * FROM ullage.passage WHERE workspace = %s ORDER BY at DESC LIMIT %s) AS newest "
+            "WHERE lower(said) LIKE ALL (%s::text[]) ORDER BY at DESC LIMIT %s",
+            (wanted, self.workspace, _LOOKED_THROUGH, [f"%{word.lower().translate(signs)}%" for word in wanted], limit * _SEVERAL),
         )
-        return [
-            HitElsewhere(str(session), seq, at, str(what), " ".join(str(said).split()), used) for session, seq, at, what, said, used in rows
-        ]
+        return _first_of_each(hits)[:limit]
 
     def delete(self, session_id: str) -> bool:
         """Deletes a session for good; this process holds its lease. Whether there was one."""
@@ -262,7 +255,7 @@ class PostgresStore:
     def _enter(self, connection: psycopg.Connection[Any]) -> None:
         place, version = self.address.shown, version_of(connection)
         if version > SCHEMA_VERSION:
-            raise LaterSchema(f"The tables in {place} are of a later version of Ullage. Update Ullage here.")
+            raise LaterSchema(later(place))
         if version < SCHEMA_VERSION:
             raise Refused(f"The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
         if not self._durable:
@@ -276,65 +269,6 @@ class PostgresStore:
             self._connection = None
 
 
-def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]) -> psycopg.Connection[Any]:
-    """A connection on which `ready` was called. Raises what `faults.py` has."""
-    try:
-        import psycopg
-    except ImportError as error:
-        raise BadAddress(MISSING_LIBRARY) from error
-    try:
-        connection = psycopg.connect(
-            **{"connect_timeout": CONNECT_SECONDS, "application_name": "ullage", **address.parameters},  # pyright: ignore[reportArgumentType]
-            autocommit=True,
-        )
-    except psycopg.Error as error:
-        raise fault_of(error, address, connecting=True) from None
-    try:
-        for name, value in _SETTINGS.items():
-            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
-        ready(connection)
-    except psycopg.Error as error:
-        connection.close()
-        raise fault_of(error, address) from None
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def version_of(connection: psycopg.Connection[Any]) -> int:
-    """The version of the tables."""
-    row = connection.execute("SELECT max(number) FROM ullage.schema_version").fetchone()
-    return 0 if row is None or row[0] is None else int(row[0])
-
-
-def set_up(address: Address) -> bool:
-    """Makes the tables, or takes them up to this version, as their owner; whether there was anything to do. Raises what `faults.py` has."""
-    import psycopg
-
-    def make(connection: psycopg.Connection[Any]) -> None:
-        made.append(_set_up(connection, address))
-
-    made: list[bool] = []
-    with suppress(psycopg.Error):
-        connected(address, make).close()
-    return made[0]
-
-
-def _set_up(connection: psycopg.Connection[Any], address: Address) -> bool:
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('ullage.setup', 0))")
-        found = connection.execute("SELECT to_regclass('ullage.schema_version')").fetchone()
-        if found is not None and found[0] is not None:
-            if version_of(connection) > SCHEMA_VERSION:
-                raise LaterSchema(f"The tables in {address.shown} are of a later version of Ullage. Update Ullage here.")
-            return False
-        if connection.execute("SELECT FROM pg_roles WHERE rolname = 'ullage_member'").fetchone() is None:
-            connection.execute("CREATE ROLE ullage_member NOLOGIN")
-        connection.execute(files("ullage.store.team").joinpath("schema.sql").read_bytes())
-    return True
-
-
 def digest_of(rows: Iterable[EntryRow]) -> tuple[int, str]:
     """How many rows there are, and a hash over their bytes."""
     count, whole = 0, hashlib.sha256()
@@ -342,6 +276,13 @@ def digest_of(rows: Iterable[EntryRow]) -> tuple[int, str]:
         count += 1
         whole.update(struct.pack(">qd", row.seq, row.at) + hashlib.sha256(row.body).digest())
     return count, whole.hexdigest()
+
+
+def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> list[HitElsewhere]:
+    hits: dict[tuple[str, int], HitElsewhere] = {}
+    for session, seq, at, what, said, used in rows:
+        hits.setdefault((session, seq), HitElsewhere(str(session), seq, at, str(what), " ".join(str(said).split()), used))
+    return list(hits.values())
 
 
 def _session(session_id: str, title: bytes, created_at: float, updated_at: float) -> SessionRow:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.postgres import Postgres, started
+from tests.unit.store.team.here import Colleague, Machine
 from ullage.store.team.address import read_address
-from ullage.store.team.postgres import PostgresStore, set_up
+from ullage.store.team.postgres import PostgresStore
+from ullage.store.team.tables import set_up
 
 MEMBERS = ("ann", "bob", "eve")
 """Users of the database who may use Ullage there."""
@@ -47,3 +50,20 @@ def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., Postgr
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Callable[..., Colleague]]:
+    """Makes a machine: `join("ann")`."""
+    made: list[Colleague] = []
+
+    def make(name: str, user: str = "ann", lease_seconds: float = 30.0) -> Colleague:
+        machine = Machine(tmp_path / "project", tmp_path / name)
+        stores = [connect(user, machine.log.identity(), lease_seconds) for _ in range(2)]
+        made.append(Colleague(machine, stores[0], stores[1], lease_seconds))
+        return made[-1]
+
+    yield make
+    for each in made:
+        if not each.following._closed.is_set():
+            each.close()

@@ -1,15 +1,20 @@
-"""A workspace on this machine with sessions in it, for the tests of the team's store."""
+"""Machines with a workspace and sessions in it, for the tests of the team's store."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+from tests.patience import PATIENCE
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.entries import AssistantReply, Entry, ToolReturned, TurnEnded, UserPrompt
 from ullage.store.folder import prepare_for
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
+from ullage.store.team.following import Following
 from ullage.store.team.passing import Here
+from ullage.store.team.postgres import PostgresStore
 from ullage.store.versions import Versions
 
 
@@ -39,3 +44,56 @@ class Machine:
     def close(self) -> None:
         self.versions.close()
         self.log.close()
+
+
+class Colleague:
+    """One machine that follows the database."""
+
+    def __init__(self, machine: Machine, writes: PostgresStore, reads: PostgresStore, lease_seconds: float) -> None:
+        self.machine, self.log, self.writes = machine, machine.log, writes
+        self.told: list[str] = []
+        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
+        self.following.tell = self.told.append
+        self.following.is_well = self.told.append
+        machine.log.keep_elsewhere(self.following)
+        self.following.start()
+
+    def say(self, session_id: str, *entries: Entry) -> None:
+        """Writes, and waits until it is there."""
+        self.log.append_many(session_id, entries, 5.0)
+        self.settle(session_id)
+
+    def settle(self, session_id: str) -> None:
+        settled = self.log.settled(session_id)
+        if settled is not None:
+            settled.result(PATIENCE)
+
+    def new(self, title: str = "A session") -> str:
+        session_id = self.log.create_session(title, 1.0).id
+        self.following.open(session_id)
+        return session_id
+
+    def entries(self, session_id: str) -> list[Entry]:
+        return [each.entry for each in self.log.load(session_id)]
+
+    def close(self) -> None:
+        self.log.elsewhere.close()
+        self.machine.close()
+
+    def dies(self) -> None:
+        """As a process that is killed: nothing more is sent, and nothing is given back."""
+        self.following._closed.set()
+        self.following._send_all = lambda: None
+        self.following._give_all_back = lambda: None
+        self.following._wake.set()
+        self.following._thread.join(PATIENCE)
+        self.writes.close()
+        self.following._reads.close()
+        self.machine.close()
+
+
+def until(true: Callable[[], object]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)

@@ -111,7 +111,7 @@ def test_a_name_that_does_not_resolve() -> None:
 
 
 def test_one_that_accepts_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ullage.store.team.postgres.CONNECT_SECONDS", 2)
+    monkeypatch.setattr("ullage.store.team.connecting.CONNECT_SECONDS", 2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         told = failing(f"postgresql://me:{SECRET}@127.0.0.1:{server.getsockname()[1]}/x")
     assert isinstance(told, Away) and "does not answer in time" in str(told)

@@ -4,94 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.patience import PATIENCE
 from tests.postgres import Postgres
-from tests.unit.store.team.here import Machine, turn
-from ullage.context.entries import Entry, UserPrompt
+from tests.unit.store.team.here import Colleague, Machine, turn, until
+from ullage.context.entries import UserPrompt
 from ullage.store.errors import SessionInUse, StoreFailed
 from ullage.store.team.faults import Taken
-from ullage.store.team.following import BACK, Following
+from ullage.store.team.following import BACK
 from ullage.store.team.postgres import PostgresStore
 
-
-class Colleague:
-    """One machine that follows the database."""
-
-    def __init__(self, machine: Machine, writes: PostgresStore, reads: PostgresStore, lease_seconds: float) -> None:
-        self.machine, self.log, self.writes = machine, machine.log, writes
-        self.told: list[str] = []
-        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
-        self.following.tell = self.told.append
-        self.following.is_well = self.told.append
-        machine.log.keep_elsewhere(self.following)
-        self.following.start()
-
-    def say(self, session_id: str, *entries: Entry) -> None:
-        """Writes, and waits until it is there."""
-        self.log.append_many(session_id, entries, 5.0)
-        self.settle(session_id)
-
-    def settle(self, session_id: str) -> None:
-        settled = self.log.settled(session_id)
-        if settled is not None:
-            settled.result(PATIENCE)
-
-    def new(self, title: str = "A session") -> str:
-        session_id = self.log.create_session(title, 1.0).id
-        self.following.open(session_id)
-        return session_id
-
-    def entries(self, session_id: str) -> list[Entry]:
-        return [each.entry for each in self.log.load(session_id)]
-
-    def close(self) -> None:
-        self.log.elsewhere.close()
-        self.machine.close()
-
-    def dies(self) -> None:
-        """As a process that is killed: nothing more is sent, and nothing is given back."""
-        self.following._closed.set()
-        self.following._send_all = lambda: None
-        self.following._give_all_back = lambda: None
-        self.following._wake.set()
-        self.following._thread.join(PATIENCE)
-        self.writes.close()
-        self.following._reads.close()
-        self.machine.close()
-
-
 Join = Callable[..., Colleague]
-
-
-@pytest.fixture
-def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Join]:
-    """Makes a machine: `join("ann")`."""
-    made: list[Colleague] = []
-
-    def make(name: str, user: str = "ann", lease_seconds: float = 30.0) -> Colleague:
-        machine = Machine(tmp_path / "project", tmp_path / name)
-        stores = [connect(user, machine.log.identity(), lease_seconds) for _ in range(2)]
-        made.append(Colleague(machine, stores[0], stores[1], lease_seconds))
-        return made[-1]
-
-    yield make
-    for each in made:
-        if not each.following._closed.is_set():
-            each.close()
-
-
-def until(true: Callable[[], object]) -> None:
-    give_up = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < give_up
-        time.sleep(0.005)
 
 
 def test_what_is_settled_is_in_the_database(join: Join, connect: Callable[..., PostgresStore]) -> None:

@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 
 from tests.deep import many
 from tests.postgres import Postgres
+from ullage.context.entries import UserPrompt
+from ullage.store.log_store import LogStore
+from ullage.store.plain_files import ResultFiles
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, ValueRow, entry_sum, value_sum
+from ullage.store.search import SearchIndex
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import read_address
-from ullage.store.team.faults import LaterSchema, LinkLost, Refused, Taken
-from ullage.store.team.postgres import PostgresStore, digest_of, set_up
+from ullage.store.team.faults import LinkLost, Refused, Taken
+from ullage.store.team.postgres import PostgresStore, digest_of
 from ullage.store.team.store import Batch, Said, Spoken
 
 Connect = Callable[..., PostgresStore]
@@ -271,27 +275,37 @@ def test_words_are_found_by_their_beginnings(connect: Connect) -> None:
     assert not store.say("5e55", 0, 2, said), "they are found once"
     assert [(hit.seq, hit.what) for hit in store.search("pars", 5)] == [(2, "result of bash"), (1, "user")]
     (hit,) = store.search("parser hang", 5)
-    assert (hit.session_id, hit.seq, hit.at, hit.excerpt) == ("5e55", 1, 1.0, "does the parser hang")
+    assert (hit.session_id, hit.seq, hit.at, hit.excerpt) == ("5e55", 1, 1.0, "Why does the parser hang?")
     for words in ("it's", "a & b | !", "'", "\\", "& | ! ( ) :*", "", "nowhere"):
         store.search(words, 5)
     assert store.search("nowhere", 5) == []
 
 
-# The tables
+SAID = (
+    "Look at server/tank.py: MAX_DEPTH = 7",
+    "The café's sluice-gate leaks",
+    "水箱的容量是一百",
+    "if a => b then stop",
+    "parser-hang in the Lexer",
+    "100% of it is underscored_",
+)
 
 
-def test_tables_of_a_later_version_are_refused(postgres: Postgres) -> None:
-    postgres.sql("CREATE DATABASE later")
-    address = read_address(postgres.url(database="later"), "test")
-    assert set_up(address)
-    assert not set_up(address), "to do it again changes nothing"
-    postgres.sql("UPDATE ullage.schema_version SET number = 99", database="later")
-    for call in (lambda: PostgresStore(address, "w", "h").sessions(), lambda: set_up(address)):
-        with pytest.raises(LaterSchema, match="Update Ullage"):
-            call()
-
-
-def test_a_database_without_tables_says_how_they_are_made(postgres: Postgres) -> None:
-    postgres.sql("CREATE DATABASE empty")
-    with pytest.raises(Refused, match="ullage store setup"):
-        PostgresStore(read_address(postgres.url(database="empty"), "test"), "w", "h").sessions()
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("tank", "py", "tank.py", "server/tank.py", "max_depth", "depth", "DEPTH 7", "cafe", "café", "gate", "sluice-gate", "sluice gate"),
+        *("容量", "=>", "lex hang", "lexer nowhere", "exer", "100%", "_", "nowhere", "it's", "a & b | !", "\\", "'", "& | ! ( ) :*", ""),
+    ],
+)
+def test_words_find_what_they_find_in_the_log_of_one_machine(connect: Connect, words: str) -> None:
+    store, log = connect(), LogStore.open(None)
+    begun(store)
+    here = log.create_session("", 1.0).id
+    for seq, text in enumerate(SAID, 1):
+        log.append(here, UserPrompt(f"p{seq}", text), float(seq))
+    store.append("5e55", 0, Batch([row(seq) for seq in range(1, len(SAID) + 1)]))
+    store.say("5e55", 0, len(SAID), [Said(seq, "user", None, text) for seq, text in enumerate(SAID, 1)])
+    index = SearchIndex(None, log, ResultFiles(None))
+    expected = {(hit.seq, hit.excerpt) for hit in index.search(words, 9)}
+    assert {(hit.seq, hit.excerpt) for hit in store.search(words, 9)} == expected

@@ -1,4 +1,5 @@
--- The tables of the team's store, version 1. `ullage store setup` runs this as their owner, in one transaction.
+-- The tables of the team's store, version 1. `ullage store setup` runs this, and the files of later versions after it (`tables.py`). What was
+-- released is not changed any more: a later file does it.
 --
 -- Members have no right but to read, row by row, and to call the functions at the end: these alone write, and each looks who calls.
 -- Entries are only ever added. What Ullage wrote is kept as bytes, with its own sum beside it, so that a copy can be held against it.
@@ -341,4 +342,3 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ullage FROM PUBLIC;
 GRANT USAGE ON SCHEMA ullage TO ullage_member;
 GRANT SELECT ON ALL TABLES IN SCHEMA ullage TO ullage_member;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ullage TO ullage_member;
-INSERT INTO ullage.schema_version VALUES (1);
