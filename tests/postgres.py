@@ -7,6 +7,7 @@ tested is Ullage's client, which is the same on all systems, and the server's pr
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -48,12 +49,12 @@ class Postgres:
             raise NoPostgres("PostgreSQL is started by the tests on Linux alone")
         self._bin = _programs()
         self.folder = Path(tempfile.mkdtemp(prefix="ullage-pg-", dir="/tmp"))  # a socket's path may have 107 bytes
-        self._owner: int | None = None
+        self.owner: int | None = None
         if os.geteuid() == 0:
             import pwd
 
             nobody = pwd.getpwnam("nobody")
-            self._owner = nobody.pw_uid
+            self.owner = nobody.pw_uid
             os.chown(self.folder, nobody.pw_uid, nobody.pw_uid)
         self.folder.chmod(0o755)
         self._data = self.folder / "data"
@@ -73,9 +74,9 @@ class Postgres:
                 stderr=log,
                 start_new_session=True,
                 cwd=self.folder,
-                user=self._owner,
-                group=self._owner,
-                extra_groups=None if self._owner is None else [],
+                user=self.owner,
+                group=self.owner,
+                extra_groups=None if self.owner is None else [],
             )
         until = time.monotonic() + PATIENCE
         while subprocess.run([self._bin / "pg_isready", "-q", "-h", self.folder, *self._at(options)], check=False).returncode:
@@ -127,9 +128,9 @@ class Postgres:
             return cursor.fetchall() if cursor.description else []
 
     def _run(self, command: Sequence[str | Path]) -> None:
-        groups = None if self._owner is None else list[int]()
+        groups = None if self.owner is None else list[int]()
         done = subprocess.run(
-            command, capture_output=True, check=False, cwd=self.folder, user=self._owner, group=self._owner, extra_groups=groups
+            command, capture_output=True, check=False, cwd=self.folder, user=self.owner, group=self.owner, extra_groups=groups
         )
         if done.returncode:
             raise NoPostgres(f"{command[0]} failed: {done.stderr.decode(errors='replace')[-2000:]}")
@@ -180,3 +181,33 @@ def _status(pid: int) -> str:
         return Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return ""
+
+
+def _serve() -> None:
+    """For tests that are no Python: prints where it is as a line of JSON, and then does what lines of its input say, `stop` or `start`.
+    It ends with its input."""
+    from ullage.store.team.address import read_address
+    from ullage.store.team.tables import set_up
+
+    def tell(what: dict[str, str]) -> None:
+        print(json.dumps(what), flush=True)  # noqa: T201 (that is how it is told)
+
+    try:
+        postgres = Postgres()
+    except NoPostgres as error:
+        tell({"none": str(error)})
+        return
+    try:
+        postgres.start()
+        set_up(read_address(postgres.url(), "test"))
+        postgres.sql("CREATE ROLE ann LOGIN IN ROLE ullage_member")
+        tell({"url": postgres.url("ann")})
+        for line in sys.stdin:
+            (postgres.stop if line.strip() == "stop" else postgres.start)()
+            tell({"done": line.strip()})
+    finally:
+        postgres.end()
+
+
+if __name__ == "__main__":
+    _serve()

@@ -29,7 +29,7 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
   scenario(
     "it makes its own environment with progress, and the second start needs none",
     { settings },
-    async ({ page, serverProcess, screenshot }) => {
+    async ({ page, serverProcess, screenshot, settings: changed }) => {
       await notification(page, "Ullage: setting up").waitFor();
       const since = Date.now();
       await screenshot("1-setting-up");
@@ -41,6 +41,9 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
       await itemsOf(panel, "assistant").first().waitFor();
       await screenshot("2-works");
       await offersWhatACloudNeeds(page, screenshot);
+      await changed({ "ullage.store.url": "postgresql://ann@localhost/ullage" });
+      await offersWhatATeamNeeds(page, screenshot);
+      await changed({});
 
       await reloadWindow(page);
       await gauge(page).getByText("%").waitFor();
@@ -118,6 +121,25 @@ async function offersWhatACloudNeeds(page, screenshot) {
   await dialog.getByText("The packages could not be fetched").waitFor({ timeout: MAKING });
   await dialog.getByText(/could not be downloaded|proxy could not be reached/).waitFor();
   await screenshot("2-packages-cannot-be-had");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}
+
+/**
+ * The same of a team's database, which the panel offers beside what it says of it.
+ *
+ * @param {import("playwright-core").Page} page @param {(name: string) => Promise<string>} screenshot
+ */
+async function offersWhatATeamNeeds(page, screenshot) {
+  const banner = panelOf(page).locator(".banner.warning").filter({ hasText: "need the library psycopg" });
+  await banner.getByText("Sessions are kept on this machine alone until then").waitFor();
+  await screenshot("2-lacks-the-library");
+  await banner.getByRole("button", { name: "Install…" }).click();
+  const dialog = page.locator(".monaco-dialog-box");
+  await dialog.getByText(/psycopg speaks to the database of your team/).waitFor();
+  await screenshot("2-offers-the-library");
+  await dialog.getByRole("button", { name: "Install" }).click();
+  await dialog.getByText("The packages could not be fetched").waitFor({ timeout: MAKING });
+  await dialog.getByText(/could not be downloaded|proxy could not be reached/).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
 }
 

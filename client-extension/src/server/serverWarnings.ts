@@ -34,7 +34,8 @@ export class ServerWarnings implements vscode.Disposable {
 
   add(text: string): void {
     if (!this.texts.includes(text)) {
-      this.set([...this.texts, text]);
+      const isOfTheTeams = ABOUT_THE_TEAMS.test(text); // what it says last of its database is how that stands
+      this.set([...this.texts.filter((each) => !isOfTheTeams || !ABOUT_THE_TEAMS.test(each)), text]);
     }
     if (!this.isPanelVisible()) {
       void warn(inLanguage(text));

@@ -45,6 +45,7 @@ export const TEAM: readonly string[] = [
     "{name} leads to another machine with sslmode={mode}, so what is said could be read on the way. Leave sslmode out, or write sslmode=verify-full.",
   ),
   known("The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`."),
+  known("The database {place} has the encoding {encoding}, which cannot hold all that is said. Make one with UTF8."),
   known("The tables in {place} are of a later version of Ullage. Update Ullage here."),
   known("A colleague, or another of your machines, is at work in this session. Open it again when it is free."),
   known("Session {id} went on here and in the team's store, each in its own way"),

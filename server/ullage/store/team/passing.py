@@ -184,7 +184,7 @@ def fetch(here: Here, team: TeamStore, session_id: str) -> int:
         last = rows[-1].seq
     if last == reached:
         here.rows.put(heads, ())
-    for each in team.spoken_of(session_id):
+    for each in team.spoken_of(session_id) if last else ():
         _keep(here, team, each)
     return last
 

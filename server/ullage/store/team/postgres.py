@@ -137,18 +137,26 @@ class PostgresStore:
         )
 
     def heads(self, session_id: str) -> Heads | None:
-        """What goes along with it; None where there is no such session."""
-        place = (self.workspace, session_id)
-        found = self._ask("SELECT id, title, created_at, updated_at FROM ullage.session WHERE workspace = %s AND id = %s", place)
+        """What goes along with it; None where there is no such session. One statement, since each takes its time in a slow database."""
+        found = self._ask(
+            "SELECT id, title, created_at, updated_at, keys, vals, val_sums, prompt_ids, prompt_bodies, prompt_sums FROM ullage.session, "
+            "LATERAL (SELECT array_agg(key ORDER BY key), array_agg(value ORDER BY key), array_agg(sum ORDER BY key) FROM ullage.value "
+            "WHERE value.workspace = session.workspace AND session_id = id) AS all_values (keys, vals, val_sums), LATERAL ("
+            "SELECT array_agg(prompt.id ORDER BY position), array_agg(body ORDER BY position), array_agg(sum ORDER BY position) "
+            "FROM ullage.prompt WHERE prompt.workspace = session.workspace AND session_id = session.id"
+            ") AS all_prompts (prompt_ids, prompt_bodies, prompt_sums) WHERE session.workspace = %s AND id = %s",
+            (self.workspace, session_id),
+        )
         if not found:
             return None
-        values = self._ask("SELECT key, value, sum FROM ullage.value WHERE workspace = %s AND session_id = %s", place)
-        prompts = self._ask("SELECT id, body, sum FROM ullage.prompt WHERE workspace = %s AND session_id = %s ORDER BY position", place)
+        values, prompts = (
+            [tuple(map(bytes, row)) for row in zip(*(each or () for each in part), strict=True)] for part in (found[0][4:7], found[0][7:])
+        )
         name = session_id.encode()
         return Heads(
-            _session(*found[0]),
-            [ValueRow(bytes(key), bytes(value), bytes(check)) for key, value, check in values],
-            [PromptRow(bytes(prompt_id), name, bytes(body), bytes(check)) for prompt_id, body, check in prompts],
+            _session(*found[0][:4]),
+            [ValueRow(*row) for row in values],
+            [PromptRow(prompt_id, name, body, check) for prompt_id, body, check in prompts],
         )
 
     def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:

@@ -1,0 +1,176 @@
+"""A database that is slow, full or can only be read: what the user sees, that nothing is lost, and that nothing else waits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.deep import many
+from tests.fake_api import Call, Say
+from tests.postgres import Postgres
+from tests.unit.session.harness import notices, stage
+from tests.unit.store.team.here import until
+from tests.unit.store.team.slow import slowly
+from tests.unit.store.team.test_live_sessions import ending, said
+from tests.unit.store.team.test_live_sessions import until as until_async
+from ullage.context.entries import TurnEnded
+from ullage.session.conversation import WAITS
+from ullage.session.settings import Settings
+from ullage.store.recovery import make_session
+from ullage.store.schema import EntryRow, entry_sum
+from ullage.store.team.address import read_address
+from ullage.store.team.faults import Away, Refused
+from ullage.store.team.postgres import PostgresStore
+from ullage.store.team.store import Batch
+from ullage.store.team.tables import set_up
+
+DISK_MEGABYTES = 24
+
+
+@pytest.mark.deep
+async def test_a_slow_database_makes_nothing_but_the_turn_wait(
+    tmp_path: Path, postgres: Postgres, workspace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The long run has 2 s for each statement."""
+    seconds = many(1, deep=10) / 5
+    monkeypatch.setattr("ullage.session.conversation.TOLD_SECONDS", seconds)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "tank.py").write_text("CAPACITY = 100\n")
+    longest = 0.0
+
+    async def type_meanwhile() -> None:
+        nonlocal longest
+        while True:
+            began = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - began)
+
+    async with slowly(postgres.folder, seconds) as port:
+        address = f"postgresql://ann@127.0.0.1:{port}/postgres?sslmode=disable"
+        async with stage(folder, settings=Settings(store_url=address, store_workspace=workspace)) as here:
+            typing = asyncio.create_task(type_meanwhile())
+            began = time.monotonic()
+            here.fake.enqueue(Call("read_file", {"path": "tank.py"}), Say("It holds 100."))
+            session = await here.new()
+            opened = time.monotonic()
+            await session.prompt("How much does it hold?")
+            await until_async(lambda: any(each.id == WAITS for each in notices(session)))
+            await here.idle(session)
+            ended = time.monotonic()
+            typing.cancel()
+            assert ending(session) == TurnEnded("end_turn") and said(session) == ["It holds 100."]
+            assert not any(each.id == WAITS for each in notices(session))
+            assert here.watcher.warnings == [], "it answers, if slowly"
+    print(f"{seconds} s a statement: opened in {opened - began:.1f} s, the turn took {ended - opened:.1f} s, the loop {longest:.3f} s")  # noqa: T201
+    assert longest < 0.5 + seconds / 4, "typing waits for nobody"
+    entries = postgres.sql("SELECT count(*), max(seq) FROM ullage.entry WHERE workspace = %s", workspace)
+    assert entries == [(len(session.entries), session.entries[-1].seq)], "all of it is there"
+
+
+async def test_a_database_that_becomes_read_only_in_mid_session(tmp_path: Path, postgres: Postgres, workspace: str) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    async with stage(folder, settings=Settings(store_url=postgres.url("ann"), store_workspace=workspace)) as here:
+        here.fake.enqueue(Say("Yes."), Say("Again, yes."))
+        session = await here.new()
+        await here.say(session, "Are you there?")
+        read_only(postgres, "on")
+        try:
+            await session.prompt("Still?")
+            await until_async(lambda: any(each.id == WAITS for each in notices(session)))
+            assert "can only be read now" in here.watcher.warnings[-1] and "Nothing is lost" in here.watcher.warnings[-1]
+            assert len(here.fake.requests) == 1
+        finally:
+            read_only(postgres, "off")
+        await here.idle(session)
+        assert said(session) == ["Yes.", "Again, yes."]
+        await until_async(lambda: here.watcher.well)
+    counted = postgres.sql("SELECT count(*) FROM ullage.entry WHERE workspace = %s", workspace)
+    assert counted == [(len(session.entries),)]
+
+
+def read_only(postgres: Postgres, value: str) -> None:
+    postgres.sql(f"ALTER SYSTEM SET default_transaction_read_only = {value}")
+    postgres.sql("SELECT pg_reload_conf()")
+    until(lambda: postgres.sql("SHOW default_transaction_read_only") == [(value,)])
+
+
+def test_a_user_who_may_only_read_is_told_whom_to_ask(postgres: Postgres, workspace: str) -> None:
+    postgres.sql("CREATE ROLE guest LOGIN")
+    postgres.sql("GRANT USAGE ON SCHEMA ullage TO guest")
+    postgres.sql("GRANT SELECT ON ALL TABLES IN SCHEMA ullage TO guest")
+    with pytest.raises(Refused, match=r"no right to do that\. Ask whoever runs it for the role ullage_member"):
+        PostgresStore(read_address(postgres.url("guest"), "test"), workspace, "h").sessions()
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_there(postgres: Postgres) -> None:
+    with small_disk(postgres) as disk:
+        postgres.sql(f"CREATE TABLESPACE small LOCATION '{disk}'")
+        postgres.sql("CREATE DATABASE small TABLESPACE small")
+        try:
+            address = read_address(postgres.url(database="small"), "test")
+            set_up(address)
+            fill(address)
+        finally:
+            postgres.sql("DROP DATABASE small WITH (FORCE)")
+            postgres.sql("DROP TABLESPACE small")
+
+
+def fill(address: object) -> None:
+    store = PostgresStore(address, "w", "h")  # pyright: ignore[reportArgumentType]
+    store.make(make_session(b"5e55", b"title", 1.0, 1.0))
+    assert store.take("5e55")
+    acknowledged = 0
+    body = os.urandom(1_000_000)
+    for seq in range(1, DISK_MEGABYTES + 2):
+        row = EntryRow(b"5e55", seq, 1.0, body, entry_sum(b"5e55", seq, 1.0, body))
+        try:
+            store.append("5e55", acknowledged, Batch([row]))
+        except Away as full:
+            assert "its disk is full" in str(full) and "Nothing is lost" in str(full)
+            break
+        acknowledged = seq
+    else:
+        pytest.fail("the disk was not full")
+    assert acknowledged > 2
+    assert [row.seq for row in store.since("5e55", 0, 99)] == list(range(1, acknowledged + 1))
+    store.close()
+
+
+@contextmanager
+def small_disk(postgres: Postgres) -> Generator[Path]:
+    """A disk in memory that PostgreSQL can write to: mounted where root runs the tests, else in a namespace that it reaches by /proc."""
+    folder = postgres.folder / "disk"
+    folder.mkdir()
+    options = f"size={DISK_MEGABYTES}m,mode=1777"
+    if os.geteuid() == 0:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
+        try:
+            inside = folder / "tables"
+            inside.mkdir()
+            os.chown(inside, postgres.owner or 0, -1)
+            yield inside
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+            folder.rmdir()
+        return
+    script = f"mount -t tmpfs -o {options} tmpfs {folder} && mkdir {folder}/tables && echo mounted && exec cat"
+    holder = subprocess.Popen(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdin is not None and holder.stdout is not None
+    try:
+        assert holder.stdout.readline() == b"mounted\n", "this machine lets nobody have a disk of their own"
+        yield Path(f"/proc/{holder.pid}/root{folder}/tables")
+    finally:
+        holder.stdin.close()
+        holder.wait()
+        holder.stdout.close()
