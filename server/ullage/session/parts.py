@@ -58,6 +58,7 @@ from ullage.store.origins import is_foreign
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
+from ullage.tools.registry import TITLES
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.running import RunningCommands
 from ullage.tools.tool import Tool, ToolKind
@@ -218,7 +219,10 @@ class Parts:
 
     def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
         tool = self._tools.get(name)
-        return visible_line(tool.title(input) if tool else name), tool.kind if tool else "other"
+        if tool is None and name not in TITLES:
+            return visible_line(name), "other"
+        title, kind = TITLES[name] if tool is None else (tool.title, tool.kind)
+        return visible_line(title(input)), kind
 
     def _have_counted(self) -> None:
         """The user looks at the context: what is only estimated is counted. None of a foreign session goes anywhere."""

@@ -91,7 +91,8 @@ class Bash:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`$ npm test`."""
         command = text(input, "command").strip()
         cut = f"{command[:TITLE_CHARACTERS]} …" if len(command) > TITLE_CHARACTERS else command

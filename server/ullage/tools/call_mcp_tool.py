@@ -48,7 +48,8 @@ class CallMcpTool:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`git_log of git: {"max_count": 3}`."""
         server, tool, said = text(input, "server"), text(input, "tool"), _written(input)
         if not server or not tool:

@@ -77,7 +77,8 @@ class EditFile:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Edit src/tank.py`."""
         return f"Edit {text(input, 'path')}".rstrip()
 

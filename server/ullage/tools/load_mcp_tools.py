@@ -44,7 +44,8 @@ class LoadMcpTools:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Load MCP tools git/git_log`."""
         what = ", ".join(_names(input)) or text(input, "query")
         return f"Load MCP tools {what}" if what else "Load MCP tools"

@@ -41,7 +41,8 @@ class MemoryTool:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Note in memory: task`."""
         return f"Note in memory: {text(input, 'block')}".removesuffix(": ")
 

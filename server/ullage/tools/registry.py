@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ullage.context.blocks import Json
 from ullage.context.entries import Logged
 from ullage.context.policies.memgpt import blocks_of
 from ullage.mcp_servers.servers import Servers
@@ -29,7 +30,7 @@ from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.task import Agents, TaskTool
 from ullage.tools.todo import Todo
-from ullage.tools.tool import Tool
+from ullage.tools.tool import Tool, ToolKind
 from ullage.tools.web_fetch import WebFetch
 from ullage.tools.web_search import WebSearchTool
 from ullage.tools.write_file import WriteFile
@@ -93,6 +94,20 @@ TOOL_NAMES = frozenset(
     )
 )
 """What all of them are called: no tool of another program passes for one of them."""
+
+
+TITLES: Mapping[str, tuple[Callable[[Mapping[str, Json]], str], ToolKind]] = {
+    "write_file": (WriteFile.title, WriteFile.kind),
+    "edit_file": (EditFile.title, EditFile.kind),
+    "bash": (Bash.title, Bash.kind),
+    "web_fetch": (WebFetch.title, WebFetch.kind),
+    "web_search": (WebSearchTool.title, WebSearchTool.kind),
+    "memory": (MemoryTool.title, MemoryTool.kind),
+    "load_mcp_tools": (LoadMcpTools.title, LoadMcpTools.kind),
+    "call_mcp_tool": (CallMcpTool.title, CallMcpTool.kind),
+}
+"""Titles and kinds of calls, by tool, where the session has no such tool now: the web was turned off, it is not known yet whether the
+model searches, the workspace is not trusted, the policy is another one."""
 
 
 def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozenset[str] = frozenset()) -> Mapping[str, Tool]:

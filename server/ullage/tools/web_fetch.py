@@ -52,7 +52,8 @@ class WebFetch:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Fetch https://example.org/a`."""
         return f"Fetch {text(input, 'url')}".rstrip()
 

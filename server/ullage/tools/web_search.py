@@ -45,7 +45,8 @@ class WebSearchTool:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Search the web for: dips`."""
         return f"Search the web for: {_query(input)}".rstrip()
 

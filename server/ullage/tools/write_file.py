@@ -46,7 +46,8 @@ class WriteFile:
             },
         )
 
-    def title(self, input: Mapping[str, Json]) -> str:
+    @staticmethod
+    def title(input: Mapping[str, Json]) -> str:
         """`Write src/tank.py`."""
         return f"Write {text(input, 'path')}".rstrip()
 

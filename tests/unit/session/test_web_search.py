@@ -81,6 +81,18 @@ async def test_the_first_request_has_it_although_the_card_was_not_known_before(t
         assert [tool["name"] for tool in first][-1] == "web_search"
 
 
+async def test_a_search_has_its_title_after_a_new_start_with_the_web_off(tmp_path: Path) -> None:
+    async with with_search(tmp_path) as here:
+        session = await here.new()
+        await typed(here, session, "/web on")
+        finds(here)
+        await search(here, session)
+        await typed(here, session, "/web off")
+    async with with_search(tmp_path) as here:
+        (call,) = calls(await here.sessions.open(session.id))
+        assert (call.title, call.tool_kind) == ("Search the web for: dips", "fetch")
+
+
 async def test_a_search_is_asked_about_and_comes_as_a_result_that_costs_what_the_api_bills(tmp_path: Path) -> None:
     async with with_search(tmp_path) as here:
         finds(here)

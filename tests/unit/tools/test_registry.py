@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.tools.workplace import TAKE_A_PATH, Workplace, needed
+from ullage.context.blocks import Json
 from ullage.tools import registry
-from ullage.tools.registry import TOOL_NAMES
+from ullage.tools.registry import TITLES, TOOL_NAMES
 from ullage.tools.tool import BadToolInput, ToolCall
 
 EVERY = Workplace().tools
@@ -60,3 +61,12 @@ async def test_without_a_folder_each_tool_says_so(name: str) -> None:
 def test_the_names_of_all_tools_are_known_without_making_one() -> None:
     written = {file.stem for file in Path(registry.__file__).parent.glob("*.md")}
     assert written == TOOL_NAMES
+
+
+def test_a_call_has_the_same_title_where_its_tool_is_not_there() -> None:
+    input: dict[str, Json] = {"path": "a.py", "command": "npm test"}
+    for name, (title, kind) in TITLES.items():
+        assert name in TOOL_NAMES
+        if name in EVERY:
+            assert (title(input), kind) == (EVERY[name].title(input), EVERY[name].kind)
+    assert {name for name, tool in EVERY.items() if tool.kind in ("edit", "execute")} <= TITLES.keys()
