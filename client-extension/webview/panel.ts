@@ -267,6 +267,7 @@ export class Panel {
 
   private runSlashCommand(command: SlashCommand): void {
     this.cards.hide();
+    this.sheet.close(); // what the command says in the conversation would lie below it
     switch (command.name) {
       case "compact":
         void this.actions.send("ullage/session/compact", command.focus === "" ? {} : { focus: command.focus });

@@ -95,6 +95,13 @@ test("whether a sub-agent may act is asked with the way to its definition", () =
   assert.deepEqual(done, [`openFile ${path}`]);
 });
 
+test("a tool of an MCP server is asked about with what the server says of it", () => {
+  const why = "the server says of this tool: Opens <b>valves</b>";
+  const asked = { action: "mcp" as const, parts: [{ text: "pumps/open", standing: "asked" as const, why }] };
+  const { element } = makeItemView(asking("t1", { name: "call_mcp_tool", asked }), recordingActions().actions);
+  assert.equal(element.querySelector(".asked-parts")?.textContent, `pumps/openT${why.slice(1)}`);
+});
+
 test("while nobody looks at the panel a notification asks each question once", () => {
   const reminders = new Reminders();
   const ids = (waiting: ToolCallItem[], looks: boolean) => reminders.toAsk(waiting, looks).map(({ id }) => id);
@@ -139,6 +146,7 @@ test("the card says where a command would run, and that it is outside where it i
 for (const [language, asked, question] of [
   ["en", "Run `ls`", "Run this command?"],
   ["en", "Files changed since. Run `ls`", "Files changed since. Run ls"],
+  ["en", "Run `ls`, and leave it running in the background", "Run this command, and leave it running in the background?"],
   ["zh-cn", "运行 `ls`", "运行此命令?"],
   ["zh-cn", "运行 `ls -a`", "运行 ls -a"],
 ] as const) {

@@ -100,6 +100,9 @@ void describe("the words of the context view", () => {
       "Compacting now costs about $1.20",
     ]);
     assert.deepEqual(cacheInWords({ lives: 300, read: 0, anew: 9 }, 5), ["The prompt cache is cold"]);
+    assert.deepEqual(cacheInWords({ ...CLOCK, warmCost: 0, coldCost: 0, compactWarmCost: 0 }, 1_080), [
+      "The prompt cache is warm for 3:40",
+    ]);
   });
 
   test("a part says its share, its age, its price, and whether its file was touched since", () => {

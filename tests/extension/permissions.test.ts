@@ -82,7 +82,7 @@ void describe("the editor of rules", () => {
       "npm test && rm xstill asked: not all of it is covered",
       "npm test -- liverefused by another rule",
     ]);
-    assert.match(root.textContent ?? "", /about 3 of the 8 different things/);
+    assert.match(root.textContent ?? "", /fits 3 of the 8 different calls/);
   });
 
   test("says each time that it has another height, so that its buttons can be kept in sight", async () => {
@@ -217,8 +217,8 @@ void describe("the editor of rules", () => {
   });
 
   test("the list says what there is to cover", () => {
-    assert.match(pastInWords(0, 0), /nothing of this kind/);
-    assert.match(pastInWords(1, 1), /1 of the 1 thing that/);
+    assert.match(pastInWords(0, 0), /no call of this kind/);
+    assert.match(pastInWords(1, 1), /fits 1 of 1 call of this kind/);
   });
 });
 

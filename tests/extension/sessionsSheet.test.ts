@@ -54,6 +54,11 @@ void describe("the list of sessions", () => {
     assert.match(rows()[1]?.textContent ?? "", /shown here/);
   });
 
+  test("says how full a session is by the same number as its gauge", async () => {
+    const { rows } = await sheet(session("a", { figures: { status: "idle", used: 7_067, threshold: 200_000 } }));
+    assert.match(rows()[0]?.textContent ?? "", /3% full/);
+  });
+
   test("follows what is told, and the rows stay where they are", async () => {
     const { shown, rows, ids } = await sheet(session("a"), WAITING);
     shown.figures("a", { status: "failed" });

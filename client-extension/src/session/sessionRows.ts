@@ -1,6 +1,6 @@
 /** A session in the list of sessions, in words: what it does, how full it is, what it cost, what is open of its changes. No VS Code and no DOM in here. */
 
-import { formatDollars, formatPart } from "../format";
+import { formatDollars, formatShare } from "../format";
 import { dateLanguage, plural, t } from "../l10n";
 import type { SessionFigures, SessionSummary } from "../protocol";
 import { endsWith } from "./runningText";
@@ -37,7 +37,7 @@ export function fullnessOf({ figures }: SessionSummary): { share: number; words:
   const { used, threshold } = figures ?? {};
   return used == null || threshold == null || threshold <= 0
     ? undefined
-    : { share: Math.min(1, used / threshold), words: formatPart(used, threshold) };
+    : { share: Math.min(1, used / threshold), words: formatShare(used / threshold) };
 }
 
 /** What else is to be said of it, in the order in which it matters. */

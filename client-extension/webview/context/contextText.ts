@@ -113,8 +113,9 @@ export function warmFor({ startedAt, lives }: CacheClock, now: number): number {
 /** How the prompt cache stands, and what the next prompt and a compaction cost. `now` is in Unix seconds. */
 export function cacheInWords(cache: CacheClock, now: number): string[] {
   const left = warmFor(cache, now);
-  const warm = cache.warmCost == null ? undefined : formatDollars(cache.warmCost);
-  const cold = cache.coldCost == null ? undefined : formatDollars(cache.coldCost);
+  const isFree = cache.coldCost === 0; // as with the practice model
+  const warm = cache.warmCost == null || isFree ? undefined : formatDollars(cache.warmCost);
+  const cold = cache.coldCost == null || isFree ? undefined : formatDollars(cache.coldCost);
   const compact = left > 0 ? cache.compactWarmCost : cache.compactColdCost;
   const next =
     left > 0

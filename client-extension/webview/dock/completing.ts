@@ -73,7 +73,8 @@ export class Completing {
 
   private commandCompletion(name: string, argument: string | undefined, summary: string, icon: string): Completion {
     return {
-      label: `/${name}${argument === undefined ? "" : ` ${argument}`}`,
+      label: `/${name}`,
+      argument,
       detail: summary,
       icon,
       accept: () => {

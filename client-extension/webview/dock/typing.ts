@@ -5,6 +5,8 @@ import { element, icon, setChildren } from "../dom";
 
 export interface Completion {
   label: string;
+  /** What can follow a command; not shown where the panel is narrow. */
+  argument?: string | undefined;
   /** What stands behind the label, muted. */
   detail: string;
   icon: string;
@@ -112,7 +114,12 @@ export class CompletionMenu {
         },
       },
       icon(completion.icon),
-      element("span", { className: "menu-label", textContent: completion.label }),
+      element(
+        "span",
+        { className: "menu-label" },
+        completion.label,
+        completion.argument !== undefined && element("span", { className: "menu-argument", textContent: ` ${completion.argument}` }),
+      ),
       element("span", { className: "menu-detail", textContent: completion.detail }),
     );
   }

@@ -63,11 +63,17 @@ export class InstructionsSheet {
         t("Hooks"),
         [...found.hooks.map((hook) => this.drawHook(hook, found.noSandbox ?? undefined)), ...found.passed.map(drawPassed)],
         isEmpty
-          ? t("There are no hooks. They stand in .claude/settings.json or .ullage/hooks.json.")
+          ? t(
+              "There are no hooks. A hook is a command that runs by itself, such as a formatter after each edit. Declare it in .claude/settings.json or .ullage/hooks.json.",
+            )
           : t("Commands that are run by themselves. None runs before you allow it, and one that is edited asks anew."),
       ),
       ...files,
-      files.length === 0 && element("p", { className: "muted", textContent: t("There are no rules, skills or commands.") }),
+      files.length === 0 &&
+        element("p", {
+          className: "muted",
+          textContent: t("There are no rules, skills or commands. Write what the agent should know about this project into AGENTS.md."),
+        }),
     );
   }
 

@@ -17,8 +17,14 @@ const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title, asked, input }: ToolCallItem): string {
-  if (asked?.action === "command" && permissionReason === t("Run `{command}`", { command: commandOf(input) ?? "" })) {
-    return t("Run this command?"); // it stands above, and below part by part
+  if (asked?.action === "command") {
+    const description = t("Run `{command}`", { command: commandOf(input) ?? "" }); // it stands above, and below part by part
+    if (permissionReason === description) {
+      return t("Run this command?");
+    }
+    if (permissionReason === t("{description}, and leave it running in the background", { description })) {
+      return t("Run this command, and leave it running in the background?");
+    }
   }
   return permissionReason && permissionReason !== title ? permissionReason : t("Allow this?");
 }
@@ -63,7 +69,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     const refuses = option.kind === "reject_once";
     const close = () => {
       setChildren(editorPlace);
-      row.hidden = links.hidden = false;
+      row.hidden = links.hidden = reason.hidden = false;
       root.querySelector<HTMLButtonElement>(refuses ? ".approval-never" : '[data-answer="allow_always"]')?.focus();
     };
     const editor = new RuleEditor({
@@ -81,7 +87,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
       },
       cancel: close,
     });
-    row.hidden = links.hidden = true;
+    row.hidden = links.hidden = reason.hidden = true;
     setChildren(editorPlace, editor.element);
     editor.focus();
   };
@@ -146,9 +152,9 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   return root;
 }
 
-/** Where it would happen, and each part of a command with why it is asked about or not. An edit shows its change instead. */
+/** Where it would happen, and each part with why it is asked about or not. An edit shows its change instead. */
 function drawAsked({ asked }: ToolCallItem): HTMLElement[] {
-  if (asked == null || (asked.action !== "command" && asked.action !== "host")) {
+  if (asked == null || !["command", "host", "mcp"].includes(asked.action)) {
     return [];
   }
   const parts = asked.parts.map(({ text, standing, why }) =>

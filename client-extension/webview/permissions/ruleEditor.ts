@@ -281,11 +281,11 @@ class PatternRow {
 /** How much of what the agent asked for before a rule is about. */
 export function pastInWords(matched: number, of: number): string {
   if (of === 0) {
-    return t("The agent has asked for nothing of this kind here yet.");
+    return t("The agent has made no call of this kind here so far.");
   }
   return plural(
     of,
-    t("It is about {matched} of the {count} thing that the agent asked for here before.", { matched }),
-    t("It is about {matched} of the {count} different things that the agent asked for here before.", { matched }),
+    t("It fits {matched} of {count} call of this kind that the agent has made here so far.", { matched }),
+    t("It fits {matched} of the {count} different calls of this kind that the agent has made here so far.", { matched }),
   );
 }

@@ -72,7 +72,9 @@ export class OthersSheet {
         this.draw();
         if (sessions.length === 0) {
           this.say(
-            this.everywhere ? t("No sessions of other programs were found on this machine.") : t("None were found of this workspace."),
+            this.everywhere
+              ? t("No sessions of other programs were found on this machine.")
+              : t("No session of Claude Code, Codex, Cline or OpenCode was found for this workspace."),
           );
         } else {
           this.say(more ? t("These are the newest; there are more.") : "");

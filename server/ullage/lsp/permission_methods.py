@@ -42,13 +42,15 @@ def _rule(rule: shapes.NewRule) -> Rule:
 
 
 async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.AllowedResult:
-    rules = sessions.always_allowed.rules() if params.session_id is None else sessions.get(params.session_id).permits.rules()
+    permits = None if params.session_id is None else sessions.get(params.session_id).permits
+    rules = sessions.always_allowed.rules() if permits is None else permits.rules()
+    lapsed = [""] * len(rules) if permits is None else await asyncio.to_thread(lambda: [permits.why_lapsed(rule) for rule in rules])
     way = sessions.way_of_asking
     asking = shapes.Asking(way.wanted, way.in_force, way.no_sandbox or None)
-    return shapes.AllowedResult([_allowed(rule) for rule in rules], asking)
+    return shapes.AllowedResult([_allowed(rule, why) for rule, why in zip(rules, lapsed, strict=True)], asking)
 
 
-def _allowed(rule: Rule) -> shapes.Allowed:
+def _allowed(rule: Rule, why_lapsed: str) -> shapes.Allowed:
     from ullage.tools.permission import shown_rule
     from ullage.tools.rules.covering import explanation_of, warning_about
 
@@ -61,7 +63,7 @@ def _allowed(rule: Rule) -> shapes.Allowed:
         rule.used,
         rule.since,
         rule.last_used,
-        warning_about(rule) or None,
+        why_lapsed or warning_about(rule) or None,
         rule.refuses or None,
     )
 

@@ -25,6 +25,9 @@ TITLE_CHARACTERS = 80
 ASKED_CHARACTERS = 4_000
 """Of the arguments, where the user is asked."""
 
+TOLD_CHARACTERS = 300
+"""Of what a server says of a tool, in the question."""
+
 
 class CallMcpTool:
     """Calls tools of servers."""
@@ -72,7 +75,10 @@ class CallMcpTool:
         shown = said if len(said) <= ASKED_CHARACTERS else f"{said[:ASKED_CHARACTERS]}…"
         asked = f"Call the tool `{tool}` of the MCP server `{server}` with {visible_line(shown)}"
         of_tool, of_server = self._servers.identity(server, tool), self._servers.identity(server)
-        return PermissionNeed("mcp", f"calls of `{named}`", asked, (named,), files=of_tool, of_server=of_server, subject=named, line=said)
+        told = offered.description.strip().replace("`", "'")
+        told = visible_line(told if len(told) <= TOLD_CHARACTERS else f"{told[:TOLD_CHARACTERS]}…")
+        pattern = f"calls of `{named}`"
+        return PermissionNeed("mcp", pattern, asked, (named,), files=of_tool, of_server=of_server, subject=named, line=said, told=told)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """What the server answers."""

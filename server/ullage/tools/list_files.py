@@ -42,8 +42,9 @@ class ListFiles:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`List src`."""
-        return f"List {text(input, 'path') or '.'}"
+        """`List src`, `List the workspace folder`."""
+        path = text(input, "path")
+        return "List the workspace folder" if path in ("", ".") else f"List {path}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
         """Listing is free, where no rule refuses it."""

@@ -76,6 +76,8 @@ class PermissionNeed:
     tool of a server, both names."""
     line: str = ""
     """The line of a command; of a tool of a server, its arguments as JSON."""
+    told: str = ""
+    """What a server says of its tool, on one line."""
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
     judged: tuple[Part, ...] = ()

@@ -132,7 +132,9 @@ async def test_the_project_is_asked_about_once_until_its_word_is_another(folder:
         here.fake.enqueue([task()], Say("Never said."))
         await session.prompt("Again")
         asked = await here.asked(session)
-        assert asked.permission_reason.startswith("You always allow this, but a file that it names has changed since. Let the sub-agent")
+        assert asked.permission_reason.startswith(
+            "You allowed this for good, but a file that it names has changed since. Let the sub-agent"
+        )
         define(folder, "You break more.")
         session.answer_permission(asked.id, "allow_once", permission_id=asked.permission_id)
         again = await here.asked_anew(session, asked)

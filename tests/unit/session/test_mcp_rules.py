@@ -89,6 +89,33 @@ async def test_always_allow_lapses_with_what_the_server_says_of_the_tool(tmp_pat
         assert [rule.pattern for rule in pumps.session.permits.rules()] == ["pumps/echo"]
 
 
+async def test_a_question_has_what_the_server_says_of_the_tool_now(tmp_path: Path) -> None:
+    async with pumping(tmp_path) as pumps:
+        await pumps.retell(description=f"Opens `all`\nvalves. {'And more. ' * 100}")
+        pumps.here.fake.enqueue(call("echo", text="x"), Say("Done."))
+        await pumps.session.prompt("Pump")
+        asked = await pumps.here.asked(pumps.session)
+        assert asked.asked is not None
+        (part,) = asked.asked.parts
+        pumps.session.answer_permission(asked.id, "reject_once")
+        assert "the server says of this tool: Opens 'all'" in part.why
+        assert part.why.endswith("…")
+        assert "\n" not in part.why
+
+
+async def test_a_rule_says_that_it_does_not_count_now(tmp_path: Path) -> None:
+    async with pumping(tmp_path) as pumps:
+        await pumps.ask("allow_always")
+        permits = pumps.session.permits
+        permits.add(Rule("mcp", "pumps/echo", "session", refuses=True))
+        assert [permits.why_lapsed(rule) for rule in permits.rules()] == ["", ""]
+        await pumps.retell(description="Another one.")
+        assert [bool(permits.why_lapsed(rule)) for rule in permits.rules()] == [False, True]  # a rule that refuses always counts
+        servers = pumps.here.sessions.servers
+        await servers.turn("pumps", servers.standings()[0].server.fingerprint, on=False)
+        assert not any(permits.why_lapsed(rule) for rule in permits.rules())  # what it would say now is not known
+
+
 async def test_it_holds_over_a_restart_and_another_order_in_the_schema(tmp_path: Path) -> None:
     async with pumping(tmp_path) as pumps:
         await pumps.ask("allow_always")

@@ -124,6 +124,7 @@ export const TURNS: readonly string[] = [
   known("Problems in {path}"),
   known("Problems"),
   known("List {path}"),
+  known("List the workspace folder"),
   known("Fetch {url}"),
   known("Search the web for: {query}"),
   known("Search the web for: {query} (by {who})"),

@@ -24,6 +24,8 @@ from ullage.tools.rules.reading import ReadRules
 from ullage.tools.tool import PermissionNeed
 
 BY_ANSWER_ONLY = "A sub-agent is allowed where it is asked about, with its file as it is then. A rule that you write can only refuse it"
+OTHER_FILES = "It does not count now: a file that it names has changed since. You are asked again"
+OTHER_TOOL = "It does not count now: the description of this tool or the configuration of its server has changed since. You are asked again"
 TOOL_NOT_KNOWN = "It is not known now what `{pattern}` would allow. Start that MCP server first, and look at the names of its tools"
 
 
@@ -65,6 +67,15 @@ class SessionPermits:
     def has_lapsed(self, need: PermissionNeed) -> bool:
         """Whether a rule allowed it as it was, and it has changed since. For another thread."""
         return self.judging().has_lapsed(need)
+
+    def why_lapsed(self, rule: Rule) -> str:
+        """Why a rule does not count now; empty where it does, or nobody knows. For another thread."""
+        if rule.refuses or rule.action not in ("command", "mcp"):
+            return ""
+        now = self._held_by(rule, None)
+        if now is None or now == rule.files:
+            return ""
+        return OTHER_TOOL if rule.action == "mcp" else OTHER_FILES
 
     def used(self, rules: Sequence[Rule]) -> None:
         """Notes that they allowed a call. For another thread."""

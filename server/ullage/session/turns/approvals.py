@@ -39,9 +39,9 @@ NOT_WRITTEN = (
 NOBODY_THERE = (
     "This call needs an approval, and nobody is asked for a sub-agent. It was not run. Find another way, or report what is needed."
 )
-OTHER_FILES = "You always allow this, but a file that it names has changed since. "
+OTHER_FILES = "You allowed this for good, but a file that it names has changed since. "
 """Before a question about a command that was always allowed."""
-OTHER_TOOL = "You always allow this, but the description of this tool or the configuration of its server has changed since. "
+OTHER_TOOL = "You allowed this for good, but the description of this tool or the configuration of its server has changed since. "
 """Before a question about a tool of a server that was always allowed."""
 
 

@@ -224,7 +224,8 @@ class Judging:
         rule = next((rule for rule in self._about_tool(need) if rule.files == held_by(rule.pattern, need)), None)
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
-        return Decision(False, (AskedPart(need.subject, "asked", "what a server does is not seen"),), (Proposal("mcp", need.subject),))
+        why = f"the server says of this tool: {need.told}" if need.told else "what a server does is not seen"
+        return Decision(False, (AskedPart(need.subject, "asked", why),), (Proposal("mcp", need.subject),))
 
     def _about_tool(self, need: PermissionNeed) -> Sequence[Rule]:
         return [rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)]
