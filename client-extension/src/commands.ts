@@ -27,7 +27,7 @@ import { changeSession, exportSession, forkSession, importSessions, pickMode, pi
 import { newSessionInWorktree, showWorktree } from "./session/worktrees";
 import { labelText } from "./visible";
 
-export interface CommandParts {
+interface CommandParts {
   connection: ServerConnection;
   launch: Launch;
   session: ActiveSession;

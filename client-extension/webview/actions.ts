@@ -42,7 +42,7 @@ export interface WayOut {
   run: () => void;
 }
 
-export interface ActionParts {
+interface ActionParts {
   host: Host;
   /** Undefined until a session is shown. */
   sessionId: () => string | undefined;

@@ -42,7 +42,7 @@ export function icon(name: string, className = ""): HTMLElement {
   });
 }
 
-export interface ButtonOptions {
+interface ButtonOptions {
   label: string;
   onClick: () => void;
   icon?: string;

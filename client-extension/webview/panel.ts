@@ -30,7 +30,7 @@ import type { Remembered } from "./host";
 import { type PanelState, isReadOnly } from "./state";
 import { Timeline } from "./conversation/timeline";
 
-export interface PanelParts {
+interface PanelParts {
   actions: Actions;
   cards: Cards;
   remembered: Remembered;

@@ -1,6 +1,6 @@
 """Every policy that there is: those that come with Ullage, and those that other packages bring through the entry point `ullage.policies`.
 
-What a policy is stands in `context/policy.py`. Packages are loaded when policies are first asked for, once in a process; one that does not
+`context/policy.py` says what a policy is. Packages are loaded when policies are first asked for, once in a process; one that does not
 load costs its own policies and nothing else.
 """
 

@@ -1,6 +1,6 @@
 """The options of `ullage replay` and `ullage report` on the command line, and what becomes of them.
 
-What they do stands in `replay/`, which takes long to import and is imported when one of them runs.
+The commands themselves are in `replay/`. That takes long to import, so it is imported when one of them runs.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ export function textOf(name: string, text: string): AttachmentRef {
 }
 
 /** What a test said when it failed. Places are `file:line`. */
-export interface TestFailure {
+interface TestFailure {
   /** Of the test, where it is still known. */
   label?: string | undefined;
   said: string;

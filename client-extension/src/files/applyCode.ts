@@ -92,7 +92,7 @@ function liesOutside(path: string): string {
   return t("{path} does not lie in this workspace, so nothing was changed.", { path });
 }
 
-export interface Proposal {
+interface Proposal {
   uri: vscode.Uri;
   /** As the answer named it: it has to lie in the workspace. Undefined where the file is the one in the editor. */
   path: string | undefined;

@@ -1,7 +1,7 @@
 /** Where in a file a piece of code belongs that an answer shows: in the place of what it is a new version of. Pure. */
 
 /** Lines from `start` on, `end` excluded, counted from 0, and what takes their place. */
-export interface Placed {
+interface Placed {
   start: number;
   end: number;
   lines: string[];

@@ -1,4 +1,7 @@
-/** The MCP servers of the workspace: a list of them, their logs, and what the user does with one. What they are and do, the server of Ullage knows. */
+/**
+ * The MCP servers of the workspace: a list of them, their logs, and what the user does with one. The server of Ullage knows what they are
+ * and do.
+ */
 
 import * as vscode from "vscode";
 import { t } from "../l10n";

@@ -9,7 +9,7 @@ import type { Effort, Gauge, ModelInfo, OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 
 /** A server that people run on their own machine, at the port that it takes by itself. */
-export interface LocalServer {
+interface LocalServer {
   name: string;
   address: string;
 }
@@ -149,7 +149,7 @@ export function refusalOfKey(message: string): string {
 }
 
 /** Address and key in force, and the server that has both. To store another key starts it again. */
-export interface Endpoint {
+interface Endpoint {
   address: () => string;
   setAddress: (address: string) => Promise<void>;
   key: () => Promise<string | undefined>;
@@ -201,7 +201,7 @@ const IN_WORDS: Record<Effort | "default", readonly [label: string, detail: stri
   max: [t("Maximum"), t("All that the model can do, whatever it costs")],
 };
 
-export interface EffortChoice {
+interface EffortChoice {
   effort: Effort | "default";
   label: string;
   detail: string;

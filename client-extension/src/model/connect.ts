@@ -41,7 +41,7 @@ const INHERITED = t("That server has answered without a key. The one in the envi
 /** Milliseconds that the server may take to start again with another key. */
 const RESTART_LIMIT = 30_000;
 
-export interface SetUpParts {
+interface SetUpParts {
   connection: ServerConnection;
   session: ActiveSession;
   apiKey: ApiKey;

@@ -1,6 +1,6 @@
 /**
- * VS Code's language models, for the server: what there is, a request with its reply, and a count of tokens. What the server is told of failures is
- * in `chatFailures.ts`; how they are chosen, in `connect.ts`.
+ * VS Code's language models, for the server: what there is, a request with its reply, and a count of tokens. `chatFailures.ts` has what the
+ * server is told of failures, `connect.ts` how a model is chosen.
  *
  * VS Code asks the user for consent at the first request to a vendor. The server sends one only for what the user has asked.
  */

@@ -8,7 +8,7 @@ export type Fate = "kept" | "clipped" | "cleared" | "snipped" | "summarised" | "
 /** One part of what the model sees now, and what would become of it. */
 export interface PreviewLine {
   itemId?: Optional<string>;
-  /** The first three are messages; what a compaction or an exclusion left is a record. */
+  /** The first three are messages. `record` is what a compaction or an exclusion left. */
   role: "user" | "assistant" | "tool" | "notice" | "record";
   title: string;
   tokensBefore: number;
@@ -16,7 +16,7 @@ export interface PreviewLine {
   fate: Fate;
 }
 
-/** Dollars: of the summary's call, of the very next request, and of each one after it, without a compaction and with. */
+/** Dollars for the summary's call, for the very next request, and for each one after it: without a compaction and with one. */
 export interface PreviewCost {
   summary: number;
   nextBefore: number;
@@ -84,7 +84,7 @@ export interface ItemFate {
   itemId: string;
   fate: Fate;
   compactionId?: Optional<string>;
-  /** This and what follows in `epochFates` alone. */
+  /** This field and those below are filled in `epochFates` alone. */
   role?: Optional<PreviewLine["role"]>;
   title?: Optional<string>;
   /** The file of a result that was read again in its place. */

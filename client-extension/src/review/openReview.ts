@@ -14,7 +14,7 @@ export interface OpenFile {
   left: readonly string[];
 }
 
-export type Decision = Omit<ParamsOf<"ullage/session/keepChanges">, "sessionId">;
+type Decision = Omit<ParamsOf<"ullage/session/keepChanges">, "sessionId">;
 
 export class OpenReview implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();

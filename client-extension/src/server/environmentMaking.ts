@@ -29,7 +29,7 @@ export interface Parts {
   wheels: WheelIndex | undefined;
 }
 
-export interface WheelIndex {
+interface WheelIndex {
   /** `wheels.json`; the wheels lie beside it. */
   path: string;
   target: string;

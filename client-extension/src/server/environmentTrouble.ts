@@ -121,7 +121,7 @@ export function ofFiles(error: unknown): unknown {
 }
 
 /** VS Code's settings of the proxy. */
-export interface ProxySettings {
+interface ProxySettings {
   /** `http.proxy`; empty where it is not set. */
   proxy: string;
   /** `http.noProxy`. */

@@ -45,7 +45,7 @@ export interface Remembered {
 export type Secrets = Pick<vscode.SecretStorage, "get" | "store" | "delete">;
 
 /** What the connection does with what comes. */
-export interface Listener {
+interface Listener {
   updated: (params: UpdateParams) => void;
   news: (news: SessionNews) => void;
   warned: (message: string) => void;

@@ -6,14 +6,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ServerCommand } from "./command";
 
-export interface ProgramResult {
+interface ProgramResult {
   /** Exit code; null where the program could not be started or was ended by a signal. */
   code: number | null;
   /** What it wrote to stdout and stderr, in order. */
   output: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   cwd?: string;
   /** Environment variables beside ours. */
   env?: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ export function startProcess({ command, args }: ServerCommand, options: { env: R
   return { started, kill, endSoon };
 }
 
-export type LogLevel = "debug" | "info" | "warn" | "error";
+type LogLevel = "debug" | "info" | "warn" | "error";
 
 export interface LogLine {
   level: LogLevel;

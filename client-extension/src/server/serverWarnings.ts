@@ -14,7 +14,7 @@ const ABOUT_THE_TEAMS = /^The (?:connection to the )?team's database /; // oxlin
 const NOTE_LASTS = 10_000;
 
 /** All that holds now: what is wrong, oldest first, and what has just become well again. */
-export interface Warned {
+interface Warned {
   texts: readonly string[];
   note: string | undefined;
 }

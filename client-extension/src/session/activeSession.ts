@@ -31,7 +31,7 @@ export const REMEMBERED_SESSION = "ullage.activeSession";
 const STORE_FOLDER = "ullage.storeFolder";
 const REOPEN_PAUSE = 250;
 
-export interface SessionHead {
+interface SessionHead {
   sessionId: string;
   title: string;
   state: SessionState;

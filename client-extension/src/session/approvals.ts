@@ -54,7 +54,7 @@ export function isQuestion(item: Item): boolean {
 }
 
 /** What a notification asks. */
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   text: string;
   /** Whether all that would be allowed can be read in it. */
   whole: boolean;
@@ -83,7 +83,7 @@ function agentAsks(name: string, short: string, why: string | undefined): string
 }
 
 /** What a notification asks for the agent: the question, and its options as buttons where one of them alone can be the whole answer. */
-export interface AgentsQuestion {
+interface AgentsQuestion {
   text: string;
   options: readonly { label: string; optionId: string }[];
 }

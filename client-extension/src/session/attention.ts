@@ -17,7 +17,7 @@ export interface Sign {
   sound: "waits" | "done" | undefined;
 }
 
-export interface Badge {
+interface Badge {
   value: number;
   tooltip: string;
 }

@@ -32,7 +32,7 @@ export const GAUGE_COMMANDS = [
   "ullage.showLogs",
   "ullage.nextApproval",
 ] as const;
-export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
+type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
 
 /**
  * What the status bar shows. `gauge` is undefined until a session is open; `approvals` and `questions` say how many of each wait for the user;
@@ -82,7 +82,7 @@ function spokenFullness(gauge: Gauge, left: string): string {
     : t("Ullage: context {percent} full, {left} tokens left. Activate to compact", values);
 }
 
-/** Used over line; 0 where there is no line. */
+/** Used tokens as a share of the threshold; 0 where there is none. */
 export function shareOf(gauge: Gauge): number {
   return gauge.threshold > 0 ? gauge.used / gauge.threshold : 0;
 }

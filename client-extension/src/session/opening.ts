@@ -55,7 +55,7 @@ export class Opening {
 /** How often a session that is still held by another process is asked for again, before another is opened. */
 const MOST_ATTEMPTS = 20;
 
-export interface Reopened {
+interface Reopened {
   snapshot: Snapshot;
   /** Why it is not the session that was remembered; undefined where it is, and where that one is simply gone. */
   passedOver?: string;

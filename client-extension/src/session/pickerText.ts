@@ -22,7 +22,7 @@ export function descriptionOf(summary: SessionSummary, isActive: boolean, now: n
 /** Characters shown before the first word that was searched for: a row is cut at its end, and the word has to be in it. */
 const LEAD = 24;
 
-export interface HitTexts {
+interface HitTexts {
   label: string;
   detail: string;
   /** Name of the icon of who said it. */

@@ -3,7 +3,7 @@
 import { t } from "../l10n";
 
 /** What was said about one line of a plan; `line` counts from 1. */
-export interface PlanComment {
+interface PlanComment {
   line: number;
   quote: string;
   words: readonly string[];

@@ -7,7 +7,7 @@ import { savingAhead, whenByItself } from "../../src/session/gauge";
 import { visibleLine } from "../../src/visible";
 
 /** What a kind is called, of several, and its icon. */
-export interface KindWords {
+interface KindWords {
   word: string;
   many: string;
   icon: string;

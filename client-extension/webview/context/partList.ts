@@ -15,7 +15,7 @@ export const ROW_HEIGHT = 44;
 const BEYOND = 8;
 export const PAGE_ROWS = 200;
 
-export interface PartActions {
+interface PartActions {
   show: (part: ContextPart) => void;
   pin: (part: ContextPart) => void;
   exclude: (part: ContextPart) => void;

@@ -16,7 +16,7 @@ const LEAST_SHARE = 0.004;
 const LEAST_WIDTH = 46;
 const LEAST_HEIGHT = 17;
 
-export interface Tile {
+interface Tile {
   kind: ContextPartKind;
   tokens: number;
   /** Its place among the largest; undefined where it stands for several small ones. */

@@ -37,7 +37,7 @@ export function costsOf(items: readonly Item[], newest: NewestTurn | undefined):
   return costs;
 }
 
-export interface CostInWords {
+interface CostInWords {
   /** Such as `$0.07 · 312 in · 48k cached · 2.1k written · 1.2k out`. */
   line: string;
   /** The same in full, with what is particular. */

@@ -14,7 +14,7 @@ import { type Mention, NamedPages } from "./mentions";
 import { parseSlashCommand, type SlashCommand } from "./slashCommands";
 import { PromptHistory } from "./typing";
 
-export interface ComposerHost {
+interface ComposerHost {
   actions: Actions;
   runSlashCommand(command: SlashCommand): void;
   showContext(): void;

@@ -23,7 +23,7 @@ export type SlashCommand =
   | { name: "running"; words: string }
   | { name: "help" };
 
-export interface SlashCommandHelp {
+interface SlashCommandHelp {
   name: SlashCommand["name"];
   /** What can follow it. */
   argument?: string;

@@ -90,7 +90,7 @@ export function compactionFacts(item: CompactionItem): string[] {
 }
 
 /** Messages, as the panel shows them: prompts, replies in words, results of tools. */
-export interface MessageCounts {
+interface MessageCounts {
   summarised: number;
   cleared: number;
   snipped: number;
@@ -115,7 +115,7 @@ export function counted(count: number, one: string, other: string): string {
   return count === 0 ? "" : plural(count, one, other);
 }
 
-export interface Restored {
+interface Restored {
   /** What the model sees again. */
   again: RestoredFile[];
   /** What it is only told the name of. */

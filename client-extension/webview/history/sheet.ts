@@ -7,7 +7,7 @@ import { t } from "../../src/l10n";
 import { element, iconButton, setChildren, textButton } from "../dom";
 
 /** What is shown on the sheet. */
-export interface SheetContent {
+interface SheetContent {
   title: string;
   body: HTMLElement;
   /** Stays in sight below the body. */

@@ -45,7 +45,7 @@ export function previewShares({ tokensBefore, tokensAfter, threshold }: Preview)
     : "";
 }
 
-export interface CostRow {
+interface CostRow {
   what: string;
   without: string;
   with: string;
@@ -95,7 +95,7 @@ export function lineSizes({ tokensBefore, tokensAfter }: PreviewLine): string {
   return tokensBefore === tokensAfter ? before : `${before} → ${after}`;
 }
 
-export interface EpochFact {
+interface EpochFact {
   name: string;
   text: string;
 }

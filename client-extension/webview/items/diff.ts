@@ -75,7 +75,7 @@ function drawLine(line: DiffLine): HTMLTableRowElement {
   );
 }
 
-export interface DiffLine {
+interface DiffLine {
   kind: "same" | "added" | "removed" | "gap";
   /** Empty for a gap. */
   text: string;

@@ -133,7 +133,7 @@ export class Marking {
     this.mark.title = gone === undefined ? "" : `${capital(gone.word)}. ${gone.meaning}`;
     this.mark.classList.toggle("by-hand", gone === EXCLUDED);
     setChildren(this.mark, gone && icon(gone.icon), gone && element("span", { className: "item-mark-word", textContent: gone.word }));
-    // What a summary stands for can still be taken out: the record may quote it.
+    // What a summary stands for can still be taken out: the summary may quote it.
     const canGo = gone === undefined || gone === FATES.summarised;
     if (!canGo && this.exclude.matches(":focus")) {
       this.pin.focus();

@@ -23,7 +23,7 @@ const ACTION_NAMES: Record<RuleAction, string> = {
 };
 
 /** A rule without the place where it holds, which is one for all that are saved together. */
-export type WrittenRule = Pick<NewRule, "action" | "pattern" | "refuses">;
+type WrittenRule = Pick<NewRule, "action" | "pattern" | "refuses">;
 
 export interface RuleEditorOptions {
   actions: Actions;

@@ -1,5 +1,5 @@
-"""What a client is told of its sessions, in order. Text that follows text of the same message joins it while it waits, and a newer figure
-takes the place of an older one: so a client that reads slowly is told less often, and nothing piles up."""
+"""What a client is told of its sessions, in order. While an update waits, more text of the same message joins it, and a newer figure takes
+the place of an older one. So a client that reads slowly is told less often, and nothing piles up."""
 
 from __future__ import annotations
 

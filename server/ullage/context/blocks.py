@@ -1,6 +1,6 @@
 """The content blocks a message is made of, as the Messages API names them, and the message itself.
 
-Pure values. How they look on the model's wire is known in `models/`, how they are kept on disk in `store/`.
+Pure values. `models/` knows how they look on the model's wire, `store/` how they are kept on disk.
 
 The id and the name of a call must be such that it can go back to the API. The API takes only what matches its own patterns
 (`tests/fake_api/rules/blocks.py` has them, by its error reports). A model behind another server, or a log of an earlier version, may have

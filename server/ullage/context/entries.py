@@ -1,7 +1,7 @@
 """The entries of the append-only log: everything that ever happened in a session, in order.
 
 An entry is never changed or removed. What the model sees is computed from the entries (`view/`); what the user sees
-is computed from them too (`session/timeline/timeline.py`). How they are written to disk is known in `store/`.
+is computed from them too (`session/timeline/timeline.py`). `store/` knows how they are written to disk.
 Those that tell of compactions are in `compaction_entries.py`, those that tell of changed files in `change_entries.py`.
 """
 

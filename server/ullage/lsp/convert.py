@@ -1,4 +1,4 @@
-"""A session's values to their counterparts on the wire, one for one. What an empty text means is left out there."""
+"""A session's values to their counterparts on the wire, one for one. A text that is empty here is left out there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # takes long to import
 
 
 _WAYS: Mapping[Rung, wire.Way] = {"moves": "moves", "api": "api", "model": "model", "digest": "program", "tail": "note"}
-"""The log has two older words."""
+"""The log uses two older words."""
 
 
 def way_of(rung: Rung) -> wire.Way:

@@ -32,7 +32,7 @@ class ConnectedEditor:
         self._documents = documents
 
     async def look(self, path: Path) -> None:
-        """The client tells all that it does in its documents, unasked."""
+        """The client tells of all that it does in its documents, without being asked."""
 
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
@@ -83,7 +83,7 @@ class ConnectedEditor:
         return False
 
     async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
-        """Problems of one file or of all; None where the editor cannot tell."""
+        """Problems of one file or of all; None if the editor cannot tell."""
         params = DiagnosticsParams(None if path is None else self._uri(path))
         try:
             async with asyncio.timeout(_DIAGNOSTICS_SECONDS):

@@ -1,4 +1,4 @@
-"""Messages cut out of the bytes that a client sends. What stands in a message is read in `bodies.py`.
+"""Messages cut out of the bytes that a client sends. `bodies.py` reads what stands in a message.
 
 Bytes are read before anybody wants them, up to a limit, so that a stop is seen that stands behind much else (`arriving.py`).
 

@@ -1,6 +1,6 @@
 """What the server does for each request of PROTOCOL.md: one short function a method. `Answers` calls them.
 
-What is done about a history (previews, pins, epochs, searches) stands in `history_methods.py`.
+`history_methods.py` has what is done about a history (previews, pins, epochs, searches).
 """
 
 from __future__ import annotations

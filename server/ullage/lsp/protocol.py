@@ -1,9 +1,8 @@
 """The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors the methods,
 `protocol/sessions.ts` there the types.
 
-Required fields have no default; optional ones default to None and are then left out. Names become camelCase on the wire.
-Which method carries which type, and how these are written and read, is in `messages.py`; how they are made from a session's values in
-`convert.py`.
+Required fields have no default; optional ones default to None and are then left out. Names become camelCase on the wire. `messages.py` says
+which method carries which type, and writes and reads these. `convert.py` makes them from a session's values.
 """
 
 from __future__ import annotations

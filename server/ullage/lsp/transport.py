@@ -1,6 +1,6 @@
 """The client, which is at the other end of stdin and stdout, or of a socket (`listening.py`), and the bytes that go to it.
 
-How what it sends is read stands in `framing.py`.
+`framing.py` reads what it sends.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
+from ullage.context.blocks import Json
 from ullage.context.quoting import visible_line
-from ullage.mcp_servers.commented_json import NotJson, read_commented
 from ullage.workspace.regular_files import open_regular
 
 Source: TypeAlias = Literal["settings", ".mcp.json", ".vscode/mcp.json"]
@@ -50,6 +50,10 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 
 _SECRET_NAME = re.compile(r"KEY$|TOKEN|SECRET|(?<!ASK)PASS(?:WORD|WD|PHRASE)?$|CREDENTIAL|COOKIE|^AUTHORIZATION$|JWT|_PAT$", re.IGNORECASE)
+
+_NOT_PLAIN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=(?:\s|//[^\n]*|/\*(?>.*?(?:\*/|\Z)))*+[\]}])', re.DOTALL)
+"""Of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. Nothing is tried in two ways: with a
+file of a workspace that could take for ever."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which JSON can hold and nothing else takes."""
@@ -336,3 +340,17 @@ def _filled(text: str, places: Places) -> str:
 
 def _quoted(word: str) -> str:
     return word if word and not re.search(r"[\s\"'$`\\]", word) else json.dumps(word, ensure_ascii=False)
+
+
+class NotJson(Exception):
+    """What is written is no JSON; the message says where."""
+
+
+def read_commented(text: str) -> Json:
+    """What the text says. It may have comments, and commas behind the last element. Raises `NotJson`."""
+    plain = _NOT_PLAIN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.removeprefix("\ufeff"))
+    try:
+        return cast("Json", json.loads(plain))
+    except (ValueError, RecursionError) as error:
+        where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise NotJson(f"it is no JSON{where}") from error

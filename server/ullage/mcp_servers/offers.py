@@ -87,7 +87,6 @@ class OfferedResource:
     uri: str
     name: str
     description: str
-    mime: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +144,7 @@ def resources_of(listed: Sequence[mcp_types.Resource]) -> tuple[tuple[OfferedRes
             continue
         found.setdefault(
             uri,
-            OfferedResource(
-                uri, line_of(resource.title or resource.name), line_of(resource.description or ""), line_of(resource.mime_type or "")
-            ),
+            OfferedResource(uri, line_of(resource.title or resource.name), line_of(resource.description or "")),
         )
     return tuple(found.values()), [*left_out, *_beyond("resources", len(listed), MOST_RESOURCES)]
 

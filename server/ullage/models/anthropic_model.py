@@ -1,10 +1,9 @@
 """A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint, any compatible server, or Claude in a cloud.
 
-The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
-How the endpoint is reached says its wire (`wire.py`, `clouds/`). What is sent is written in `serialise.py`; what comes back is bounded and
-read in `event_stream.py`, put together and checked in `reply.py`,
-and its numbers are held against the request in `endpoint_checks.py`. How long it is waited for and when a call is made again is decided in
-`retry.py`, what its failure means in `failures.py`, and what its window is after that in `learned.py`.
+The SDK is imported when it is first needed, in a thread: it costs half a second, and the start of the server must not wait for that. Its
+wire says how the endpoint is reached (`wire.py`, `clouds/`). `serialise.py` writes what is sent. `event_stream.py` bounds and reads what
+comes back, `reply.py` puts it together and checks it, and `endpoint_checks.py` compares its numbers with the request. `retry.py` decides
+how long it is waited for and when a call is made again, `failures.py` what a failure means, and `learned.py` what the window is after that.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import asyncio
 import gc
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from ullage.models.model_card import Asked, OfferedModel
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
-from ullage.models.transport import make_transport
+from ullage.models.transport import InUse, make_transport
 from ullage.models.web_search import OUTPUT_TOKENS, RESULT_TOKENS, Answered, SearchReply, search_by
 from ullage.models.wire import MessagesWire, Wire
 from ullage.workspace.web_search import Found, WebSearch
@@ -86,9 +85,7 @@ class AnthropicModel:
         self._counting = Counting(self._endpoint.name, lambda: self._wire.counting)
         self._refused: list[asyncio.Task[Client]] = []
         """Clients whose credentials were not accepted. Calls may still run over them."""
-        self._running = 0
-        """How many wait for the endpoint."""
-        self._left = False
+        self._in_use = InUse(self._disconnect)
         self._learned = Learned(self._endpoint)
 
     def expected(self) -> ModelCard:
@@ -100,7 +97,7 @@ class AnthropicModel:
 
         An endpoint that was not there is asked again at the next call.
         """
-        async with self._in_use():
+        async with self._in_use.waiting():
             if self._asking is None:
                 self._asking = asyncio.create_task(self._ask())
             asking = self._asking
@@ -115,7 +112,7 @@ class AnthropicModel:
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
-        async with self._in_use(), aclosing(self._stream(request, max_output_tokens)) as events:
+        async with self._in_use.waiting(), aclosing(self._stream(request, max_output_tokens)) as events:
             async for event in events:
                 yield event
 
@@ -179,7 +176,7 @@ class AnthropicModel:
         """As `Model.count`. The request is the very one that would be sent, so that thinking, images and what they cost are as there."""
         if not self._counting.may_ask():
             return None
-        async with self._in_use():
+        async with self._in_use.waiting():
             card = await self.card()
             request = without_plain_thinking(request)
             if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
@@ -197,7 +194,7 @@ class AnthropicModel:
 
     async def search(self, wanted: WebSearch) -> Found:
         """As `SearchesWeb.search`, by the API's own tool. The conversation is not sent."""
-        async with self._in_use():
+        async with self._in_use.waiting():
             return await search_by(self._ask_to_search, wanted, self._wire.opening(()), await self.card())
 
     async def _ask_to_search(self, body: bytes) -> Answered:
@@ -226,22 +223,9 @@ class AnthropicModel:
 
     async def aclose(self) -> None:
         """Frees connections and whatever is still being made; see `Model.aclose`."""
-        self._left = True
-        await self._disconnect_if_left()
+        await self._in_use.leave()
 
-    @asynccontextmanager
-    async def _in_use(self) -> AsyncGenerator[None]:
-        """While somebody waits for something, connections are not freed."""
-        self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            await self._disconnect_if_left()
-
-    async def _disconnect_if_left(self) -> None:
-        if not self._left or self._running:
-            return
+    async def _disconnect(self) -> None:
         asking, self._asking = self._asking, None
         connecting, self._connecting = self._connecting, None
         if asking is not None and not asking.done():

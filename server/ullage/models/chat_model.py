@@ -11,7 +11,7 @@ import asyncio
 import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -42,7 +42,7 @@ from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
 from ullage.models.model_card import LIST_TIMEOUT, NO_SUCH_PAGE, NOT_READY, TIMEOUT, Asked, OfferedModel
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, none_kept
-from ullage.models.transport import make_transport
+from ullage.models.transport import InUse, make_transport
 
 if TYPE_CHECKING:
     import httpx2
@@ -89,9 +89,7 @@ class ChatModel:
         self._caches = False
         self._asked: Asked | None = None
         self._connecting: asyncio.Task[httpx2.AsyncClient] | None = None
-        self._running = 0
-        """How many wait for the endpoint."""
-        self._left = False
+        self._in_use = InUse(self._disconnect)
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
@@ -104,7 +102,7 @@ class ChatModel:
         """
         asked = self._asked
         if asked is None or not asked.settled:
-            async with self._in_use():
+            async with self._in_use.waiting():
                 self._asked = asked = await ask_chat_server(self._get, self._endpoint.base_url, self._name)
         return replace(self._learned.applied(self._with_effort(asked.card)), caches=self._caches)
 
@@ -115,7 +113,7 @@ class ChatModel:
         """Asks for one reply; see `Model.stream`."""
         request = replace(without_block(request), summarise=None)
         shows = any(shown_in(message) for message in request.messages)
-        async with self._in_use():
+        async with self._in_use.waiting():
             card = await self.card()
             for lesson in range(MOST_LESSONS + 1):
                 try:
@@ -171,22 +169,9 @@ class ChatModel:
 
     async def aclose(self) -> None:
         """Frees connections; see `Model.aclose`."""
-        self._left = True
-        await self._disconnect_if_left()
+        await self._in_use.leave()
 
-    @asynccontextmanager
-    async def _in_use(self) -> AsyncGenerator[None]:
-        """While somebody waits for something, connections are not freed."""
-        self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            await self._disconnect_if_left()
-
-    async def _disconnect_if_left(self) -> None:
-        if not self._left or self._running:
-            return
+    async def _disconnect(self) -> None:
         connecting, self._connecting = self._connecting, None
         if connecting is not None:
             with suppress(Exception):

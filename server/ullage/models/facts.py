@@ -1,6 +1,5 @@
-"""What the user says of a model: it goes before what its server, the table or an assumption says.
-
-Servers that tell no window, deployments with names of their own and prices by contract are known to the user alone.
+"""What the user says of a model. It counts more than what its server, the table or an assumption says. Only the user knows the window where
+a server does not tell it, deployments with names of their own, and prices by contract.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class Facts:
         return Prices(self.input_price, self.output_price, cached, written, written)
 
     def applied(self, card: ModelCard) -> ModelCard:
-        """The card with these. A window that a refusal named since stays, where it is the smaller one: this one is hearsay then."""
+        """The card with these. A smaller window that a refusal has named since stays: what the user said is hearsay then."""
         if self.window is not None and (card.stated_window is None or self.window < card.window):
             card = replace(card, window=self.window, stated_window=None, source=SOURCE, max_output=min(card.max_output, self.window))
         elif self.window is not None:
@@ -59,7 +58,7 @@ class Facts:
 
 
 def read_facts(given: object) -> Mapping[str, Facts] | None:
-    """The facts of each model by its name; None where what is given is not that."""
+    """The facts of each model by its name; None if the value is none of that kind."""
     if not isinstance(given, Mapping):
         return None
     found: dict[str, Facts] = {}
@@ -92,7 +91,7 @@ def _is_price(value: object) -> bool:
 
 
 def with_facts(model: Model, facts: Facts | None) -> Model:
-    """The model of which the user says this; the very one where they say nothing."""
+    """The model, with what the user says of it; the very same one if they say nothing."""
     return model if facts is None else _Stated(model, facts)
 
 

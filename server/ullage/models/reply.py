@@ -1,7 +1,7 @@
 """A streamed reply put together: the events of the Messages API in, our events and at the end the `Reply` out.
 
 Works on the decoded JSON of each event, so that kinds of blocks and events that are not known here (the API adds some
-between versions) are passed over without harm to the rest. What is sent is written in `serialise.py`.
+between versions) are passed over without harm to the rest. `serialise.py` writes what is sent.
 
 Everything in a reply comes from outside, and all of it goes into the log and back with the next request. So this is the room where it is
 checked: what comes out here can go back as it is, whatever came in. What is reported to have been used is held against the request in

@@ -1,11 +1,11 @@
 """How long a reply is waited for, and when a failed model call is made again.
 
 **Waiting.** The limits are ours: a large prompt may be read for minutes before the first word. Pings are signs of life, but no reply: a
-server that stands still may send them for ever. While the model writes the input of a call the API may send nothing else for minutes, as it
-sends each value of it when the value is whole; 32,000 tokens, the most that is asked for, take about 800 s at 40 tokens a second.
+server that hangs may send them for ever. While the model writes the input of a call, the API may send nothing else for minutes: it sends
+each value only when it is whole. 32,000 tokens, the most that is asked for, take about 800 s at 40 tokens a second.
 
-**Calling again** happens only before any output, with growing delays and a ceiling on what servers ask. What a failure means is decided in
-`failures.py`; the clock and the dice come from outside.
+**Calling again** happens only before any output, with growing delays and a ceiling on what servers ask. `failures.py` decides what a
+failure means. The clock and the dice come from outside.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Failure:
 
     error: ModelError
     attempts: int = 1
-    """How often a call that fails like this is made in all."""
+    """How many times in all a call that fails like this is made."""
     retry_after: float | None = None
-    """Seconds that the server asked to be left alone."""
+    """How many seconds the server asked us to wait."""
     reason: str = ""
     """What to tell the user while waiting; empty: the error's own words."""
 
@@ -153,9 +153,8 @@ async def with_retries(
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that a server asks to be left alone: a number or a date; 0 where that has passed. None where it asks for nothing that can be.
-
-    `now` is the time; None: the clock's.
+    """How many seconds a server asks us to wait: it gives a number or a date; 0 if that has passed. None if it asks for nothing that is
+    possible. `now` is the time; None: the clock's.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         wish = headers.get(name, "").strip()

@@ -2,7 +2,7 @@
 
 The bytes are stable: the same values give the same bytes, whatever was sent before, so that the prompt cache (which
 hashes a prefix) and the signatures of thinking blocks (which bind what precedes them) hold. Between two requests with
-the same messages only the cache marks differ. What comes back is read in `reply.py`.
+the same messages only the cache marks differ. `reply.py` reads what comes back.
 
 Images and documents go as base64, or as words where their bytes are no longer there. Thinking that followed an image is bound to it. Where
 its file is gone, the API refuses that thinking once and drops it from then on (`ThinkingRefused` in `anthropic_model.py`): the session goes

@@ -1,8 +1,10 @@
-"""The HTTP client of a model: how long it waits, whom it trusts, and what it does not do by itself. What it is asked stands elsewhere."""
+"""The HTTP client of a model: how long it waits, whom it trusts, what it does not do by itself, and when it is let go of. What it is asked
+stands elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -50,3 +52,31 @@ def _trusted() -> ssl.SSLContext:
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
+
+
+class InUse:
+    """Who waits for an endpoint. `free` lets go of its connections, once the model was left and nobody waits any more."""
+
+    def __init__(self, free: Callable[[], Awaitable[None]]) -> None:
+        self._free = free
+        self._waiting = 0
+        self._is_left = False
+
+    @asynccontextmanager
+    async def waiting(self) -> AsyncGenerator[None]:
+        """While somebody waits for something, connections are not freed."""
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            await self._free_if_left()
+
+    async def leave(self) -> None:
+        """Nobody asks anything new."""
+        self._is_left = True
+        await self._free_if_left()
+
+    async def _free_if_left(self) -> None:
+        if self._is_left and not self._waiting:
+            await self._free()

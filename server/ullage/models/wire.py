@@ -1,4 +1,4 @@
-"""How an endpoint is reached that answers as the Messages API does: its own wire here, those of the clouds in `clouds/`.
+"""How to reach an endpoint that answers as the Messages API does. The API's own wire is here, those of the clouds are in `clouds/`.
 
 `anthropic_model.py` asks, waits, calls again and learns from refusals in the same way whatever the wire is. What differs from wire to wire
 is the client of the SDK with its credentials, the pages, how a body begins, where betas are named, and how a stream is cut into events.

@@ -40,7 +40,7 @@ class Group(Protocol):
         """Ends all of them."""
 
     def close(self) -> None:
-        """To be called once nobody is interested any more. On Windows it ends what is still there."""
+        """To be called once nobody needs it any more. On Windows it ends what is still there."""
 
 
 def group_of(process: int) -> Group:

@@ -1,6 +1,5 @@
-"""What a list says of other programs' sessions, out of the beginning and the end of their files: no file is read whole.
-
-Nothing in them is believed. A title is one line that can be printed, and a session that says nothing is none.
+"""What a list says of other programs' sessions. It is taken from the beginning and the end of their files: no file is read whole. Nothing
+in them is believed. A title is one printable line. A session without any words is not listed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ullage.recorded.readers.values import JsonObject, NotJson, as_list, as_obje
 HEAD = 256 * 1024
 """Bytes of the beginning of a file."""
 TAIL = 64 * 1024
-"""And of its end: Claude Code notes a title there."""
+"""Bytes of the end of a file: Claude Code notes a title there."""
 TITLE_CHARACTERS = 120
 MOST_IN_A_DATABASE = 2_000
 LONGEST_TEXT = 4_000
@@ -45,7 +44,7 @@ class FoundSession:
 
 
 def heads_of(candidate: Candidate) -> list[FoundSession]:
-    """The sessions in that file as far as its beginning tells; none where it says nothing, or cannot be read."""
+    """The sessions in that file, as far as its beginning tells; empty if it has no words or cannot be read."""
     try:
         if candidate.path.suffix == ".db":
             return _of_database(candidate)
@@ -109,7 +108,7 @@ def _cline(candidate: Candidate) -> FoundSession | None:
 
 
 def _first_task(path: Path) -> str:
-    """What the user asked first, out of a file that is one JSON document and may be long."""
+    """What the user asked first, from a file that is one JSON document and may be long."""
     with path.open("rb") as file:
         text = file.read(HEAD).decode("utf-8", "replace")
     start = text.find('"text"')
@@ -209,7 +208,7 @@ def _lines(path: Path, of_the_end: int) -> Iterator[JsonObject]:
 
 
 def _whole(path: Path) -> list[JsonObject]:
-    """The objects of a small file; none where it is not there, or is none of that size."""
+    """The objects of a small file; empty if it is missing or too large."""
     try:
         with path.open("rb") as file:
             raw = file.read(8 * 1024 * 1024)

@@ -4,8 +4,8 @@ A fact is needed when it stands in the log before the compaction and the assista
 messages of the window after it. A user's short message is needed in any case: the agent rarely repeats the user's words, and they
 bind it all the same. Each message is asked for once, at the first compaction after it was said.
 
-A needed fact is still in view, or a search finds it, or it is shown again, or it is lost. Whether names stand beside the file that
-they belong to is known in `files_and_names.py`.
+A needed fact is still in view, or a search finds it, or it is shown again, or it is lost. `files_and_names.py` knows whether names stand
+beside the file that they belong to.
 
 Facts and acquired text are found and compared as `context/compaction/needed.py` does it. Here all text counts that stood anywhere before,
 not only what the newest compaction took out of view.

@@ -1,6 +1,6 @@
 """The models that the sessions of one workspace ask, and what is known of how each counts.
 
-Which session asks which says `open_sessions.py`, how texts are counted by a model's tokenizer `token_counts.py`.
+`open_sessions.py` says which session asks which model, `token_counts.py` counts texts by a model's tokenizer.
 """
 
 from __future__ import annotations

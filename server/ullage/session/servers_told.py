@@ -66,7 +66,7 @@ class ServersTold:
             self._told = self._in_prelude  # the notice may be out of view
 
     def notice(self) -> Notice | None:
-        """What the model has to be told now; None where it knows, and where it could not call anything anyway."""
+        """What the model has to be told now; None if it knows already, or could not call anything anyway."""
         servers = self._surroundings.servers
         if servers is None or not self._has_tools:
             return None

@@ -1,6 +1,6 @@
 """One session: its queue of prompts, and one thing at a time that is done for it (a turn, or a compaction).
 
-What it is made of stands in `parts.py`, what a turn consists of in `turns/`, when and how it is compacted in `compacting/`.
+`parts.py` has what it is made of, `turns/` what a turn consists of, and `compacting/` when and how it is compacted.
 """
 
 from __future__ import annotations

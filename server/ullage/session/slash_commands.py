@@ -15,7 +15,7 @@ from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.listing import IN_FORCE
 from ullage.session.instructions.prompt_files import is_built_in
 from ullage.session.mcp_command import mcp_in_words
-from ullage.session.running_command_words import running_in_words
+from ullage.session.running_command import running_in_words
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 

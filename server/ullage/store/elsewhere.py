@@ -9,15 +9,18 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class HitElsewhere:
-    """An entry in which the words stand, in a store that a team shares."""
+class SearchHit:
+    """One entry in which the searched words stand, here or there. `at` is Unix seconds."""
 
     session_id: str
     seq: int
     at: float
     what: str
+    """What it is, in words: `user`, `assistant`, `result of bash` ..."""
     excerpt: str
+    """The words with a little text around them, in one line."""
     tool_use_id: str | None
+    """Set for tool results."""
 
 
 class Elsewhere(Protocol):
@@ -35,7 +38,7 @@ class Elsewhere(Protocol):
         """Deletes it there for good. Takes a while."""
         ...
 
-    def search(self, words: str, limit: int) -> Sequence[HitElsewhere]:
+    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
         """Where the words stand, best first. Takes a while."""
         ...
 
@@ -72,7 +75,7 @@ class Nowhere:
     def delete(self, session_id: str) -> None:
         """Nothing is there."""
 
-    def search(self, words: str, limit: int) -> Sequence[HitElsewhere]:
+    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
         """Nothing is there."""
         return ()
 

@@ -1,11 +1,11 @@
-"""The folder in which all of a workspace is kept: where it lies, where each thing in it lies, and that only its user can read it.
+"""The folder in which everything about a workspace is kept: where it lies, where each thing in it lies, and that only its user can read it.
 
 The folders of all workspaces lie outside of them, so that no repository can bring a log along and no `git clean` takes it away. The
 setting `ullage.store.location` says where, else `ULLAGE_STORE_LOCATION` in the environment. Else it is the system's place for the state of
 programs: the same for every editor and for the command line. What lies in a container goes with it; whether that would happen is found out
 here too, so that the user can be told.
 
-No link is followed: somebody else could say by it what is written where.
+No link is followed: by a link, somebody else could say where things are written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ullage.store.origins import is_id
 RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 
 READABLE = frozenset({RESULTS, MEDIA, TRANSCRIPTS})
-"""What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
+"""What the agent may read there: plain copies of what it was told. It reaches the database with `recall` only."""
 
 _LOCKS, _UNFINISHED, _NEWS, _PLANS, _PROPOSALS = "locks", "unfinished", "news", "plans", "proposals"
 
@@ -185,7 +185,7 @@ def store_location(setting: str = "", environment: Mapping[str, str] = os.enviro
 
 
 def systems_own() -> Path:
-    """The system's place for the state of programs: what is taken where nobody chose one."""
+    """The system's place for the state of programs, which is used unless somebody chose another one."""
     return user_state_path("ullage").resolve()
 
 

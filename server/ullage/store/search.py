@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store.database import failing_clearly, is_damage
+from ullage.store.elsewhere import SearchHit
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
 from ullage.store.plain_files import ResultFiles
@@ -44,21 +45,6 @@ _LOOKED_THROUGH = 10
 """Times as many hits as are wanted are looked through for those that hold the words exactly."""
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchHit:
-    """One entry in which the searched words stand. `at` is Unix seconds."""
-
-    session_id: str
-    seq: int
-    at: float
-    what: str
-    """What it is, in words: `user`, `assistant`, `result of bash` ..."""
-    excerpt: str
-    """The words with a little text around them, in one line."""
-    tool_use_id: str | None
-    """Set for tool results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The statements on sessions and entries: adding them to the log, and reading them row by row. Who calls makes transactions of them:
-`session_list.py` (sessions as wholes), `session_writer.py` (the queue of prompts, too) and `session_reader.py`.
+"""The statements on sessions and entries: adding them to the log, and reading them row by row. The callers make transactions of them:
+`session_list.py` (whole sessions), `session_writer.py` (also the queue of prompts) and `session_reader.py`.
 
-Each row that is read is looked at before it is believed, and a damaged one is passed over and named. What is said of damage quotes nothing
+Each row that is read is looked at before it is believed, and a damaged one is passed over and named. A message about damage quotes nothing
 of the row: it may be a secret.
 """
 

@@ -1,6 +1,6 @@
-"""Showing the model an image or a PDF of the workspace: whether it can be, and what the text beside it says.
+"""Showing the model an image or a PDF of the workspace: whether that is possible, and what the text beside it says.
 
-How a file is read is known in `workspace/media_file.py`; where its bytes go and what the model takes, to whoever makes the `Shelf`.
+`workspace/media_file.py` knows how a file is read. Whoever makes the `Shelf` knows where its bytes go and what the model takes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ async def show(path: Path, shelf: Shelf) -> Shown | None:
 
 
 async def show_bytes(raw: bytes, shelf: Shelf) -> Shown | None:
-    """The same of bytes that are in no file."""
+    """The same for bytes that are in no file."""
     file = await asyncio.to_thread(media_in, raw)
     return None if file is None else await _put(file, shelf)
 
@@ -79,7 +79,7 @@ async def _put(file: MediaFile, shelf: Shelf) -> Shown:
 
 
 def check(media: Media, sight: Sight) -> None:
-    """Raises `NotShown` where the model cannot be shown that now."""
+    """Raises `NotShown` if the model cannot be shown it now."""
     is_image = isinstance(media, Image)
     kind = "images" if is_image else "PDFs"
     if not sight.room.takes(media):

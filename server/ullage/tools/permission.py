@@ -1,14 +1,14 @@
 """What a call has to be allowed, in which words the user is asked, and what is remembered where they always allow it.
 
-Where it is kept is not known here; never in the workspace, since a repository could bring its own. How a command line is judged is said in
-`command_lines/`. Two more things are looked at before a command:
+Where it is kept is not known here; never in the workspace, since a repository could bring its own. `command_lines/` judges command lines.
+Two more things are looked at before a command:
 
 - What a call asks for beyond the sandbox: hosts to reach, and files to change that steer tools. It is asked for at each call.
 - The files of the workspace that the line names, as they are now: what is allowed as `sh build.sh` is that script. Every word that could
   be a file is looked at, by a splitting that is only to find candidates: one that is none costs nothing. What such a script reads or runs
   in turn is not followed.
 
-What rules cover is said in `rules/`.
+`rules/` says what rules cover.
 """
 
 from __future__ import annotations

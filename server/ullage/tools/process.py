@@ -1,6 +1,6 @@
 """Runs one command with all that it starts, streams what it says, and leaves nothing of it behind.
 
-What the command is and may do is decided in `bash.py` and `sandbox/`. Its environment is the user's own, without what is secret. Outside
+`bash.py` and `sandbox/` decide what the command is and may do. Its environment is the user's own, without what is secret. Outside
 of a sandbox it runs below a helper of ours that ends all that came of it (`run_alone`, `processes/reaper.py`; Linux). The helper's start
 takes some 40 ms. In a sandbox nobody needs it: there all processes end with their first one. Processes that left the command's group carry
 its mark in their environment. By it they are found and ended, where the system shows the environment of processes (Linux alone).

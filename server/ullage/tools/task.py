@@ -1,6 +1,6 @@
 """The `task` tool: hands work to a sub-agent, which is a session of its own, and gives back its report.
 
-Which sub-agents there are, how they run and what they may cost is the business of `session/`, which implements `Agents`.
+`session/` implements `Agents`: which sub-agents there are, how they run and what they may cost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Task:
 
     call_id: str
     agent: str
-    """Which one, by its name."""
+    """The name of the sub-agent."""
     title: str
     prompt: str
     allowed: PermissionNeed | None = None
@@ -44,7 +44,7 @@ class Agents(Protocol):
         ...
 
     async def run(self, task: Task) -> ToolOutcome:
-        """Runs one to its end. Cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
+        """Runs one to its end. If it is cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
         ...
 
 
@@ -75,7 +75,7 @@ class TaskTool:
         return f"{text(input, 'agent', EXPLORE)}: {text(input, 'title')}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """That one acts as the project tells it to is asked about; what it then does is allowed or not call by call."""
+        """The user is asked whether a sub-agent may act as the project tells it to. What it then does is asked about call by call."""
         check_input(self.spec.input_schema, input)
         return None if self._agents is None else self._agents.need(text(input, "agent", EXPLORE))
 

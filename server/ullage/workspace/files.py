@@ -1,7 +1,7 @@
 """Files as the user sees them: the text of an open document wins over the disk, and edits go where the text is.
 
-The editor that the user sees is behind `Editor`: `lsp/` and `acp/` implement it over their wires. How bytes become text is known in
-`text_file.py`; what the agent has seen of it, in `touched.py`.
+The editor that the user sees is behind `Editor`: `lsp/` and `acp/` implement it over their wires. `text_file.py` knows how bytes become
+text, `touched.py` what the agent has seen of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Text files on disk: read with their encoding and line ends, written back whole or not at all.
 
-What we wrote is remembered, so that the watcher does not report our own work to us. Which files may be touched is a question of
-`folders.py`; what an open editor has instead, one of `files.py`.
+What we wrote is remembered, so that the watcher does not report our own work to us. `folders.py` says which files may be touched,
+`files.py` what an open editor has instead.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pages of the web: fetched once, and read as text.
 
 Two may name one: the user in a prompt, and the agent by its tool, where the user lets it and was asked about the host. Nobody else can have
-one fetched, and no page can: what comes is words, nothing of it is run, and nothing else is fetched for it. Where requests may go is said
-in `web_address.py`. Redirects are followed by hand, each as if it were new. One to another host is not followed for the agent: the user was
+one fetched, and no page can: what comes is words, nothing of it is run, and nothing else is fetched for it. `web_address.py` says where
+requests may go. Redirects are followed by hand, each as if it were new. One to another host is not followed for the agent: the user was
 asked about one host. Proxies of the environment are used, as the SDK does for the model.
 """
 

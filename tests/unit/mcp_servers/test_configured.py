@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.mcp_servers.commented_json import NotJson, read_commented
-from ullage.mcp_servers.configured import Configured, Http, Stdio, configured
+from ullage.mcp_servers.configured import Configured, Http, NotJson, Stdio, configured, read_commented
 
 HOME = Path("/home/someone")
 

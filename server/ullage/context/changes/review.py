@@ -173,11 +173,6 @@ class Review:
                 self._turns_of.setdefault(each.path, {})[prompt.id] = None
         turn.uncovered |= {each.path: each for each in uncovered}
 
-    def settle(self, change: OpenChange, found: Settled) -> None:
-        """Its steps were looked at. Where what is found has no version, they stay, and are looked at again when somebody asks."""
-        if self.open.get(change.path) is change and not isinstance(found.baseline, CarriedText):
-            self._put(replace(change, baseline=found.baseline, agents=found.agents, steps=()))
-
 
 def settled(change: OpenChange, text_of: TextOf) -> Settled:
     """The change after all of its steps. Where a text is missing, what the user had before the agent's newest change is the baseline."""

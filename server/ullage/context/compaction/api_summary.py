@@ -122,9 +122,9 @@ def judged(block: CompactionBlock | None, stop_reason: str) -> CompactionBlock |
     return block
 
 
-def completing(record: str) -> str:
+def completing(summary: str) -> str:
     """A summary that was written with `ELSEWHERE` for the model's part, as what completes a block."""
-    return record.replace(PREFACE, COMPLETES, 1)
+    return summary.replace(PREFACE, COMPLETES, 1)
 
 
 @cache

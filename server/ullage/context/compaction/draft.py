@@ -1,6 +1,6 @@
 """What a compaction is made of: what is wanted, how full the context is, the draft and its plan, and what can go wrong.
 
-How one becomes the next stands in `drafting.py` and `making.py`.
+`drafting.py` and `making.py` turn each into the next.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which files the agent is likely to need after a summary, by the signs that the log and the editor hold.
 
-The same live and in replay. Nothing is read here. How much of a file comes back is decided in `restore.py`.
+The same live and in replay. Nothing is read here. `restore.py` decides how much of a file comes back.
 """
 
 from __future__ import annotations

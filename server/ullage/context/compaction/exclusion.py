@@ -3,8 +3,8 @@
 `exclude` and `exclude_file` plan the compaction that does it, and `as_planned` is its entry.
 
 Earlier compactions may tell of what is excluded. `rewordings` has their texts as they read without it. What the program wrote it writes
-anew, without these entries. From what a model wrote, and from the texts of other policies, whatever repeats their words goes. What a model
-tells in words of its own, or the API in a signed block, no program can find or change (`tells_in_own_words`).
+anew, without these entries. From what a model wrote, and from the texts of other policies, whatever repeats their words goes. No program
+can find or change what a model tells in its own words, or the API in a signed block (`tells_in_own_words`).
 """
 
 from __future__ import annotations
@@ -159,17 +159,17 @@ def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, eng
     seqs = sorted(each for each in without if isinstance(each, int))
     files = _by_path(each for each in without if not isinstance(each, int))
     told = made.summarised
-    record = told.text if told is not None else ""
-    if told is not None and is_whole_summary(record) and f"\n{LOGGED}\n" in record:
+    summary = told.text if told is not None else ""
+    if told is not None and is_whole_summary(summary) and f"\n{LOGGED}\n" in summary:
         entries = log_without_excluded(after, after.entries[: place_of(after.entries, made.through + 1)], seqs)
-        record = _written_anew(made, told, entries, engine, room)
-        before, begun, rest = record.partition(f"\n{WRITTEN}")
+        summary = _written_anew(made, told, entries, engine, room)
+        before, begun, rest = summary.partition(f"\n{WRITTEN}")
         part, ended, rest = rest.partition(f"\n{LOGGED}\n")
-        record = f"{before}{begun}{quotations.taken_from(part)}{ended}{rest}"
+        summary = f"{before}{begun}{quotations.taken_from(part)}{ended}{rest}"
     else:
-        record = quotations.taken_from(record)
+        summary = quotations.taken_from(summary)
     marker = quotations.taken_from(made.snipped.marker) if made.snipped is not None else ""
-    return Reworded(made.id, tuple(seqs), record, marker, quotations.taken_from(made.resume), files)
+    return Reworded(made.id, tuple(seqs), summary, marker, quotations.taken_from(made.resume), files)
 
 
 def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
@@ -189,6 +189,6 @@ def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged],
     return completing(text) if told.block is not None else text
 
 
-def _part_of_a_model(record: str) -> str:
-    _, _, rest = record.partition(f"\n{WRITTEN}, as of entry #")
+def _part_of_a_model(summary: str) -> str:
+    _, _, rest = summary.partition(f"\n{WRITTEN}, as of entry #")
     return rest.partition("\n")[2].partition(f"\n{LOGGED}\n")[0].strip()

@@ -4,7 +4,7 @@ A draft is taken that was made ahead (`DraftingAhead`), or one is made now (`dra
 logged. Until then nothing has changed. `forecast` goes the same way without logging anything, to show what would be done.
 
 What has to be done around that is given as `Means`. Live these ask the model and read files. In replay something stands in for them, and
-nothing waits. Whether to compact is decided in `decide.py`.
+nothing waits. `decide.py` decides whether to compact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What making a compaction needs done around it: live over the session (`session/compacting/`), in replay over a transcript.
 
-Everything that asks a model, reads a file or the clock, or writes the log is behind these three. What follows from it is decided in
-`making.py`, the same for both. Live these really wait. In replay nothing waits, and the whole of it is done in one go.
+Everything that asks a model, reads a file or the clock, or writes the log is behind these three. `making.py` decides what follows from it,
+the same for both. Live these really wait. In replay nothing waits, and the whole of it is done in one go.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A file too long to be shown whole: an outline of what it defines, the parts that were seen last, or those around given lines.
 
-Where there is a grammar for the language, it knows where definitions are (`symbols/`); else it goes by the words that most languages
+If there is a grammar for the language, that says where definitions are (`symbols/`). Else it goes by the words that most languages
 begin a definition with, and by indentation.
 """
 

@@ -1,6 +1,6 @@
 """What the agent gets back after a summary: how much of each file, and how to go on.
 
-The same live and in replay. Which files are likely to be needed is said in `evidence.py`. `Choosing` says which text it
+The same live and in replay. `evidence.py` says which files are likely to be needed. `Choosing` says which text it
 wants next and is given that. Where texts come from (the disk, a transcript) does not matter here: nothing is read.
 """
 

@@ -1,7 +1,6 @@
 """The one number: how many tokens the context holds, by what the model reported and an estimate of what came since.
 
-The gauge shows it and the trigger compares it. Where the threshold is stands in `gauge.py`, what is counted under which name in
-`categories.py`.
+The gauge shows it and the trigger compares it. `gauge.py` says where the threshold is, `categories.py` what is counted under which name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The messages cut into pieces, each with the part of the context that it belongs to and what it is estimated at.
 
-A part has one piece or several: a call has its use, its result, and of an assistant message's frame what its first block has. What the
-parts are called and what they take of the gauge's number stands in `parts.py`.
+A part has one piece or several: a call has its use, its result, and of an assistant message's frame what its first block has. `parts.py`
+says what the parts are called and what they take of the gauge's number.
 """
 
 from __future__ import annotations

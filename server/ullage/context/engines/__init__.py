@@ -1,1 +1,1 @@
-"""What policies share: the seam to whoever carries them out, the staged engine, and what a model reads of a conversation."""
+"""What policies share: the answers that an engine gives, the staged engine, and what a model reads of a conversation."""

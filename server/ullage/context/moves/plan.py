@@ -2,7 +2,7 @@
 
 A plan is made by the engine of a policy, from the view alone, and changes nothing. Whoever made it, `spare` keeps it from touching what the
 user pinned. A look at the view after some moves (`preview`) costs a whole fold. The sizes of its messages are worked out without one, since
-planning tries several moves. How a summary is written, and what is read again, stands in `context/compaction/`.
+planning tries several moves. `context/compaction/` has how a summary is written, and what is read again.
 """
 
 from __future__ import annotations
@@ -152,10 +152,6 @@ class MessageSizes:
     def total(self) -> int:
         """Of all messages."""
         return self.before[-1]
-
-    def between(self, first: int, last: int) -> int:
-        """Of the messages from `first` up to and without `last`."""
-        return self.before[last] - self.before[first]
 
     def start_of_tail(self, tokens: int) -> int:
         """The first message of the longest tail that takes no more than `tokens`."""

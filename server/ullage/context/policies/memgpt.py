@@ -2,7 +2,7 @@
 
 The oldest 40 % of the messages go, then 10 % more at a time until 30 % of the window are free. The blocks stand with the summary, not in
 the system prompt, which would cost the cached prefix with each edit: between two compactions the model sees its edits as calls. Blocks that
-it left empty show what the log alone tells. Older things are paged in by `recall`, over all that was ever said.
+it left empty show what the log tells by itself. `recall` brings older things back, from all that was ever said.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SMALLEST = 300
 
 
 class BlockNotEdited(Exception):
-    """The edit cannot be made; the message tells the model why and what would do."""
+    """The edit cannot be made. The message tells the model why, and what would work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Blocks:
     task: str = ""
 
     def text(self, name: str) -> str:
-        """What one block holds. Raises `BlockNotEdited` where there is none of that name."""
+        """What one block holds. Raises `BlockNotEdited` if there is no block of that name."""
         match name:
             case "persona":
                 return self.persona

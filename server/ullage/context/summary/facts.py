@@ -1,7 +1,7 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
 Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `sentences.py` and
-`names.py`. `settled.py` adds them up entry by entry. How they are put into words is in `program_summary.py`.
+`names.py`. `settled.py` adds them up entry by entry. `program_summary.py` puts them into words.
 
 What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
 is a memory and nothing else: with the same entries a kept one gives what a new one gives. Of the newest entries it keeps what is read in
@@ -147,7 +147,7 @@ class Facts:
     """The last tool call, in a line."""
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
-    record: int | None
+    newest_summary: int | None
     """The seq of the newest compaction in force that has a summary; None where there is none."""
 
     @property
@@ -175,7 +175,7 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
         work=found.work.state(),
         last_call=found.last_call,
         cut_at_work=found.at_work,
-        record=found.record,
+        newest_summary=found.newest_summary,
     )
 
 

@@ -209,8 +209,6 @@ class NamesInUse:
     """Of each file the path by which it is shown."""
     belonging: Mapping[str, Mapping[str, float]]
     """Of each name the files that it stood in, in calls on them."""
-    last_seqs: Mapping[str, int]
-    """Where each name was last seen."""
     own: frozenset[str] = frozenset()
     """Names that the user or the agent wrote in the newest entries."""
     near_files: frozenset[str] = frozenset()
@@ -222,7 +220,6 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
     names: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, float] = defaultdict(float)
     belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    last_seqs: dict[str, int] = {}
     own: set[str] = set()
     near: set[str] = set()
     recent = entries[-RECENT_ENTRIES:]
@@ -237,7 +234,6 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
                 near.update(paths.file_of[path] for path in mention.words.paths)
             for name in mention.words.names:
                 names[name] += weight
-                last_seqs[name] = entry.seq
             for path in mention.words.paths:
                 files[paths.file_of[path]] += weight
             for path in mention.files:
@@ -246,7 +242,7 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
                 for name in mention.words.names:
                     belonging[name][tail] += weight
     _raise(names, files, belonging)
-    return NamesInUse(names, files, paths.shown, belonging, last_seqs, frozenset(own), frozenset(near))
+    return NamesInUse(names, files, paths.shown, belonging, frozenset(own), frozenset(near))
 
 
 class _Paths:

@@ -1,9 +1,8 @@
 """The program summary: a summary written by program from the facts of the log. Always available, free, instant.
 
 Here is what stands in which section. A colleague who has nothing else reads it from top to bottom: what the user wants and what holds,
-where the work stands, what was just done and found, what is next; then decisions, commands, errors, and at the end the files.
-Which of the user's words are quoted, and what is picked where there is not room for all, is in `sections.py`, and how a fact
-reads in `wording.py`.
+where the work stands, what was just done and found, what is next; then decisions, commands, errors, and at the end the files. `sections.py`
+chooses which of the user's words are quoted, and what is picked where there is not room for all. `wording.py` says how a fact reads.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ than anybody types was mostly pasted (a plan, a log, a page): of that its beginn
 
 Names are hard to foretell: a list of hundreds holds most that is needed next, and nobody can read it. So only those stand in it that the
 user or the agent wrote last, a few at each file. The others stand in the files that are put back, or are found by `recall`.
-How all that reads is in `wording.py`.
+`wording.py` says how all that reads.
 """
 
 from __future__ import annotations
@@ -69,13 +69,9 @@ class Focus:
         """Whether `line` speaks of it."""
         return any(word in line.casefold() for word in self._words)
 
-    def first(self, facts: Sequence[Fact], line: Callable[[Fact], str]) -> list[Placed]:
-        """Lines with their places in `facts`; those that speak of the focus first, else as they are."""
-        numbered = [(index, line(fact)) for index, fact in enumerate(facts)]
-        return sorted(numbered, key=lambda each: not self.concerns(each[1]))
-
     def newest(self, facts: Sequence[Fact], line: Callable[[Fact], str]) -> list[Placed]:
-        """As `first`, but of `facts` in the order in which they happened: the newest first, each in its old place."""
+        """Lines with their places in `facts`, which are in the order in which they happened: those that speak of the focus first, then the
+        newest."""
         return self.favoured([(index, line(fact)) for index, fact in reversed(list(enumerate(facts)))])
 
     def favoured(self, lines: Sequence[Placed]) -> list[Placed]:

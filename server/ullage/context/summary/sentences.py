@@ -175,7 +175,7 @@ def _looks_like_code(sentence: str) -> bool:
 TOLD_CHARACTERS = 4_000
 """Of a reply that are looked at: its beginning and its end."""
 WORKING_CHARACTERS = 1_600
-"""Of what a reply says that goes on with a call: as long as a plan in words is. How much of it is told, the room decides."""
+"""Of what a reply says that goes on with a call: as long as a plan in words is. The room decides how much of it is told."""
 THINKING_CHARACTERS = 160
 """Of a thought that stands in for words."""
 THINKING_LOOKED_AT = 1_000

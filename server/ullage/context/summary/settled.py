@@ -153,7 +153,7 @@ class Settled:
         return None if self._last_call is None else _call_in_a_line(self._last_call)
 
     @property
-    def record(self) -> int | None:
+    def newest_summary(self) -> int | None:
         """The seq of the newest compaction in force that has a summary."""
         return next((seq for seq, id in reversed(self._summaries.items()) if id not in self._undone), None)
 

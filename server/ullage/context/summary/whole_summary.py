@@ -1,8 +1,8 @@
 """The whole summary: the text that takes the place of the messages that were summarised.
 
-What a program knows, a program writes, each time anew from the whole log; a model adds the rest. So nothing that the log knows
-can wear away from one compaction to the next. After it is written, what it must hold and does not is added (`complete`), and no model is
-asked for that. What stands in the messages that stay in view beside it, it need not say again.
+The program writes what it knows, each time anew from the whole log; a model adds the rest. So nothing that the log knows can wear away from
+one compaction to the next. At the end `complete` adds what it must hold and lacks, without a model. It need not repeat what stands in the
+messages that stay in view beside it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ LEAST_TOKENS, LEAST_WORDS = 700, 900
 """Of the program's part, and of the user's words."""
 
 BY_PROGRAM_ALONE = (NOW, NEXT, PLAN, DECISIONS)
-"""Sections that the model writes better where it writes."""
+"""Sections that the model writes better. The program leaves them out if a model writes."""
 
 
 OWN_HEADING = re.compile(r"^[ \t]*#(?=\s)[ \t]*", re.MULTILINE)
@@ -102,7 +102,11 @@ def whole_summary(
     earlier summary; it saves time and changes nothing. `staying` are messages that stay in view beside it.
     """
     found = facts(entries, reading)
-    written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
+    written = (
+        _Written(model_text.strip(), entries[-1].seq)
+        if model_text is not None and entries
+        else _earlier(entries, found.newest_summary, room)
+    )
     words, budget = min(options.user_message_tokens, int(room * USER_SHARE)), min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE))
     left = int((CHARACTERS - len(written.text)) / CHARACTERS_PER_TOKEN) if written is not None else room
     quotes = quote(found.asked, min(words, max(LEAST_WORDS, left - 2 * LEAST_TOKENS)), options.message_tokens)
@@ -123,7 +127,7 @@ def whole_summary(
 
 
 def is_whole_summary(text: str) -> bool:
-    """Whether it was written here, under whatever title."""
+    """Whether the text was written here, under the title of now or the earlier one."""
     return text.startswith((TITLE, *EARLIER_TITLES))
 
 
@@ -140,9 +144,9 @@ def tail_note(messages: int) -> str:
     )
 
 
-def _earlier(entries: Sequence[Logged], record: int | None, room: int) -> _Written | None:
-    """The part that a model wrote for the compaction of entry `record`, the newest with a summary that is in force."""
-    newest = None if record is None else entry_at(entries, record)
+def _earlier(entries: Sequence[Logged], newest_summary: int | None, room: int) -> _Written | None:
+    """The part that a model wrote for the compaction of that entry, the newest one in force that has a summary."""
+    newest = None if newest_summary is None else entry_at(entries, newest_summary)
     if not isinstance(newest, Compaction) or newest.summarised is None:
         return None
     told, tokens = newest.summarised, min(EARLIER_TOKENS, int(room * EARLIER_SHARE))

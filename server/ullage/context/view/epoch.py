@@ -1,7 +1,7 @@
 """Which prelude and which compactions are in force at a place of the log, and the key that names them.
 
 An epoch keeps the compactions without their texts (`bare`): most of all that were ever made stand behind a later summary. What shows in the
-view is read in the log again (`Projection`).
+view is read from the log again (`Projection`).
 """
 
 from __future__ import annotations

@@ -45,17 +45,8 @@ def pins(entries: Iterable[Logged]) -> Pins:
     return found
 
 
-def pinned_entries(entries: Sequence[Logged], pinned: Pins | None = None) -> frozenset[int]:
-    """The seqs of all entries that must stay because of what is `pinned` (None: by `entries`).
-
-    Beside what the user pinned that is the newest text of each pinned file with what was changed in it since, and whatever the API
-    wants together: the reply with the calls, the results of all of them, and what shortened these on arrival.
-    """
-    return PinnedEntries().of(entries, pins(entries) if pinned is None else pinned)
-
-
 class PinnedEntries:
-    """The same for one log as it grows: what is new is looked at, and the surroundings of what is pinned."""
+    """What must stay because of pins, for one log as it grows: only what is new is looked at, and the surroundings of what is pinned."""
 
     def __init__(self) -> None:
         self._texts: dict[str, _Text] = {}
@@ -63,7 +54,12 @@ class PinnedEntries:
         self._together: dict[int, tuple[int, ...]] = {}
 
     def of(self, entries: Sequence[Logged], pinned: Pins) -> frozenset[int]:
-        """As `pinned_entries`. Where a file is pinned that was not before, all of the log is looked at once."""
+        """The seqs of all entries that must stay because of what is `pinned`.
+
+        Beside what the user pinned, these are the newest text of each pinned file with what was changed in it since, and whatever the API
+        wants together: the reply with the calls, the results of all of them, and what shortened these on arrival. If a file is pinned
+        that was not before, all of the log is looked at once.
+        """
         if pinned.paths - self._texts.keys():
             self._texts, self._read = {path: _Text() for path in pinned.paths}, 0
         if self._texts:

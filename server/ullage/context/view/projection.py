@@ -3,8 +3,8 @@
 `Projection` does it entry by entry, so that a turn costs what is new; `project` does it for a whole log, and both give
 the same view (a property test holds that). Nothing here reads a file, a clock or a wire.
 
-How entries become valid messages stands in `fold.py`, what compactions replace in `edits.py`, what is in force in `epoch.py`, and how
-undo and redo go without folding again by `Folds` (`fold.py`).
+`fold.py` makes valid messages of entries, and its `Folds` let undo and redo go without folding again. `edits.py` has what compactions
+replace, `epoch.py` what is in force.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def out_of_sight(entries: Iterable[Logged]) -> frozenset[int]:
     """What is not to be found of a log, by seq: what is taken out, as a whole or in part, and records where anything is, as they may tell
     of it.
 
-    Nothing but compactions that take something out or have a record, and what undoes and redoes them, is looked at.
+    It looks at nothing but compactions that take something out or have a summary, and at what undoes and redoes them.
     """
     made: list[Compaction] = []
     undone: set[str] = set()

@@ -1,7 +1,7 @@
 """Claude Code's transcripts: JSONL as it lies in `~/.claude/projects/`, one line for each block and event.
 
 Sub-agents are in the same file (`isSidechain` lines, or the progress lines of older versions) or in one of their own.
-What a line is made of and which branch is taken stands in `claude_lines.py`, what messages hold in `claude_content.py`.
+`claude_lines.py` knows what a line is made of and which branch is taken, `claude_content.py` what messages hold.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
         file.take(value)
     built = Conversation(tally, _project_root(path) or file.folder)
     for message in file.messages:
-        _add(message, built, tally)
+        _add(message, built)
     tally.note("System prompt and tools are not in the sessions of Gemini CLI: the first request is larger than its messages by them")
     own = printable(file.session) or path.stem
     return (built.transcript(f"{path.parent.name}/{own}" if file.is_side else own, "gemini-cli", built.folder or file.project[:12]),)
@@ -197,7 +197,7 @@ def _is_snapshot(message: Message) -> bool:
     return message.kind == "user" and _SNAPSHOT in message.said.text and not message.results
 
 
-def _add(message: Message, built: Conversation, tally: Tally) -> None:
+def _add(message: Message, built: Conversation) -> None:
     match message.kind:
         case "gemini":
             calls = [built.call(call.id, call.name, call.input) for call in message.calls]

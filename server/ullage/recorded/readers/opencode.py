@@ -3,8 +3,7 @@ session, a message, a part of a message.
 
 The format was taken from github.com/anomalyco/opencode (once sst/opencode), of which single files are at hand and no one commit: the tables
 from `packages/opencode/src/session/session.sql.ts` (063e8306) and `packages/core/src/session/sql.ts` (02ce4a33), the files from
-`packages/opencode/src/storage/storage.ts` (00d1fee8) and `json-migration.ts` (062aa8c0). What messages hold stands in
-`opencode_messages.py`.
+`packages/opencode/src/storage/storage.ts` (00d1fee8) and `json-migration.ts` (062aa8c0). `opencode_messages.py` knows what messages hold.
 
 A database is opened read-only and as one that does not change, so that nothing is made beside it, and nothing in it is believed: not that
 its tables are tables, nor that its columns hold text.

@@ -1,7 +1,7 @@
 """All that is reported of a recorded session, as numbers that can be added up over sessions, and the report that holds them.
 
-`as_recorded` gives these numbers the form of a policy's standing, so that they can stand beside the policies. Why a figure is missing
-or too small is known in `reporting/wording.py`.
+`as_recorded` gives these numbers the form of a policy's standing, so that they can stand beside the policies. `reporting/wording.py` says
+why a figure is missing or too small.
 """
 
 from __future__ import annotations

@@ -17,9 +17,10 @@ from ullage.recorded.retention import Cut, Search, Seen, SessionFacts, Share, Vi
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
 from ullage.replay.measuring.runs import Retained
+from ullage.store.elsewhere import SearchHit
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
-from ullage.store.search import SearchHit, SearchIndex
+from ullage.store.search import SearchIndex
 
 MANY_HITS = 100
 """So many are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""

@@ -76,7 +76,7 @@ class _Keys:
 
 
 def missed_dollars(prices: Prices, usage: Usage, tokens: int) -> float:
-    """What so many tokens of a request cost more than they would have, read from the cache.
+    """How much more these tokens of a request cost than if they had been read from the cache.
 
     They come right after what was read. So they are among those written for an hour, then for five minutes, then sent at full price.
     """

@@ -7,7 +7,7 @@ Undo and redo speak of one compaction. They apply where the simulated session ha
 that was made at its place. Where the policy decides it is the one of the same number, if all compactions so far stand at the recorded
 places. Elsewhere the user of this session would have had nothing to undo, so nothing is done.
 
-What entries that becomes is known in `context/compaction/`, as for a live session.
+`context/compaction/` makes entries of that, as for a live session.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The ledger has what the calls cost: the agent's own requests and those that write summaries, through one prompt cache. No model is asked
 for a summary here, so this also says which text stands for it, and how many tokens writing it would have taken. Then come the points of
-the run, what its compactions left, and the request after each of them. What is told of it in the end is in `measuring/runs.py`.
+the run, what its compactions left, and the request after each of them. `measuring/runs.py` has what is told of it in the end.
 """
 
 from __future__ import annotations

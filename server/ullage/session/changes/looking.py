@@ -1,4 +1,4 @@
-"""Looking at a file with open changes: its versions and its text now, compared. What is decided about them stands in `reviewing.py`."""
+"""Looking at a file with open changes: its versions and its text now, compared. `reviewing.py` has what is decided about them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the agent changed in files: listed, told whenever it is something else, kept and undone on request.
 
-What is open is a fold over the log (`context/changes/review.py`). How a file stands to it now is looked up in `looking.py`; what is
-written and logged stands in `deciding.py`.
+What is open is a fold over the log (`context/changes/review.py`). `looking.py` compares a file as it is now with it, `deciding.py` writes
+and logs what follows.
 """
 
 from __future__ import annotations

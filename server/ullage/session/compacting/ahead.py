@@ -1,7 +1,7 @@
 """What is ready before a compaction needs it: a draft, what was read of the log, the source texts of the workspace.
 
 The draft is made in the background, so that nobody waits for its summary when the threshold is reached. The log is read while the session
-goes on, some entries at a time, in another thread. What is read and kept is known in `context/summary/`. Source texts are for engines that
+goes on, some entries at a time, in another thread. `context/summary/` knows what is read and kept. Source texts are for engines that
 look at more than the conversation (a map of the repository).
 """
 

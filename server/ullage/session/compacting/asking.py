@@ -1,8 +1,8 @@
 """Who is asked by a live session that compacts: the engine of the policy in force, and the model for a summary.
 
-An engine may come from any package. One that fails is not asked for a while (`PolicyInUse`). The model writes on the conversation as it
-was (`AskingModel`): here are the requests, how long they may take, and the check of the replies. When either is asked, and what is done
-where nothing comes, stands in `context/compaction/drafting.py`.
+An engine may come from any package. One that fails is not asked for a while (`PolicyInUse`). The model writes on the conversation as it was
+(`AskingModel`): here are the requests, how long they may take, and the check of the replies. `context/compaction/drafting.py` decides when
+either is asked, and what is done if nothing comes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What puts another epoch in force: a compaction undone, redone or made by the user's hand.
 
-All of a long conversation may have to be folded and counted anew for it. That is done ahead in another thread (`foresee`), and what follows
-at one go finds it done.
+A long conversation may have to be folded and counted anew for that. This is done ahead in another thread (`foresee`), so that the change
+itself finds it done.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Changes:
 
     @asynccontextmanager
     async def one_at_a_time(self) -> AsyncGenerator[None]:
-        """One change after the other; what was foreseen of it holds all of a view, and is let go of."""
+        """One change after the other; what was foreseen holds a whole view, so it is let go of afterwards."""
         async with self._one_changes:
             try:
                 yield
@@ -133,7 +133,7 @@ class Changes:
         return known if len(known.view.entries) == len(self._conversation.entries) + 1 else None
 
     def _has_changed(self) -> None:
-        """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
+        """Says what is in view of files now: as foreseen, or as it is if something else came about."""
         projection = self._conversation.projection
         touches = self._seen.get((projection.key, len(projection.entries)))
         with in_any_case("what the agent has seen of files is as before"):
@@ -199,7 +199,7 @@ class Changes:
         self._conversation.append(entry)
 
     async def _reword_ahead(self, entry: Change) -> None:
-        """Does in another thread what `_reword` would find to do: writing a record anew takes a while in a long session."""
+        """Does in another thread what `_reword` would have to do: writing a summary anew takes a while in a long session."""
         projection = self._conversation.projection
         made = (entry, *projection.active, *projection.undone)
         if not any(gone_by(each) for each in made if isinstance(each, Compaction)):
@@ -214,7 +214,7 @@ class Changes:
             self._conversation.append(reworded)
 
     def _reword(self, entry: Change) -> None:
-        """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
+        """Logs, before `entry`, how the summaries in view read without what it takes out."""
         room = summary_room(self._controller.fullness().threshold)
         for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
             self._conversation.append(reworded)
@@ -238,7 +238,7 @@ class Changes:
 
 
 def _reason(fitted: Compaction | None) -> Reason:
-    """Of a refusal, by what would make it fit."""
+    """The refusal's data, by what would make it fit."""
     if fitted is None:
         return "invalid"
     return "fits_only_cut" if fitted.snipped is not None else "does_not_fit"

@@ -1,7 +1,7 @@
 """The context view: what fills the window, part by part, what each part costs with every request, and how the prompt cache stands.
 
-The figures are computed in `context/counting/` (`parts.py`, `cache_clock.py`). Here they get titles and items, and a page of them is
-picked for a front end; dollars come from `cache_now.py`.
+The figures are computed in `context/counting/` (`parts.py`, `cache_clock.py`). Here they get titles and items, and a page of them is picked
+for a front end. `cache_now.py` has the dollars.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ from ullage.session.timeline.updates import Gauge
 Order: TypeAlias = Literal["largest", "newest", "oldest"]
 Only: TypeAlias = Literal["pinned", "excluded", "untouched", "new"]
 """`untouched`: it has a file's text, and no later call touched that file. `new`: the prompt cache does not have it yet."""
+
+COUNTS_AHEAD = "count the parts of the context"
+"""The name of the task that does."""
 
 AHEAD_FROM = 1_000
 """Messages in view from which the parts are counted ahead: fewer take some milliseconds."""
@@ -94,7 +97,7 @@ class ContextPage:
     """Of `used`, what is only estimated."""
     kinds: tuple[Kind, ...]
     largest: tuple[Row, ...]
-    """Whatever is asked for; empty behind the first page, as `misses`."""
+    """On the first page alone, whatever it asks for; so are `misses`."""
     total: int
     """How many parts fit the query."""
     rows: tuple[Row, ...]
@@ -136,7 +139,7 @@ class ContextView:
         self._parts = KeptParts()
         self._known: tuple[object, _Looked] | None = None
         self._one_looks = threading.Lock()
-        """A thread that nobody waits for any more may still be at it."""
+        """A thread that nobody waits for any more may still be working on it."""
         self._ahead: asyncio.Task[None] | None = None
 
     def logged(self, logged: Logged) -> None:
@@ -146,17 +149,12 @@ class ContextView:
     def look_ahead(self) -> None:
         """The session was opened: the parts of a long one are counted in the background, so that the first look costs no more."""
         if len(self._conversation.projection.messages) >= AHEAD_FROM:
-            self._ahead = asyncio.get_running_loop().create_task(self._count_ahead(), name="count the parts of the context")
+            self._ahead = asyncio.get_running_loop().create_task(self._count_ahead(), name=COUNTS_AHEAD)
 
     async def _count_ahead(self) -> None:
         with in_any_case("the parts of the context could not be counted ahead"):
             calibration, view = self._surroundings.calibration(self._model.card), self._conversation.projection.copy()
             await asyncio.to_thread(self._look, view, self._controller.fullness().counted, calibration)
-
-    async def counted_ahead(self) -> None:
-        """Waits for that."""
-        if self._ahead is not None:
-            await asyncio.wait({self._ahead})
 
     async def close(self) -> None:
         """Counts no more."""

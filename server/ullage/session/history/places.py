@@ -1,6 +1,6 @@
 """Places in a session: which entry an item of the timeline shows, and the other way round; where it can be forked; which file is meant.
 
-Ids of items are as `items.py` says. How a fork is copied is known in `store/`.
+Ids of items are as `items.py` says. `store/` knows how a fork is copied.
 """
 
 from __future__ import annotations

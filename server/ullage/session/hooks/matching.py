@@ -1,8 +1,8 @@
-"""For which tools a hook is meant, and what it is told of a call: tools by the names that Claude Code has for them, or by Ullage's own.
+"""Which tools a hook is meant for, and what it is told of a call. Tools go by Claude Code's names for them, or by Ullage's own.
 
 A matcher is names between `|`, in which `*`, `.*` and `.` stand for any characters, and parentheses for a choice: `Edit|Write`,
-`mcp__(github|gitlab)__.*`. What people write in practice is that. More of a regular expression is not read: one from a workspace may take
-for ever to match.
+`mcp__(github|gitlab)__.*`. That is what people write in practice. Nothing more of regular expressions is read: one from a workspace may
+take for ever to match.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def matches(matcher: str, names: tuple[str, ...]) -> bool:
 
 @lru_cache(200)
 def _read(matcher: str) -> tuple[str, ...]:
-    """The patterns that it stands for, each for a whole name. A choice in parentheses is one in braces to who reads file patterns."""
+    """The patterns that it stands for, each for a whole name. Parentheses with a choice become braces, which the reader of file patterns
+    knows."""
     deep, text = 0, ""
     for character in re.sub(r"\s", "", matcher).replace(".*", "*").replace(".+", "*"):
         deep += {"(": 1, ")": -1}.get(character, 0)

@@ -1,7 +1,7 @@
 """The hooks of one session: which the user lets run, running them, and what each did last.
 
 They run one after the other, in the order of their files. A hook that fails in any way is told to the user in place, and the turn goes on.
-What hooks say at each event `answers.py` reads; what follows from it is done in `at_events.py`.
+`answers.py` reads what hooks say at each event, and `at_events.py` does what follows from it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Proposed edits that wait for an answer, as documents that the user may change: what they leave there is what is written.
+"""Proposed edits that wait for an answer. Each is a document that the user may change, and the text that they leave there is written.
 
 The document lies in the user's own state folder, under the file's own name, and its text may be saved or not. Line ends follow the file.
-What the user changed is lost in no case: a document that was changed and not written stays, and its path is told.
+No change of the user is lost: a document that was changed and not written stays, and its path is told.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ProposedEdits:
         self._laid: dict[str, _Laid] = {}
 
     async def lay_open(self, call_id: str, target: Path, proposed: str) -> Path | None:
-        """The document of that edit, which stays as the user left it where it is there already. None where nothing can be kept."""
+        """The document of that edit. If it is there already, it stays as the user left it. None where nothing can be kept."""
         laid = self._laid.get(call_id)
         if laid is not None and (self.made_of(call_id) is not None or laid.text == proposed):
             return laid.path
@@ -81,7 +81,7 @@ class ProposedEdits:
         return "" if made is None else difference(self._laid[call_id].text, made)
 
     def settle(self, call_id: str, *, written: bool) -> Path | None:
-        """The call is over. Gives where the user's text is kept that was not written."""
+        """The call is over. Gives the path of the user's text if that was not written."""
         laid = self._laid.get(call_id)
         if laid is None:
             return None

@@ -170,7 +170,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class FiguresChanged:
-    """What the list of sessions says of one that is open here is something else now."""
+    """What the list of sessions says of one that is open here has changed."""
 
     session_id: str
     figures: Figures
@@ -312,7 +312,7 @@ class _Rows:
                 logger.info("what the list says of session %s could not be kept: %s", session_id, error)
 
     def forget(self, session_id: str) -> None:
-        """A row that is being written is whole afterwards, and no other one follows."""
+        """A row that is being written is finished, and no other one follows."""
         with self._one_writes:
             self._given.pop(session_id, None)
             self._written.pop(session_id, None)

@@ -31,10 +31,11 @@ from ullage.context.view.taken_out import (
 )
 from ullage.session.history.places import items_of_entry
 from ullage.session.sessions.agent_reports import last_words
+from ullage.store.elsewhere import SearchHit
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
-from ullage.store.search import SearchHit, SearchIndex
+from ullage.store.search import SearchIndex
 from ullage.store.session_list import AGENT
 from ullage.tools.recall import RecallHit
 
@@ -63,7 +64,7 @@ def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence
     known = {(hit.session_id, hit.seq) for hit in hits}
     for each in log.elsewhere.search(words, limit) if len(hits) < limit else ():
         if (each.session_id, each.seq) not in known and each.session_id in titles:
-            hits.append(SearchHit(each.session_id, each.seq, each.at, each.what, each.excerpt, each.tool_use_id))
+            hits.append(each)
     return [
         Found(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
         for hit in hits[:limit]

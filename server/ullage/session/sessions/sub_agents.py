@@ -3,8 +3,8 @@
 It is made by the call of `task` that wants it, runs as any session does, and is let go of with that call: its log stays. So a call that
 was stopped, or cut off with its process, still says which log that is. What it may cost is limited by the user's settings.
 
-Its parent's mode binds it, what it is asked about is asked in its parent, and what it changed is told in its parent's log. What the parent
-is told of it stands in `agent_reports.py`.
+Its parent's mode binds it, what it is asked about is asked in its parent, and what it changed is told in its parent's log.
+`agent_reports.py` has what the parent is told of it.
 """
 
 from __future__ import annotations

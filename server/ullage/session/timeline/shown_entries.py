@@ -1,8 +1,8 @@
 """How single entries show: images, PDFs, compactions, calls that are done, the work of a policy before each call, and the session's title.
 
 A policy may do something before every call. A card for each would flood the timeline. So one quiet line counts them, until another kind of
-compaction comes. An editor can follow a call to where it is at work (`locating`, the `locations` of the Agent Client Protocol). Where items
-stand in the timeline is decided in `timeline.py`.
+compaction comes. An editor can follow a call to where it is at work (`locating`, the `locations` of the Agent Client Protocol).
+`timeline.py` decides where items stand.
 """
 
 from __future__ import annotations

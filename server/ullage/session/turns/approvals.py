@@ -3,7 +3,7 @@
 While the user is asked, a folder can be exchanged for a link, a file for another one, a script for a different script. So what the call
 needs is found out again after the answer, and asked anew where it is not the same. The tool then gets what was allowed and keeps to it.
 
-What is free of asking is said in `tools/rules/`, and where rules are kept in `session/permissions/`.
+`tools/rules/` says what needs no question, `session/permissions/` where rules are kept.
 """
 
 from __future__ import annotations

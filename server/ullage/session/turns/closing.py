@@ -1,4 +1,4 @@
-"""Closing a turn: every call gets a result and the log an end, also where the user stopped it or a crash cut it off."""
+"""Closing a turn: every call gets a result, and the turn an end in the log, also if the user stopped it or a crash cut it off."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A prompt is durable from the moment it is sent, until its turn begins (`PromptQu
 alone would be in the way for good, so it is refused before it waits.
 
 They run as the one thing that is done for a session (`work.py`). A turn that does not end by itself gets its ending here: what is logged,
-what the user is told, what the model is told. What is done within a turn stands in `turn.py`.
+what the user is told, what the model is told. `turn.py` has what is done within a turn.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def is_address(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TeamPlace:
-    """What the settings say of the team's store; where one is empty, the environment does."""
+    """What the settings say of the team's store. Where a setting is empty, the environment counts."""
 
     url: str = field(default="", repr=False)
     workspace: str = ""

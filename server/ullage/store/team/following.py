@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ullage.store.elsewhere import HitElsewhere
+from ullage.store.elsewhere import SearchHit
 from ullage.store.errors import SessionInUse, StoreFailed
 from ullage.store.schema import PromptRow, ValueRow
 from ullage.store.team.connecting import LEASE_SECONDS
@@ -123,7 +123,7 @@ class Following:
             self._wake.set()
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all that was written of it by now is there; None where it is already. Fails where that can never be."""
+        """Done when everything written of it so far is there; None if it is there already. Fails where that can never be."""
         if not can_go(session_id):
             return None
         last = self._here.rows.last(session_id)
@@ -153,7 +153,7 @@ class Following:
         """Those that another machine writes, as far as it is known."""
         return self._list.held(session_ids)
 
-    def search(self, words: str, limit: int) -> Sequence[HitElsewhere]:
+    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
         """Where the words stand, best first; nothing while the database is away."""
         if self._away is not None:
             return ()
@@ -361,7 +361,7 @@ class Following:
             self._writes.give_back(session_id)
 
     def _look(self) -> None:
-        """At the list there; at the first time, sends what an earlier process did not."""
+        """Looks at the list there. The first time, it also sends what an earlier process did not."""
         with self._guard:
             followed = frozenset(self._sessions)
         is_first = not self._list.is_known

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ullage.store.elsewhere import HitElsewhere
+from ullage.store.elsewhere import SearchHit
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.search import wanted_words
@@ -208,7 +208,7 @@ class PostgresStore:
         )
         return bytes(found[0][0]) if found else None
 
-    def search(self, words: str, limit: int) -> list[HitElsewhere]:
+    def search(self, words: str, limit: int) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds all; those of the
         newest that hold them inside other words where none does either. As the log of one machine is searched."""
         wanted = [_text(word) for word in wanted_words(words)]
@@ -286,10 +286,10 @@ def digest_of(rows: Iterable[EntryRow]) -> tuple[int, str]:
     return count, whole.hexdigest()
 
 
-def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> list[HitElsewhere]:
-    hits: dict[tuple[str, int], HitElsewhere] = {}
+def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> list[SearchHit]:
+    hits: dict[tuple[str, int], SearchHit] = {}
     for session, seq, at, what, said, used in rows:
-        hits.setdefault((session, seq), HitElsewhere(str(session), seq, at, str(what), " ".join(str(said).split()), used))
+        hits.setdefault((session, seq), SearchHit(str(session), seq, at, str(what), " ".join(str(said).split()), used))
     return list(hits.values())
 
 

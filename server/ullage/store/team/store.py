@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from ullage.store.elsewhere import HitElsewhere
+from ullage.store.elsewhere import SearchHit
 from ullage.store.schema import EntryRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 
@@ -117,7 +117,7 @@ class TeamStore(Protocol):
         """Its bytes; None where they are not there."""
         ...
 
-    def search(self, words: str, limit: int) -> list[HitElsewhere]:
+    def search(self, words: str, limit: int) -> list[SearchHit]:
         """The entries that hold all the words, best first."""
         ...
 

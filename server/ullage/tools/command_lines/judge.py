@@ -1,10 +1,9 @@
 """What a command line would have to be allowed as: the names of its commands, or the line exactly as it stands.
 
-It gets names only where every command of it, with all its words, fits a rule of `known_commands.py`, where every word that
-could be a path stays in the workspace folder, and where nothing else stands in the line. The same is asked of the line that is to be
-run later, so that no word can be smuggled in behind a name that was allowed.
-
-`parts_of` says the same of each command of the line by itself, for rules that the user wrote and for the words in which they are asked.
+It gets names only where every command of it, with all its words, fits a rule of `known_commands.py`, where every word that could be a path
+stays in the workspace folder, and where nothing else stands in the line. The same is checked again for the line that is run later, so that
+no word can be smuggled in behind a name that was allowed. `parts_of` judges each command of the line by itself, for rules that the user
+wrote and for the words of the question.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ class Site:
     """Where a command runs."""
 
     folder: Path
-    """A workspace folder. What the words of a harmless command lead to lies in it, not in another one that is open, too."""
+    """A workspace folder. The words of a harmless command lead to nothing outside of it, not even into another folder that is open."""
     search_path: str
     """`PATH`, as the command gets it."""
     workspaces: tuple[Path, ...]
-    """All folders that are open: no program of theirs is one of the system."""
+    """All folders that are open: a program in one of them is none of the system's."""
     caged: bool
-    """Whether what is harmless runs in a sandbox that gives it nothing to write, no network and no sockets."""
+    """Whether harmless commands run in a sandbox without anything to write, a network or sockets."""
     is_followed: bool = True
     """Whether the line is one for a Unix shell, with Unix paths. Nothing else is judged here."""
 
@@ -67,7 +66,7 @@ class Unknown:
 
 
 NOT_KNOWN = "it is not known what it does"
-"""Of a line for a shell that is not read here, or without a folder."""
+"""For a line of a shell that is not read here, or for one without a folder."""
 
 
 def _names(words: str) -> frozenset[str]:
@@ -90,14 +89,14 @@ class Part:
     """One plain command of a line, judged by itself."""
 
     text: str
-    """As it stands in the line, without what is thrown away or joined of its output."""
+    """As it stands in the line, without redirections that throw its output away or join it."""
     words: tuple[str, ...]
     stays: tuple[bool, ...]
     """Of each word: whether everything in it that could be a path stays in the workspace folder, whatever a shell puts in place of it."""
     globs: tuple[bool, ...]
     """Of each word: whether a shell puts names of files in its place."""
     name: str = ""
-    """By which it is known, where all its words are known to do no more than that."""
+    """The name by which it is known, if all its words are known to do no more than that."""
     effect: Effect | None = None
     reason: str = ""
     """Why it is not known, in words that follow "because"."""
@@ -108,7 +107,7 @@ class Part:
     entered: str = ""
     """That folder, relative to the workspace folder, where it may run there and the line went nowhere else."""
     places: frozenset[int] = frozenset()
-    """Of one that may run there: the numbers of its words that could name a file, here or there."""
+    """If it may run there: the numbers of its words that could name a file, here or there."""
 
     @property
     def harmless(self) -> bool:
@@ -117,7 +116,7 @@ class Part:
 
 
 def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
-    """Each command of the line; why it is not followed. Looks at the disk, and takes some milliseconds at most."""
+    """Each command of the line, and why the line is not followed. Looks at the disk, and takes some milliseconds at most."""
     if not site.is_followed:
         return Unknown(NOT_KNOWN)
     read = follow(line)
@@ -175,7 +174,8 @@ def _stays(leading: Operands, judging: _Judging, word: Word) -> bool:
 
 
 def judge(line: str, site: Site) -> tuple[Named, ...] | Unknown:
-    """The commands of the line by their names, or why it is only itself. Looks at the disk, and takes some milliseconds at most."""
+    """The commands of the line by their names, or why only the line itself can be allowed. Looks at the disk, and takes some milliseconds
+    at most."""
     if not site.is_followed:
         return Unknown(NOT_KNOWN)
     read = follow(line)

@@ -35,7 +35,7 @@ class Rule:
     first: re.Pattern[str] | Callable[[str], bool] | None = None
     """What the first operand has to be, where it is not a place as the others."""
     here: bool = False
-    """What it does is said by files of the folder that it is run in: not after `cd`."""
+    """Files of the folder that it is run in say what it does: not after `cd`."""
     installed: str = ""
     """A program that has to be in `node_modules/.bin`: otherwise the starter would fetch one of that name from the network."""
 

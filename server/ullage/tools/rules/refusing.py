@@ -5,8 +5,8 @@ could be the one that is meant. `*` stands for any words, wherever they lead. A 
 program that starts others (`sudo`, `xargs`, `sh -c`), and in a line that is not followed, its words are looked for anywhere. Options before
 a subcommand do not hide it (`git -C x push`, `leading_options.py`).
 
-A rule that refuses reading a file is about edits of it, too, and about commands whose words name it (`naming.py`). What tools leave out for
-it is said in `reading.py`.
+A rule that refuses reading a file is about edits of it, too, and about commands whose words name it (`naming.py`). `reading.py` says what
+tools leave out for it.
 
 It is no wall all the same: what a script, a build or a program does in turn is not seen.
 """

@@ -1,5 +1,5 @@
 """Where the commands of the agent run: what they may read, write and reach.
 
 `bubblewrap.py` has the command line for Linux, `confinement.py` what a command sees of the machine, `system_calls.py` what it may ask of
-the kernel. What stays read-only within the workspace says `guarded.py`.
+the kernel. `guarded.py` says what stays read-only within the workspace.
 """

@@ -13,7 +13,6 @@ from tests.unit.context.validity import problems
 from ullage.context.compaction_entries import Cleared, Snipped, Summarised
 from ullage.context.entries import AssistantReply, EntryPinned, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan, spare
-from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
@@ -84,7 +83,7 @@ def test_pinned_entries_in_view_are_in_view_after_any_summary(history: list[Logg
     after = before.with_appended(Logged(entries[-1].seq + 1, 0.0, compaction("made", summarised=summary)))
     shown_after = {source for message in after.messages for source in message.sources}
     thought_alone = {each.seq for each in history if isinstance(each.entry, AssistantReply) and not _says(each.entry)}
-    assert (shown & pinned_entries(entries)) - thought_alone <= shown_after
+    assert (shown & Projection(entries).pinned_entries) - thought_alone <= shown_after
     if after.messages and after.messages[-1].role == "user":
         assert problems(build_request(after)) == []
 

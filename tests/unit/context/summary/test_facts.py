@@ -244,4 +244,4 @@ def test_a_part_of_what_was_read_is_known_by_its_kinds():
         assert facts(entries[:end], reading) == facts(entries[:end])
     tasks = [[task.content for task in facts(entries[:end], reading).tasks] for end in (1, 2, 9, len(entries))]
     assert tasks == [[], ["Write it"], ["Write it"], ["Test it"]]
-    assert [facts(entries[:end], reading).record for end in (3, 4, 5, 6)] == [None, 4, None, 4]
+    assert [facts(entries[:end], reading).newest_summary for end in (3, 4, 5, 6)] == [None, 4, None, 4]

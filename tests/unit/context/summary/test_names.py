@@ -99,10 +99,6 @@ def ranked(weights: NamesInUse) -> list[str]:
     return sorted(weights.names, key=lambda name: -weights.names[name])
 
 
-def test_where_a_name_was_seen_last():
-    assert found(says("readLevel"), says("nothing"), ran("ls", "readLevel readLevel"), says("on")).last_seqs == {"readLevel": 4}
-
-
 def test_the_user_counts_more_than_output_and_now_more_than_then():
     weights = found(says("oldName"), *(says("nothing") for _ in range(300)), ran("ls", "fromOutput"), asked("look at fromUser"))
     assert ranked(weights) == ["fromUser", "fromOutput", "oldName"]

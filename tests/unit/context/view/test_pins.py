@@ -12,7 +12,7 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.watched_log import Watched
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, FilePinned, FileTouch, Logged, ToolReturned, TouchKind
-from ullage.context.view.pins import PinnedEntries, Pins, pinned_entries, pins
+from ullage.context.view.pins import PinnedEntries, Pins, pins
 from ullage.context.view.projection import Projection
 
 # 1 the prelude, 2 a prompt, 3 two calls, 4 and 5 their results, 6 a last word
@@ -35,7 +35,7 @@ def read(id: str, path: str) -> ToolReturned:
     ],
 )
 def test_what_the_api_wants_together_stays_together(pinned: Sequence[Entry], stay: set[int]):
-    assert pinned_entries(session(*TURN, *pinned)) == stay
+    assert Projection(session(*TURN, *pinned)).pinned_entries == stay
 
 
 def test_of_a_pinned_file_the_newest_text_stays():
@@ -49,7 +49,7 @@ def test_of_a_pinned_file_the_newest_text_stays():
         read("t3", "b.py"),
         FilePinned("a.py", True),
     )
-    assert pinned_entries(entries) == {5, 6}
+    assert Projection(entries).pinned_entries == {5, 6}
 
 
 def touched(id: str, kind: TouchKind, *, partial: bool = False, path: str = "a.py") -> ToolReturned:
@@ -74,12 +74,12 @@ def test_of_a_pinned_file_that_was_changed_its_text_and_the_changes_stay(happene
         told = touched(f"t{index}", "read", partial=True) if kind == "part" else touched(f"t{index}", cast(TouchKind, kind))
         entries += [calls(f"t{index}"), told]
     expected = {seq for index in stay for seq in (3 + 2 * index, 4 + 2 * index)}
-    assert pinned_entries(session(*entries, FilePinned("a.py", True))) == expected
+    assert Projection(session(*entries, FilePinned("a.py", True))).pinned_entries == expected
 
 
 def test_what_shortened_a_pinned_result_stays_with_it():
     entries = session(prompt("go"), calls("t1"), returned("t1", "long"), Clipped(4, "short", "file"), says("done"), EntryPinned(4, True))
-    assert pinned_entries(entries) == {3, 4, 5}
+    assert Projection(entries).pinned_entries == {3, 4, 5}
 
 
 def test_the_last_word_on_a_pin_counts():
@@ -137,7 +137,7 @@ def test_what_stays_is_the_same_as_the_log_grows_and_whole_groups_of_it(entries:
     for end in sorted(ends):
         now, pinned = entries[:end], pins(entries[:end])
         stay = growing.of(now, pinned)
-        assert stay == pinned_entries(now) == Projection(now).pinned_entries
+        assert stay == Projection(now).pinned_entries
         assert stay == frozenset[int]().union(*(group for group in grouped(now) if not stay.isdisjoint(group)))
         assert pinned.seqs & {logged.seq for logged in now} <= stay
         if not pinned:

@@ -42,13 +42,13 @@ class AiderOptions:
     tail_share: float = 0.5
     """Of the budget: the newest finished messages, which stay."""
     fewest_messages: int = 4
-    """Where no more than that would be before the tail, all of it is summarised."""
+    """If no more than that would stand before the tail, the tail is summarised, too."""
     reserve: int = 512
     """Of the window, when the older part is given to the model."""
     map_tokens: int = 1_024
     """For the repository map ..."""
     map_without_files_factor: int = 2
-    """... and so many times as much while no file was changed yet."""
+    """... and that many times as much while no file was changed yet."""
     turn_share: float = 0.7
     """Of the window. aider, which runs few commands, never shortens a running turn; a turn of more than that is (ours)."""
 
@@ -59,11 +59,11 @@ class AiderEngine(Unchanging):
 
     options: AiderOptions = AiderOptions()
     wants_files: bool = True  # pyrefly: ignore[bad-override]
-    """The repository map is of these files, and of what the log shows."""
+    """The repository map is made of these files, and of what the log shows."""
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
-        """The finished turns but for their newest part, where they are over the budget; all there is, where that alone would help."""
+        """If the finished turns are over the budget: all of them but their newest part. If that alone would help: all there is."""
         messages = at.projection.messages
         finished = _turn_start(at)
         asked_for = at.trigger in ("manual", "tool", "reactive")
