@@ -10,15 +10,15 @@ export interface Actions extends Pick<
   Host,
   "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "gather" | "readImage"
 > {
-  /** A request about the session that is shown. True where the server took it; else its message is shown. */
+  /** A request about the session that is shown. True if the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
   /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */
   ask<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>>;
-  /** Sends a prompt. True where the server took it. */
+  /** Sends a prompt. True if the server took it. */
   prompt(text: string, attachments: readonly AttachmentRef[], delivery: "queue" | "steer"): Promise<boolean>;
   /** Takes a queued prompt back and lets it join the running turn. */
   steer(promptId: string, text: string): Promise<void>;
-  /** Takes a queued prompt back. What was attached to it; undefined where the server refused. */
+  /** Takes a queued prompt back. What was attached to it; undefined if the server refused. */
   takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
   /** Stops a sub-agent: the turn that called it goes on. */
   stopAgent(sessionId: string): Promise<void>;
@@ -30,7 +30,7 @@ export interface Actions extends Pick<
   editPrompt(itemId: string): void;
   /** Scrolls to an item of the conversation, loading what precedes it where needed. */
   showItem(itemId: string): void;
-  /** What the user had given to these questions when the panel was there last; undefined where that is nothing. */
+  /** What the user had given to these questions when the panel was there last; undefined if that is nothing. */
   keptAnswer(questionId: string): readonly GivenAnswer[] | undefined;
   /** Remembers that for the next time. */
   keepAnswer(questionId: string, given: readonly GivenAnswer[]): void;
@@ -51,7 +51,7 @@ interface ActionParts {
   /** The first turn that changed files, from that prompt on. */
   firstChangeFrom: (itemId: string) => string | undefined;
   showItem: (itemId: string) => void;
-  /** False where it is not among those of the session that is shown. */
+  /** False if it is not among those of the session that is shown. */
   showRunning: (commandId: string) => boolean;
   keptAnswer: Actions["keptAnswer"];
   keepAnswer: Actions["keepAnswer"];

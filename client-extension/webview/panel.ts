@@ -160,7 +160,7 @@ export class Panel {
     }
   }
 
-  /** Leads to a command in the background; false where it is not there. */
+  /** Leads to a command in the background; false if it is not there. */
   showRunning(commandId: string): boolean {
     return this.running.show(commandId);
   }
@@ -233,7 +233,7 @@ export class Panel {
     }
   }
 
-  /** Scrolls to an item of the session; false where it is not loaded. */
+  /** Scrolls to an item of the session; false if it is not loaded. */
   reveal(itemId: string, words = ""): boolean {
     this.sheet.close();
     const found = this.timeline.reveal(itemId);

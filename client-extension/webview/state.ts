@@ -47,7 +47,7 @@ export interface SessionView {
   gauge: Gauge;
   model: ModelInfo;
   pins: Pins;
-  /** What the agent may do; undefined where the session can only be read. */
+  /** What the agent may do; undefined if the session can only be read. */
   modes: SessionModes | undefined;
   /** The session that this one was forked from. */
   forkedFrom?: ForkOrigin | null;
@@ -309,7 +309,7 @@ export function toKeep(session: SessionView): Snapshot {
   return { ...fields, plan: [...session.plan], state: "idle", items: items.filter(isOver), earlier };
 }
 
-/** What was kept; undefined where it is nothing of the kind, such as of another version. */
+/** What was kept; undefined if it is nothing of the kind, such as of another version. */
 export function asKept(value: unknown): Snapshot | undefined {
   const kept = value as Partial<Snapshot> | null | undefined;
   const isOne =

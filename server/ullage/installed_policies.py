@@ -117,7 +117,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def fault_in(value: object) -> str:
-    """What is wrong with something that should be a policy, in words for who wrote it; empty where it can be used."""
+    """What is wrong with something that should be a policy, in words for who wrote it; empty if it can be used."""
     if not isinstance(value, Policy):
         return f"{value!r:.80} is no ullage.context.policy.Policy"
     if not _is_text(value.name) or not _NAME.fullmatch(value.name):

@@ -325,7 +325,7 @@ def in_words(value: object, name: str) -> str:
 
 
 def unit_of(name: str) -> str:
-    """What a number of that name counts; empty where the name does not say it."""
+    """What a number of that name counts; empty if the name does not say it."""
     last = name.rpartition("_")[2]
     return _UNITS_BY_NAME.get(name) or (last if last in _UNITS else _UNITS_BY_ENDING.get(last, ""))
 

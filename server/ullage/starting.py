@@ -66,7 +66,7 @@ def take_keys() -> Keys:
 
 def take_secret(name: str) -> str | None:
     """The value of an environment variable, which is then gone: for child processes, and for who looks at this process from
-    outside. None where it is not set."""
+    outside. None if it is not set."""
     value = os.environ.get(name)
     if value is None:
         return None

@@ -35,7 +35,7 @@ def set_up_tables(database: str) -> int:
 
 
 def copy(source: str, target: str, workspace: str, location: str) -> int:
-    """Copies all sessions of a workspace, and says what came of it; gives the exit code: 0 where all of them are there, whole."""
+    """Copies all sessions of a workspace, and says what came of it; gives the exit code: 0 if all of them are there, whole."""
     if is_address(source) == is_address(target):
         return _failed("Name the folder of a workspace and the address of a database, in the order in which sessions are to go.")
     to_database = is_address(target)

@@ -87,7 +87,7 @@ export function untrackedIn({ state }: Repository): vscode.Uri[] {
 }
 const UNTRACKED = 7;
 
-/** How one file is changed, as the source control shows it; undefined where git knows nothing of it, such as of a new file. */
+/** How one file is changed, as the source control shows it; undefined if git knows nothing of it, such as of a new file. */
 export async function changeOf({ resourceUri, resourceGroupType }: ChangeInView): Promise<AttachmentRef | undefined> {
   const repository = (await git()).getRepository(resourceUri);
   const path = resourceUri.fsPath;

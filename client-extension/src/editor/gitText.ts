@@ -9,7 +9,7 @@ export interface RepositoryChanges {
   untracked: readonly string[];
 }
 
-/** All of it under headings; empty where nothing is changed. The name of a repository stands there only where there are several. */
+/** All of it under headings; empty if nothing is changed. The name of a repository stands there only where there are several. */
 export function changesTold(repositories: readonly RepositoryChanges[]): string {
   return repositories
     .map((each) => ({ name: each.name, told: changesOfOne(each) }))

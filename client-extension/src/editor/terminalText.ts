@@ -1,7 +1,7 @@
 /** What a terminal was told to show, as plain text. No VS Code in here. The model reads it, so it is English. */
 /* oxlint-disable ullage/untranslated */
 
-/** A command of a terminal. Its output is as it came, with all that steers the terminal; `exitCode` is undefined where nobody knows. */
+/** A command of a terminal. Its output is as it came, with all that steers the terminal; `exitCode` is undefined if nobody knows. */
 export interface ToldCommand {
   line: string;
   output: string;

@@ -10,7 +10,7 @@ export interface ReportedProblem {
   path: string;
   lines: LineRange;
   message: string;
-  /** Who reports it, and by which code; empty where that is not known. */
+  /** Who reports it, and by which code; empty if that is not known. */
   source: string;
 }
 
@@ -85,7 +85,7 @@ export function attachmentsOf(problems: readonly ReportedProblem[]): AttachmentR
   ];
 }
 
-/** The lines of a selection, counted from 1; undefined where nothing is selected. A last line of which nothing is selected does not count. */
+/** The lines of a selection, counted from 1; undefined if nothing is selected. A last line of which nothing is selected does not count. */
 export function linesOf(start: { line: number; character: number }, end: { line: number; character: number }): LineRange | undefined {
   if (start.line === end.line && start.character === end.character) {
     return undefined;

@@ -94,9 +94,9 @@ function liesOutside(path: string): string {
 
 interface Proposal {
   uri: vscode.Uri;
-  /** As the answer named it: it has to lie in the workspace. Undefined where the file is the one in the editor. */
+  /** As the answer named it: it has to lie in the workspace. Undefined if the file is the one in the editor. */
   path: string | undefined;
-  /** Of the document that it was made for; undefined where there is no such file yet. */
+  /** Of the document that it was made for; undefined if there is no such file yet. */
   version: number | undefined;
   /** The whole text with the change. */
   made: string;

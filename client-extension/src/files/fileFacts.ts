@@ -103,7 +103,7 @@ const SIGNATURES: readonly (readonly [type: string, ...beginnings: string[]])[] 
   ["image/gif", "GIF87a", "GIF89a"],
 ];
 
-/** Its media type; undefined where it is none of those that are shown. */
+/** Its media type; undefined if it is none of those that are shown. */
 export function imageType(bytes: Uint8Array): string | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, 12));
   if (first.startsWith("RIFF") && first.endsWith("WEBP")) {
@@ -112,7 +112,7 @@ export function imageType(bytes: Uint8Array): string | undefined {
   return SIGNATURES.find(([, ...beginnings]) => beginnings.some((beginning) => first.startsWith(beginning)))?.[0];
 }
 
-/** Which line it is (from 0): the first that is the same, else the first that holds it; undefined where none does. */
+/** Which line it is (from 0): the first that is the same, else the first that holds it; undefined if none does. */
 export function lineWith(text: string, wanted: string): number | undefined {
   if (wanted.trim() === "") {
     return undefined;

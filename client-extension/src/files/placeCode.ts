@@ -16,7 +16,7 @@ const LEFT_OUT = /^\s*(?:#|\/\/|--|\/\*|<!--)?\s*(?:\.\.\.|…)/;
 /** What closes a block below its last line. */
 const CLOSER = /^\s*(?:[}\])]|end\b)/;
 
-/** The place; undefined where it cannot be told. */
+/** The place; undefined if it cannot be told. */
 export function placeCode(file: string, code: string): Placed | undefined {
   const old = file.split(/\r?\n/);
   const made = withoutBlankEnds(code.split(/\r?\n/));

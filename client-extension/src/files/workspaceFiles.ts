@@ -83,7 +83,7 @@ function selectionFor(query: string): FileSuggestion[] {
   return [{ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: true, kind: "selection", name: "selection", lines }];
 }
 
-/** What language servers know by that name; nothing where none answers soon. */
+/** What language servers know by that name; nothing if none answers soon. */
 async function symbolsFor(query: string): Promise<FileSuggestion[]> {
   if (query.length < FEWEST_LETTERS || /[/.]/.test(query)) {
     return [];
@@ -172,7 +172,7 @@ export function inWorkspace(): Place[] {
   return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => ({ top: uri.fsPath, within: [uri.fsPath] }));
 }
 
-/** The file there; undefined where there is none, or the path leads elsewhere by its names. */
+/** The file there; undefined if there is none, or the path leads elsewhere by its names. */
 export async function locate(path: string, places: readonly Place[]): Promise<vscode.Uri | undefined> {
   for (const { top, within } of places) {
     const candidate = resolve(top, path);

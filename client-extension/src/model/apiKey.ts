@@ -24,13 +24,13 @@ export class ApiKey {
     );
   }
 
-  /** The stored key; undefined where none is. */
+  /** The stored key; undefined if none is. */
   async read(): Promise<string | undefined> {
     return (await this.secrets.get(SECRET)) || undefined;
   }
 
   /**
-   * Asks for a key; undefined where the user leaves.
+   * Asks for a key; undefined if the user leaves.
    *
    * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
    */

@@ -31,7 +31,7 @@ const AROUND_CONTAINER = "host.docker.internal";
 /**
  * The servers to look for from where Ullage runs. From a container these are those of the machine around it, too: there people run them.
  *
- * @param remote name of the kind of remote machine that the window is on; undefined where it is on none
+ * @param remote name of the kind of remote machine that the window is on; undefined if it is on none
  */
 export function serversToLookFor(remote: string | undefined): LocalServer[] {
   const around = LOCAL_SERVERS.map(({ name, address }) => ({ name, address: address.replace("127.0.0.1", AROUND_CONTAINER) }));
@@ -110,7 +110,7 @@ export const CLOUDS: Record<Cloud, { title: string; detail: string; packages: st
   },
 };
 
-/** What is wrong with a region or project; undefined where it can be tried. */
+/** What is wrong with a region or project; undefined if it can be tried. */
 export function partProblem(typed: string): string | undefined {
   return /^([a-z0-9][a-z0-9.:_-]*)?$/.test(typed.trim()) ? undefined : t("It has small letters, digits and hyphens alone");
 }
@@ -120,7 +120,7 @@ export function asksForKey({ address, provider }: Place): boolean {
   return provider === "openai" && new URL(address).protocol === "https:";
 }
 
-/** What is wrong with an address; undefined where it can be tried. */
+/** What is wrong with an address; undefined if it can be tried. */
 export function addressProblem(typed: string): string | undefined {
   const address = typed.trim();
   if (address === "") {
@@ -134,7 +134,7 @@ export function addressProblem(typed: string): string | undefined {
   }
 }
 
-/** What is wrong with a key for Anthropic's own endpoint; undefined where it can be tried. */
+/** What is wrong with a key for Anthropic's own endpoint; undefined if it can be tried. */
 export function keyProblem(typed: string): string | undefined {
   const key = typed.trim();
   if (/\s/.test(key)) {
@@ -208,7 +208,7 @@ interface EffortChoice {
   isCurrent: boolean;
 }
 
-/** What can be chosen for that model, least first; empty where it takes no effort. */
+/** What can be chosen for that model, least first; empty if it takes no effort. */
 export function effortChoices({ efforts, effort }: Pick<ModelInfo, "efforts" | "effort">): EffortChoice[] {
   if (!efforts?.length) {
     return [];
@@ -228,7 +228,7 @@ export function effortChangeInWords(gauge: Pick<Gauge, "used" | "anewCost"> | un
   return t("A change costs about {dollars} once: {tokens} tokens are cached again", values);
 }
 
-/** The effort that is asked for, in a word or two; empty where the model takes none. */
+/** The effort that is asked for, in a word or two; empty if the model takes none. */
 export function effortLabel(model: Pick<ModelInfo, "efforts" | "effort">): string {
   return effortChoices(model).find(({ isCurrent }) => isCurrent)?.label ?? "";
 }
@@ -237,7 +237,7 @@ export function effortLabel(model: Pick<ModelInfo, "efforts" | "effort">): strin
 export interface Asking {
   /** @throws Error where the server does not tell, with the reason `list_refused` where it has no list. */
   list: () => Promise<readonly OfferedModel[]>;
-  /** Asks the user for a name; undefined where they leave. @param why it is asked for. @param typed what was typed before. */
+  /** Asks the user for a name; undefined if they leave. @param why it is asked for. @param typed what was typed before. */
   name: (why: string, typed: string) => Promise<string | undefined>;
   /** Sends that model one short message. @throws Error where no answer comes. */
   attempt: (model: string) => Promise<void>;
@@ -247,7 +247,7 @@ export interface Asking {
 export type Found = { models: readonly OfferedModel[] } | { model: string };
 
 /**
- * Undefined where the user leaves before anything was tried.
+ * Undefined if the user leaves before anything was tried.
  *
  * @throws Error of the server. Where names were tried, it is what the last one was refused with: its words may be about the address or the key.
  */

@@ -53,7 +53,7 @@ function offerOf(cloud: Cloud, packages: ExtraPackages): Promise<boolean> {
   return offerPackages({ extra: "clouds", lacking, about: CLOUDS[cloud].packages, optional: cloud === "bedrock" }, packages);
 }
 
-/** What was entered, by setting; undefined where the user leaves. What is wrong stands in the first box. */
+/** What was entered, by setting; undefined if the user leaves. What is wrong stands in the first box. */
 async function ask(cloud: Cloud, known: Map<string, string | undefined>, problem?: string): Promise<Map<string, string> | undefined> {
   const answers = new Map([["model.provider", cloud as string]]);
   for (const [index, part] of CLOUDS[cloud].parts.entries()) {
@@ -73,7 +73,7 @@ async function ask(cloud: Cloud, known: Map<string, string | undefined>, problem
   return answers;
 }
 
-/** As the user has set them; undefined where a default holds. */
+/** As the user has set them; undefined if a default holds. */
 function settingsOf(cloud: Cloud): Map<string, string | undefined> {
   const settings = vscode.workspace.getConfiguration("ullage");
   const names = ["model.provider", ...CLOUDS[cloud].parts.map(({ setting }) => setting)];

@@ -2,7 +2,7 @@
 
 import type { Optional } from "./items";
 
-/** A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing where its file holds several. */
+/** A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing if its file holds several. */
 export interface OtherSession {
   id: string;
   program: string;

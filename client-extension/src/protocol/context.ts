@@ -14,7 +14,7 @@ type ToldKind = "command" | "hook" | "notice";
 /** One part of what the next request holds. */
 export interface ContextPart {
   kind: ContextPartKind;
-  /** Empty where the kind says all. */
+  /** Empty if the kind says all. */
   title: string;
   tokens: number;
   /** The next request reads it from the prompt cache, while that is warm. */

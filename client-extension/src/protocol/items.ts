@@ -17,7 +17,7 @@ export type CompactionWay = "moves" | "api" | "model" | "program" | "note";
 
 /** An image or a PDF that the model was shown. */
 export interface ShownMedia {
-  /** Of the file, as it was attached or read; empty where no file was read for it. */
+  /** Of the file, as it was attached or read; empty if no file was read for it. */
   name: string;
   /** What it is, and how many tokens it takes. */
   words: string;
@@ -234,7 +234,7 @@ export interface FetchedAgain {
   cost?: Optional<number>;
 }
 
-/** Of so many things that were used, those that were in view. */
+/** Of that many things that were used, those that were in view. */
 export interface Held {
   inView: number;
   used: number;
@@ -319,7 +319,7 @@ export interface GaugeCategory {
   tokens: number;
 }
 
-/** A compaction before the threshold that would save about so many dollars. */
+/** A compaction before the threshold that would save about that many dollars. */
 export interface EarlySaving {
   /** The earliest: with the next prompt, or once nobody asks for some minutes, and with the prompt after that. */
   when: "prompt" | "pause";

@@ -83,7 +83,7 @@ export async function editPrompt(session: ActiveSession, chat: ChatView, argumen
   }
 }
 
-/** Asks whether the files go back to before that turn, and lets them; false where the user thought better of it. */
+/** Asks whether the files go back to before that turn, and lets them; false if the user thought better of it. */
 async function filesAreDecided(session: ActiveSession, turnId: string): Promise<boolean> {
   const { files, uncovered } = await session.request("ullage/session/previewRestore", { turnId });
   const choices: WhatItem[] = [
@@ -194,7 +194,7 @@ async function askWhat(
   return what;
 }
 
-/** Which files in conflict shall go back all the same: none, unless the user picks some. Undefined where they thought better of it. */
+/** Which files in conflict shall go back all the same: none, unless the user picks some. Undefined if they thought better of it. */
 async function askOverwrite(files: readonly FileBack[]): Promise<string[] | undefined> {
   const conflicts = files.filter(({ conflict, stays }) => conflict != null && stays !== true);
   if (conflicts.length === 0) {

@@ -45,7 +45,7 @@ export class OpenReview implements vscode.Disposable {
     this.subscription.dispose();
   }
 
-  /** What is open in a document that an editor shows; undefined where nothing is, or where it is not known yet. */
+  /** What is open in a document that an editor shows; undefined if nothing is, or where it is not known yet. */
   of(document: vscode.TextDocument): OpenFile | undefined {
     return document.uri.scheme === "file" ? this.inSight.get(document.uri.fsPath) : undefined;
   }

@@ -36,7 +36,7 @@ export const STATUS: Record<ChangedFile["status"], { letter: string; word: strin
   deleted: { letter: "D", word: t("deleted") },
 };
 
-/** Which line of the editor an open change begins at, from 0, in a text of so many lines. */
+/** Which line of the editor an open change begins at, from 0, in a text of that many lines. */
 export function lineOf(hunk: Hunk, lineCount: number): number {
   return Math.max(0, Math.min(hunk.newStart - 1, lineCount - 1));
 }
@@ -65,7 +65,7 @@ export function shifted(hunks: readonly Hunk[], line: number, by: number): Hunk[
 /** Files with one and the same reason that are named one by one. */
 const SAME_REASON = 3;
 
-/** What could not be kept or undone, or stays, in sentences; undefined where all of it was done. */
+/** What could not be kept or undone, or stays, in sentences; undefined if all of it was done. */
 export function leftInWords(files: readonly DecidedFile[]): string | undefined {
   const left = files.filter(({ why }) => why != null && why !== "");
   if (left.length === 0) {

@@ -27,7 +27,7 @@ const MADE_TO_FIT = {
   ]),
 };
 
-/** The way out where an undo, or a redo, was refused for that reason: it would be larger than the window. Undefined where there is none. */
+/** The way out where an undo, or a redo, was refused for that reason: it would be larger than the window. Undefined if there is none. */
 export function fitOffer(verb: "undo" | "redo", reason: string | undefined): string | undefined {
   return MADE_TO_FIT[verb].get(reason ?? "");
 }
@@ -59,7 +59,7 @@ export async function answered<Result>(answer: Promise<Result>, isStillThere: ()
   }
 }
 
-/** Whether an answer, or a failure, is there within so many milliseconds: what is soon over need not say that it goes on. */
+/** Whether an answer, or a failure, is there within that many milliseconds: what is soon over need not say that it goes on. */
 export async function settlesWithin(answer: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLong = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)));

@@ -53,7 +53,7 @@ export interface Workshop {
   signal: AbortSignal | undefined;
 }
 
-/** The index of the wheels that the extension brings; undefined where it brings none. */
+/** The index of the wheels that the extension brings; undefined if it brings none. */
 export async function readWheelIndex(path: string): Promise<WheelIndex | undefined> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) {

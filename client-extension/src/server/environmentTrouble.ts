@@ -19,7 +19,7 @@ export function noPython(refused: readonly string[], platform: NodeJS.Platform):
   return new EnvironmentError(`${missing}${found} ${whereToGetPython(platform)} ${advice}`);
 }
 
-/** What a program's output says of why it failed; undefined where it is nothing that we know. The first that fits counts. */
+/** What a program's output says of why it failed; undefined if it is nothing that we know. The first that fits counts. */
 function known(output: string): string | undefined {
   const causes: [RegExp, () => string][] = [
     [
@@ -122,7 +122,7 @@ export function ofFiles(error: unknown): unknown {
 
 /** VS Code's settings of the proxy. */
 interface ProxySettings {
-  /** `http.proxy`; empty where it is not set. */
+  /** `http.proxy`; empty if it is not set. */
   proxy: string;
   /** `http.noProxy`. */
   noProxy: readonly string[];

@@ -201,7 +201,7 @@ interface PythonEnvironmentsApi {
   getEnvironment?: (scope: undefined) => Promise<{ execInfo?: { run?: { executable?: string } } } | undefined>;
 }
 
-/** Interpreters that the user chose in the editor, best first. Empty where no such extension is there or it fails. */
+/** Interpreters that the user chose in the editor, best first. Empty if no such extension is there or it fails. */
 async function candidatesOfEditor(log: (line: string) => void): Promise<PythonCandidate[]> {
   const found: PythonCandidate[] = [];
   const ask = async (extension: string, question: () => Promise<string | undefined>) => {

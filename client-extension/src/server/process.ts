@@ -131,7 +131,7 @@ const WITHIN_MILLISECONDS = 3 * 60 * 1000;
 export class RestartPolicy {
   private readonly ends: number[] = [];
 
-  /** Records that the server ended at `now` (milliseconds). True where it should be started again. */
+  /** Records that the server ended at `now` (milliseconds). True if it should be started again. */
   allowsRestart(now: number): boolean {
     while (this.ends[0] !== undefined && this.ends[0] <= now - WITHIN_MILLISECONDS) {
       this.ends.shift();

@@ -62,7 +62,7 @@ export function candidatesOutside(
 }
 
 /**
- * The first program of that name on PATH that lies outside of the folders; undefined where there is none.
+ * The first program of that name on PATH that lies outside of the folders; undefined if there is none.
  *
  * Relative entries of PATH are passed over: they lead to wherever the editor was started, which may be a workspace.
  */

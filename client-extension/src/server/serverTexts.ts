@@ -127,7 +127,7 @@ function asOne(text: string): string | undefined {
   return undefined;
 }
 
-/** Several texts in one, such as the lines of a list; undefined where none of them is known. A space behind a Chinese full stop is left out. */
+/** Several texts in one, such as the lines of a list; undefined if none of them is known. A space behind a Chinese full stop is left out. */
 function inParts(text: string, between: RegExp): string | undefined {
   const parts = text.split(between);
   if (parts.length === 1) {

@@ -39,7 +39,7 @@ interface SessionHead {
   model: ModelInfo;
   /** The absolute path of the folder in which its agent works, if that is not the workspace folder. */
   worktree: string | undefined;
-  /** Undefined where the session can only be read. */
+  /** Undefined if the session can only be read. */
   modes: SessionModes | undefined;
   /** Tool calls that wait for the user, for an approval or for an answer, oldest first. */
   waiting: readonly ToolCallItem[];
@@ -149,7 +149,7 @@ export class ActiveSession implements vscode.Disposable {
     return { files, prompt: fork?.prompt ?? undefined };
   }
 
-  /** Everything that the panel draws; undefined where no session is open. */
+  /** Everything that the panel draws; undefined if no session is open. */
   async snapshot(): Promise<Snapshot | undefined> {
     await this.opening.settled();
     if (this.head === undefined) {

@@ -110,7 +110,7 @@ export function agentsQuestionOf({ questions, title }: ToolCallItem): AgentsQues
   };
 }
 
-/** The one reason for which a command is asked about; undefined where there are several, or it is no command. */
+/** The one reason for which a command is asked about; undefined if there are several, or it is no command. */
 function whyAsked({ asked }: ToolCallItem): string | undefined {
   const whys = new Set(asked?.action === "command" ? asked.parts.filter(({ standing }) => standing === "asked").map(({ why }) => why) : []);
   const [why] = whys;

@@ -82,7 +82,7 @@ function spokenFullness(gauge: Gauge, left: string): string {
     : t("Ullage: context {percent} full, {left} tokens left. Activate to compact", values);
 }
 
-/** Used tokens as a share of the threshold; 0 where there is none. */
+/** Used tokens as a share of the threshold; 0 if there is none. */
 export function shareOf(gauge: Gauge): number {
   return gauge.threshold > 0 ? gauge.used / gauge.threshold : 0;
 }
@@ -251,7 +251,7 @@ export function whenByItself({ next, threshold, used }: Gauge): string {
   }
 }
 
-/** The announcement of a compaction that is to save money; undefined where none is ahead. */
+/** The announcement of a compaction that is to save money; undefined if none is ahead. */
 export function savingAhead({ next }: Gauge): string | undefined {
   return next.saving == null ? undefined : announced(next.saving);
 }

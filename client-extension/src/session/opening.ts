@@ -57,7 +57,7 @@ const MOST_ATTEMPTS = 20;
 
 interface Reopened {
   snapshot: Snapshot;
-  /** Why it is not the session that was remembered; undefined where it is, and where that one is simply gone. */
+  /** Why it is not the session that was remembered; undefined if it is, and where that one is simply gone. */
   passedOver?: string;
 }
 

@@ -62,7 +62,7 @@ export function failureInWords(command: RunningCommand): string {
   return t("In the background, {line} {ended}.", { line, ended: endInWords(command) });
 }
 
-/** What happens to so many commands where their session is closed or deleted; empty where there are none. */
+/** What happens to the commands, `count` of them, when their session is closed or deleted; empty if there are none. */
 export function endsWith(count: number | null | undefined): string {
   const counted = count ?? 0;
   return counted === 0

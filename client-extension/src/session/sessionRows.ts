@@ -32,7 +32,7 @@ export function titleOf(summary: Pick<SessionSummary, "title">): string {
   return summary.title || t("New session");
 }
 
-/** How full its context is; undefined where that is not known. */
+/** How full its context is; undefined if that is not known. */
 export function fullnessOf({ figures }: SessionSummary): { share: number; words: string } | undefined {
   const { used, threshold } = figures ?? {};
   return used == null || threshold == null || threshold <= 0
@@ -58,7 +58,7 @@ function runningNote(count: number | null | undefined): string {
   return count == null || count === 0 ? "" : plural(count, t("{count} command runs"), t("{count} commands run"));
 }
 
-/** `3 files`; empty where nothing is open. */
+/** `3 files`; empty if nothing is open. */
 export function openFilesOf({ figures }: SessionSummary): string {
   return figures?.files == null || figures.files === 0 ? "" : plural(figures.files, t("{count} file"), t("{count} files"));
 }

@@ -105,7 +105,7 @@ function clock(seconds: number): string {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** Seconds that the prompt cache still lives; 0 where nothing in it serves the next request. */
+/** Seconds that the prompt cache still lives; 0 if nothing in it serves the next request. */
 export function warmFor({ startedAt, lives }: CacheClock, now: number): number {
   return startedAt == null ? 0 : Math.max(0, startedAt + lives - now);
 }
@@ -157,7 +157,7 @@ export function missInWords({ tokens, cost, reasons, idle }: CacheMiss): { head:
   };
 }
 
-/** `2 of 40 requests missed the cache`; undefined where none did. */
+/** `2 of 40 requests missed the cache`; undefined if none did. */
 export function missesInWords({ missed, requests }: ContextFill): string | undefined {
   return missed === 0
     ? undefined

@@ -216,7 +216,7 @@ function stillToCome(): HTMLElement {
   return element("div", {}, element("div", { className: "part-open muted", tabIndex: 0, textContent: t("Reading the log…") }));
 }
 
-/** What can be pinned and excluded of a part: its item, or the file whose text it is; undefined where that cannot be. */
+/** What can be pinned and excluded of a part: its item, or the file whose text it is; undefined if that cannot be. */
 export function targetOf({ kind, itemId, paths }: ContextPart): { itemId: string } | { path: string } | undefined {
   if (kind === "prompt" || kind === "reply" || kind === "call" || kind === "report") {
     return itemId == null ? undefined : { itemId };

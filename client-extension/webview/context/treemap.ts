@@ -19,7 +19,7 @@ const LEAST_HEIGHT = 17;
 interface Tile {
   kind: ContextPartKind;
   tokens: number;
-  /** Its place among the largest; undefined where it stands for several small ones. */
+  /** Its place among the largest; undefined if it stands for several small ones. */
   index?: number;
   part?: ContextPart;
   /** How many parts it stands for. */

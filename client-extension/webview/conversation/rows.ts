@@ -186,7 +186,7 @@ function rowOf(node: EventTarget | null | undefined): HTMLElement | undefined {
 /** Pixels of a row before one of its kind was measured. */
 const USUAL: Readonly<Record<Item["kind"], number>> = { user: 60, assistant: 200, thinking: 32, toolCall: 34, compaction: 90, notice: 40 };
 
-/** From one index to another, both included; empty where the last is before the first. */
+/** From one index to another, both included; empty if the last is before the first. */
 export interface RowRange {
   first: number;
   last: number;

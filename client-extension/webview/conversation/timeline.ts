@@ -103,7 +103,7 @@ export class Timeline {
     (controls.findLast((control) => control.checkVisibility()) ?? this.element).focus();
   }
 
-  /** Scrolls to an item, and points it out. False where it is not among the items of the session that are known. */
+  /** Scrolls to an item, and points it out. False if it is not among the items of the session that are known. */
   reveal(itemId: string): boolean {
     const index = this.items.findIndex((item) => item.id === itemId);
     if (index < 0) {
@@ -170,7 +170,7 @@ export class Timeline {
     return heights.rowsIn(this.items, top - height, top + 2 * height);
   }
 
-  /** The rows that show, and those that are so many pixels above and below. */
+  /** The rows that show, and those that are that many pixels above and below. */
   private visible(margin: number): RowRange {
     return this.rows.heights.rowsIn(this.items, this.top - margin, this.top + (this.height || USUAL_HEIGHT) + margin);
   }
@@ -191,7 +191,7 @@ export class Timeline {
     this.top = this.element.scrollTop;
   }
 
-  /** Rows come near the place that shows, the nearest first and only so many in a frame; those that are far from it go. */
+  /** Rows come near the place that shows, the nearest first and only that many in a frame; those that are far from it go. */
   private fill(): void {
     this.isFilling = false;
     if (this.items.length === 0) {

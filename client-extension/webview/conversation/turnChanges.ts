@@ -13,7 +13,7 @@ export class TurnLine {
 
   constructor(private readonly actions: Actions) {}
 
-  /** True where there is something to say. */
+  /** True if there is something to say. */
   update(turn: Turn | undefined): boolean {
     if (turn !== this.drawn) {
       this.drawn = turn;

@@ -12,7 +12,7 @@ export type Turns = ReadonlyMap<string, Turn>;
 
 export const NO_TURNS: Turns = new Map();
 
-/** The id of the first turn that changed files, from that prompt on; undefined where none did. So far the files go back with the prompt. */
+/** The id of the first turn that changed files, from that prompt on; undefined if none did. So far the files go back with the prompt. */
 export function firstChangeFrom(items: readonly Item[], turns: Turns, itemId: string): string | undefined {
   const from = items.findIndex(({ id }) => id === itemId);
   return from < 0 ? undefined : items.slice(from).find(({ id }) => turns.has(id))?.id;
@@ -30,7 +30,7 @@ function withCount(turn: Turn, openFiles: number): Turn {
 }
 
 /**
- * The last item of each turn that changed files, by its id. Of the turn that runs there is none yet.
+ * The last item of each turn that changed files, by its id. The turn that runs has none yet.
  *
  * A prompt that joined a running turn begins none. Thinking is folded, so the line stands at what is above it.
  */

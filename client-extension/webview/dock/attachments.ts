@@ -56,7 +56,8 @@ export class Attachments {
   }
 
   /**
-   * Attaches what was pasted or dropped: images, and files of the workspace. What cannot be attached is said, and not dropped in silence. Where
+   * Attaches what was pasted or dropped: images, and files of the workspace. It says what cannot be attached, and drops nothing in silence.
+   * Where
    * there are words, too (a cell of a table, say), the words are meant.
    */
   async take(event: Event, given: DataTransfer | null): Promise<void> {
@@ -184,7 +185,7 @@ function fileUris(given: DataTransfer | null): string[] {
 /** Bytes of the largest file from outside of which the text is attached. */
 const LARGEST_TEXT = 200_000;
 
-/** Its text; undefined where it is none, or too long. */
+/** Its text; undefined if it is none, or too long. */
 async function textIn(file: File): Promise<string | undefined> {
   if (file.size > LARGEST_TEXT) {
     return undefined;
@@ -193,7 +194,7 @@ async function textIn(file: File): Promise<string | undefined> {
   return text === "" || /[\0\ufffd]/.test(text) ? undefined : text;
 }
 
-/** Bytes that become text at one go: a call takes only so many arguments. */
+/** Bytes that become text at once: a call takes only that many arguments. */
 const CHUNK = 8_192;
 
 async function base64Of(file: File): Promise<string> {

@@ -75,7 +75,7 @@ export class OfferedResources {
   }
 }
 
-/** What is being typed after `@` at the end of a text; undefined where nothing is. */
+/** What is being typed after `@` at the end of a text; undefined if nothing is. */
 export function typedAfterAt(before: string): string | undefined {
   return (/(?:^|\s)@(https?:\/\/\S*)$/i.exec(before) ?? /(?:^|\s)@([^\s@]*)$/.exec(before))?.[1];
 }
@@ -116,7 +116,7 @@ function pagesIn(text: string, whole: boolean): string[] {
     .filter(isPageAddress);
 }
 
-/** What ends a sentence or closes a bracket around the address is none of it. */
+/** A mark that ends a sentence or closes a bracket around the address is not part of it. */
 function withoutStop(url: string): string {
   const bare = url.replace(/[.,;:!?'">]+$/, "");
   return bare.endsWith(")") && !bare.includes("(") ? withoutStop(bare.slice(0, -1)) : bare;

@@ -57,7 +57,7 @@ export class RunningView {
     this.tick();
   }
 
-  /** Unfolds it, with the focus on that command; false where it is none of these. */
+  /** Unfolds it, with the focus on that command; false if it is none of these. */
   show(id: string | undefined): boolean {
     const row = id === undefined ? this.rows.values().next().value : this.rows.get(id);
     if (row === undefined) {

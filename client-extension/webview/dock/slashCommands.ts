@@ -56,7 +56,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
 const ALIASES: Record<string, string> = { clear: "new" };
 
 /**
- * The command in a prompt; undefined where it is none, also where the word after the slash is not known: `/etc/hosts is wrong` is a prompt.
+ * The command in a prompt; undefined if it is none, also where the word after the slash is not known: `/etc/hosts is wrong` is a prompt.
  */
 export function parseSlashCommand(text: string): SlashCommand | undefined {
   const match = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text.trim());
@@ -100,12 +100,12 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
   }
 }
 
-/** What was typed of a command's name, also of one that a project brings (`/docs:re`); undefined where the text is none. */
+/** What was typed of a command's name, also of one that a project brings (`/docs:re`); undefined if the text is none. */
 export function typedAfterSlash(text: string): string | undefined {
   return /^\/([\w:.-]*)$/.exec(text)?.[1];
 }
 
-/** Commands that begin with what was typed (`/co`), for the menu. Empty where the text is no beginning of a command. */
+/** Commands that begin with what was typed (`/co`), for the menu. Empty if the text is no beginning of a command. */
 export function matchSlashCommands(text: string): readonly SlashCommandHelp[] {
   const match = /^\/([a-z]*)$/.exec(text);
   if (match === null) {

@@ -59,7 +59,7 @@ export class CompletionMenu {
     }
   }
 
-  /** True where the key was the menu's. */
+  /** True if the key was the menu's. */
   takeKey(key: string): boolean {
     if (!this.isOpen) {
       return false;
@@ -139,7 +139,7 @@ export class PromptHistory {
     this.at = Math.max(0, entries.length - fromEnd);
   }
 
-  /** The prompt before; undefined where there is none. `current` is kept as the draft when the walk begins. */
+  /** The prompt before; undefined if there is none. `current` is kept as the draft when the walk begins. */
   earlier(current: string): string | undefined {
     if (this.at === this.entries.length) {
       this.draft = current;
@@ -151,7 +151,7 @@ export class PromptHistory {
     return this.entries[this.at];
   }
 
-  /** The prompt after, at the end the draft; undefined where the walk has not begun. */
+  /** The prompt after, at the end the draft; undefined if the walk has not begun. */
   later(): string | undefined {
     if (this.at === this.entries.length) {
       return undefined;

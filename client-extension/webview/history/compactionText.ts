@@ -130,7 +130,7 @@ export function sortRestored(files: readonly RestoredFile[]): Restored {
 /** Notes on files of which the model has all: the server's own words, as the extension says them. */
 const ALL_OF_IT = new Set([t("whole"), t("without what is in view already")]);
 
-/** `4 files read again`, `4 files read again, 1 of them in part`; empty where none was. */
+/** `4 files read again`, `4 files read again, 1 of them in part`; empty if none was. */
 export function readAgainInWords(files: readonly RestoredFile[]): string {
   const { again } = sortRestored(files);
   const inPart = again.filter(({ note }) => !ALL_OF_IT.has(note)).length;

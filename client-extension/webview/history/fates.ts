@@ -56,7 +56,7 @@ export function countedFate(fate: Fate, count: number): string {
 /** What stands at an item of the conversation beside what it says. */
 export interface Mark {
   pinned: boolean;
-  /** Undefined where the model sees it. */
+  /** Undefined if the model sees it. */
   gone: FateWords | undefined;
   /** At what a user took out by hand: the item that it is about. */
   about?: string;

@@ -40,7 +40,7 @@ export class Sheet {
     this.waiting.hidden = true;
   }
 
-  /** Says that an item below the sheet waits for an approval; undefined where none does. */
+  /** Says that an item below the sheet waits for an approval; undefined if none does. */
   showWaiting(itemId: string | undefined): void {
     this.waitingItem = itemId;
     this.waiting.hidden = itemId === undefined;

@@ -38,7 +38,7 @@ export function previewWay({ way, policy }: Preview): string {
   return [WAYS_BEFORE[way], policy === OWN_POLICY ? "" : t("policy {policy}", { policy })].filter(Boolean).join(" · ");
 }
 
-/** `85% → 23% of the threshold`; empty where there is none. */
+/** `85% → 23% of the threshold`; empty if there is none. */
 export function previewShares({ tokensBefore, tokensAfter, threshold }: Preview): string {
   return threshold > 0
     ? t("{before} → {after} full", { before: formatShare(tokensBefore / threshold), after: formatShare(tokensAfter / threshold) })

@@ -183,7 +183,7 @@ function sentence(text: string): string {
 }
 
 /**
- * The question that has the focus, else the only one whose buttons are in sight; undefined where there is none, or more than one, and where a sheet
+ * The question that has the focus, else the only one whose buttons are in sight; undefined if there is none, or more than one, and where a sheet
  * lies over them.
  */
 export function approvalInSight(timeline: HTMLElement): HTMLElement | undefined {

@@ -104,7 +104,7 @@ export function diffLines(oldText: string, newText: string): DiffLine[] {
   return withContext(withTexts(kinds, oldLines, newLines));
 }
 
-/** The first line that is new, with which the change can be found again in its file; empty where lines were only taken out. */
+/** The first line that is new, with which the change can be found again in its file; empty if lines were only taken out. */
 export function changedLine({ oldText, newText }: { oldText: string; newText: string }): string {
   return diffLines(oldText, newText).find(({ kind, text }) => kind === "added" && text.trim() !== "")?.text ?? "";
 }

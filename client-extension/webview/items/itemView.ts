@@ -13,7 +13,7 @@ import { EXCLUDED, FATES, type Mark, NO_MARK } from "../history/fates";
 export interface ItemView<Kind extends Item = Item> {
   readonly element: HTMLElement;
   update(item: Kind): void;
-  /** At what a user took out by hand: leads to the item that it is about; undefined where there is none. */
+  /** At what a user took out by hand: leads to the item that it is about; undefined if there is none. */
   showAbout?(itemId: string | undefined): void;
 }
 

@@ -12,7 +12,7 @@ export const ASK_USER = "ask_user";
 interface Field {
   element: HTMLElement;
   given: () => GivenAnswer;
-  /** Chooses the option of that number, from 1; false where there is none. */
+  /** Chooses the option of that number, from 1; false if there is none. */
   choose: (number: number) => boolean;
   /** What the cursor goes to. */
   first: HTMLElement;

@@ -146,7 +146,7 @@ function thumbnail(path: string, actions: Actions): HTMLElement {
     image.addEventListener("load", () => URL.revokeObjectURL(address));
     image.addEventListener("error", () => {
       URL.revokeObjectURL(address);
-      image.replaceWith(sign); // it says that it is an image and is none
+      image.replaceWith(sign); // it claims to be an image, and is not one
     });
     image.src = address;
     sign.replaceWith(image);

@@ -242,7 +242,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     setChildren(this.pages, element("ol", { attributes: { "aria-label": t("Pages found") } }, ...rows));
   }
 
-  /** What was changed; before that, from the approval on, what is about to be. Nothing where it came to nothing. */
+  /** What was changed; before that, from the approval on, what is about to be. Nothing if it came to nothing. */
   private drawDiff(): void {
     const { diff: made, toolKind, status, input } = this.item;
     const diff = made ?? (toolKind === "edit" && UNFOLDED.has(status) ? proposedDiff(input) : undefined);

@@ -27,7 +27,7 @@ export function commandOf(input: string): string | undefined {
   return typeof command === "string" ? command : undefined;
 }
 
-/** What an edit would do, from its input: shown while it waits for an approval. Undefined where the input is not whole or no edit. */
+/** What an edit would do, from its input: shown while it waits for an approval. Undefined if the input is not whole or no edit. */
 export function proposedDiff(input: string): FileDiff | undefined {
   const { path, old_text: oldText = "", new_text: newText, content = newText } = parseObject(input) ?? {};
   if (typeof path === "string" && typeof oldText === "string" && typeof content === "string") {
@@ -40,11 +40,11 @@ export const WEB_SEARCH = "web_search";
 
 export interface FoundPages {
   pages: { title: string; url: string; host: string; age: string }[];
-  /** What the model says that read them; empty where it says nothing. */
+  /** What the model says that read them; empty if it says nothing. */
   report: string;
 }
 
-/** The pages of a search's result, as the server writes them. Undefined where it is none: it failed, or was taken out. */
+/** The pages of a search's result, as the server writes them. Undefined if it is none: it failed, or was taken out. */
 export function foundIn(output: string): FoundPages | undefined {
   if (!output.startsWith("Searched for: ")) {
     return undefined;
@@ -73,7 +73,7 @@ export function acceptedPlan(output: string): string {
 
 /**
  * What the user changed in a proposed edit before they accepted it, as lines of a unified difference: from the result, where the model is told.
- * Undefined where they changed nothing; empty where it is too long to be told.
+ * Undefined if they changed nothing; empty if it is too long to be told.
  */
 export function yourChanges(output: string): string | undefined {
   if (!output.startsWith("The user changed your proposal for ")) {

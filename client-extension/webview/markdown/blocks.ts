@@ -124,7 +124,7 @@ const KEY = /^(?:path|file|filename|name|title)=/i;
 /** The comments of the languages that are usual. */
 const COMMENT = /^\s*(?:#|\/\/|--|;|%|\/\*|<!--)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*\/|-->)?\s*$/i;
 
-/** The path as it is written; undefined where none is named. `info` is what stands after the fence. */
+/** The path as it is written; undefined if none is named. `info` is what stands after the fence. */
 export function namedPath(info: string, content: string): string | undefined {
   const [language = "", ...rest] = info.trim().split(/\s+/);
   const colon = language.indexOf(":");

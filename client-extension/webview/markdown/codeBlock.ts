@@ -145,7 +145,7 @@ const MOST_CHARACTERS = 50_000;
 const PIECES = /<span class="([^"]*)">|<\/span>|&(amp|lt|gt|quot|#x27);|[^<&]+/g;
 const ESCAPED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
 
-/** The code as coloured nodes; undefined where the language is not known or the code is too long. */
+/** The code as coloured nodes; undefined if the language is not known or the code is too long. */
 export function colour(code: string, language: string): Node[] | undefined {
   if (code.length > MOST_CHARACTERS || hljs.getLanguage(language) === undefined) {
     return undefined;

@@ -127,7 +127,7 @@ interface Reader {
 /** Milliseconds for which an image is taken for what its file holds. */
 const FRESH = 10_000;
 
-/** By path: the image's address in this page; undefined where it may not be shown. */
+/** By path: the image's address in this page; undefined if it may not be shown. */
 const read = new Map<string, { url: string | undefined } | Promise<string | undefined>>();
 
 /** Calls `show` with an address in this page: at once where it was read just now, not at all where it may not be shown. */

@@ -202,7 +202,7 @@ export class GrowingText {
   }
 }
 
-/** Behind the last single space that is followed by enough, and 0 where there is none: words and links have no space in them. */
+/** Behind the last single space that is followed by enough, and 0 if there is none: words and links have no space in them. */
 function lastCut(text: string): number {
   for (let at = text.lastIndexOf(" ", text.length - OPEN); at > 0; at = text.lastIndexOf(" ", at - 1)) {
     if (/^\S \S$/.test(text.slice(at - 1, at + 2))) {

@@ -1,6 +1,6 @@
 /**
  * Sessions of other programs on this machine: a list, then what one was and what its compactions had lost, then a session here that goes on
- * with it. Nothing is looked for before the sheet is opened. What the files say is text, and never more.
+ * with it. Nothing is looked for before the sheet is opened. The contents of the files are shown as text, and never run.
  */
 
 import { formatTokens } from "../../src/format";

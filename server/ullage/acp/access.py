@@ -55,7 +55,7 @@ class Access:
         return methods
 
     def check(self) -> None:
-        """Raises `RequestError` where no model may be asked yet, with what to do."""
+        """Raises `RequestError` if no model may be asked yet, with what to do."""
         address = self._unconfirmed
         if address:
             told = (

@@ -243,7 +243,7 @@ class UllageAgent:
         return schema.ListSessionsResponse(sessions=told)
 
     async def _listed_at(self, cwd: str) -> tuple[Place, ...]:
-        """None where there is no such folder: nobody has a session there."""
+        """None if there is no such folder: nobody has a session there."""
         is_there = "\0" not in cwd and await asyncio.to_thread(Path(cwd).is_dir)
         return (await self._workspaces.at(cwd),) if is_there else ()
 
@@ -290,7 +290,7 @@ class UllageAgent:
         return schema.PromptResponse(stop_reason="end_turn")
 
     async def _commanded(self, text: str, place: Place, session: Session, *, has_refs: bool) -> str | None:
-        """What a command did that was typed, in words; None where none was. Raises `SessionError`."""
+        """What a command did that was typed, in words; None if none was. Raises `SessionError`."""
         typed = None if has_refs else typed_command(text)
         return pin_command(text, session) if typed is None else (await carry_out(typed, place.sessions, session)).text
 

@@ -69,7 +69,7 @@ class Offers:
         self._asking: dict[Path, asyncio.Task[None]] = {}
 
     def learn(self, place: Place) -> asyncio.Task[None] | None:
-        """What asks for them; None where they are known."""
+        """What asks for them; None if they are known."""
         if place.folder in self._models:
             return None
         if place.folder not in self._asking:

@@ -31,7 +31,7 @@ LARGEST_BYTES = 2_000_000
 """Of a file that a client is asked for. A text crosses the wire whole, each time."""
 
 Mark = tuple[int, int] | None
-"""When a file was written and how large it is; None where there is none."""
+"""When a file was written and how large it is; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ClientFiles:
             return None
 
     def open_text(self, path: Path) -> str | None:
-        """What the client said of it; None where the file was touched since."""
+        """What the client said of it; None if the file was touched since."""
         seen = self._seen.get(path)
         if seen is not None and mark_of(path) != seen.mark:
             del self._seen[path]
@@ -101,7 +101,7 @@ class ClientFiles:
         return tuple(path for path, seen in tuple(self._seen.items()) if seen.unsaved and self.open_text(path) is not None)
 
     async def apply_text(self, path: Path, text: str) -> bool:
-        """Has the client write the text; False where it cannot. Raises `EditorChanged`, `LedElsewhere`."""
+        """Has the client write the text; False if it cannot. Raises `EditorChanged`, `LedElsewhere`."""
         session_id, seen = self._session(), self._seen.get(path)
         if not self._can_write or session_id is None or seen is None:
             return False

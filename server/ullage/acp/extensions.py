@@ -104,7 +104,7 @@ PIN_COMMANDS = (
 
 
 def pin_command(text: str, session: Session) -> str | None:
-    """What the user is told of `/pin` or `/unpin`, which is done then; None where it is neither. Raises `SessionError`."""
+    """What the user is told of `/pin` or `/unpin`, which is done then; None if it is neither. Raises `SessionError`."""
     name, _, path = text.strip().partition(" ")
     if name not in ("/pin", "/unpin"):
         return None

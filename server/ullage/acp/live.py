@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 Stop: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
 MOST_ITEMS = 1_000
-"""Of a conversation, read at one go."""
+"""Of a conversation, read at once."""
 
 NO_ANSWER = "reject_once"
 """What counts as the answer where the client gives none that was offered."""
@@ -138,7 +138,7 @@ class Live:
     # Prompts
 
     async def turn(self, prompt_id: str) -> Stop:
-        """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` where it ended with an error."""
+        """Waits for the end of the turn of a prompt that was just queued. Raises `RequestError` if it ended with an error."""
         self._is_quiet = False
         self.say_kept()
         ended: asyncio.Future[EndedTurn] = self._loop.create_future()

@@ -23,7 +23,7 @@ LONGEST_NAME = 40
 
 
 async def use(servers: Servers, session_id: str, named: Sequence[Any]) -> str:
-    """From now on the session has what the client names for it. Gives what the user has to know of that; empty where all is well."""
+    """From now on the session has what the client names for it. Gives what the user has to know of that; empty if all is well."""
     given = in_form(named)
     servers.name_for(session_id, given)
     await servers.look()

@@ -88,7 +88,7 @@ class Outbox:
 
 
 def _joined(waiting: Any, update: Any) -> Any:
-    """One update in the place of two; None where both are to be told."""
+    """One update in the place of two; None if both are to be told."""
     if isinstance(update, UsageUpdate | SessionInfoUpdate) and type(waiting) is type(update):
         return update
     if isinstance(update, ToolCallProgress) and isinstance(waiting, ToolCallProgress) and waiting.tool_call_id == update.tool_call_id:

@@ -80,7 +80,7 @@ class Stdio:
         self._writing.start()
 
     async def receive(self) -> dict[str, Any] | None:
-        """The next message that a connection can take; None where the client is gone."""
+        """The next message that a connection can take; None if the client is gone."""
         while line := await self._arrived.get():
             message = parse(line)
             if isinstance(message, Unreadable):
@@ -165,14 +165,14 @@ class Stdio:
 
 
 def capabilities_in(message: dict[str, Any]) -> dict[str, Any]:
-    """What an `initialize` says of its client; nothing where it says it in no way that can be read."""
+    """What an `initialize` says of its client; nothing if it says it in no way that can be read."""
     params: object = message.get("params")
     found: object = cast("dict[str, Any]", params).get("clientCapabilities") if isinstance(params, dict) else None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 class Unreadable:
-    """What is no message; `answer` is what the client is told, None where that could be taken for an answer to something else."""
+    """What is no message; `answer` is what the client is told, None if that could be taken for an answer to something else."""
 
     def __init__(self, code: int, why: str, message_id: object = None) -> None:
         known = message_id if isinstance(message_id, int | str) and not isinstance(message_id, bool) else None

@@ -184,7 +184,7 @@ class SystemPart:
     category: Literal["system", "rules"]
     text: str
     name: str = field(default="", compare=False, repr=False)
-    """The file that it is from; empty where it is from none. The model reads nothing of it, so that it makes no other prelude."""
+    """The file that it is from; empty if it is from none. The model reads nothing of it, so that it makes no other prelude."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class Call:
 
     @cached_property
     def command(self) -> str | None:
-        """The command that the call ran; None where it ran none."""
+        """The command that the call ran; None if it ran none."""
         for key in COMMAND_KEYS:
             command = self.input.get(key)
             if isinstance(command, str) and command.strip():
@@ -87,7 +87,7 @@ class Call:
 
     @cached_property
     def plain(self) -> str | None:
-        """The command without what only says where it ran and how much of its output was wanted; None where there is none."""
+        """The command without what only says where it ran and how much of its output was wanted; None if there is none."""
         return None if self.command is None else plain(self.command)
 
     @cached_property
@@ -115,7 +115,7 @@ class Call:
 
     @cached_property
     def exit_code(self) -> int | None:
-        """The exit code that the first or last line of the result names, where a command ran; None where none is named."""
+        """The exit code that the first or last line of the result names, where a command ran; None if none is named."""
         content = self.returned.content
         if self.command is None or ("exit" not in content and "Exit" not in content):
             return None

@@ -29,9 +29,9 @@ class ChangedFile:
 
     path: str
     before: FileVersion | None
-    """None where there was no file."""
+    """None if there was no file."""
     after: FileVersion | None
-    """None where it is gone."""
+    """None if it is gone."""
     shared: bool = False
     """Another command ran at the same time, so this may be its change."""
 
@@ -50,17 +50,17 @@ class FilesChanged:
 
     files: tuple[ChangedFile, ...]
     tool_use_id: str | None
-    """None where the user did it. Of a call of a sub-agent of this session it begins with the id of that sub-agent and a `/`."""
+    """None if the user did it. Of a call of a sub-agent of this session it begins with the id of that sub-agent and a `/`."""
     uncovered: tuple[Uncovered, ...] = ()
     gone_back_to: str = ""
-    """The checkpoint that the user went back to (`changes/checkpoints.py`); empty where they did not."""
+    """The checkpoint that the user went back to (`changes/checkpoints.py`); empty if they did not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """The user kept or undid changes of the agent in one file.
 
-    `baseline` is what they have accepted by now, `agents` what the agent made of it by now; None where there is no file.
+    `baseline` is what they have accepted by now, `agents` what the agent made of it by now; None if there is no file.
     """
 
     path: str
@@ -70,7 +70,7 @@ class Reviewed:
     hunks: int
     """How many pieces were kept or undone."""
     turn_id: str = ""
-    """The prompt of the turn whose changes alone this was about; empty where it was about any."""
+    """The prompt of the turn whose changes alone this was about; empty if it was about any."""
 
 
 @dataclass(frozen=True, slots=True)

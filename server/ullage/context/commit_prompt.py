@@ -35,7 +35,7 @@ _OF_FILES = re.compile(rf"{_BEGINNING}\"?a/(.*?)\"? \"?b/(.*?)\"?$", re.MULTILIN
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file that git does not know yet; `text` is empty where it is no text."""
+    """A file that git does not know yet; `text` is empty if it is no text."""
 
     name: str
     text: str
@@ -77,7 +77,7 @@ def fair_shares(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def message_in(answer: str) -> str:
-    """The message, without a fence or quotes around it; empty where there is none."""
+    """The message, without a fence or quotes around it; empty if there is none."""
     text = answer.strip()
     if (fenced := _FENCED.match(text)) is not None:
         text = fenced.group(1).strip()

@@ -49,7 +49,7 @@ class Snipped:
 class Summarised:
     """Every message up to and with entry `last_seq` gives way to `text`, the summary, which stands for `messages` of them.
 
-    `acknowledgement` is what the assistant is shown to have answered to it (some systems have it so); empty where nothing.
+    `acknowledgement` is what the assistant is shown to have answered to it (some systems have it so); empty if nothing.
     `carried` are the seqs of entries that stay, after the summary, although they are covered: what the user pinned.
     With `block` the API wrote the summary: the block takes their place, `text` completes it and stands where the compaction stands,
     so that the turns that were kept follow the block directly.
@@ -79,7 +79,7 @@ NOT_READ = frozenset({NO_ROOM, DELETED, ONLY_NAME})
 class RestoredFile:
     """A file that was read again. `text` is what the model gets; `note` says in a few words how it was taken.
 
-    `sha256` is of the file's whole text; `whole` is False where the model gets only a part of it.
+    `sha256` is of the file's whole text; `whole` is False if the model gets only a part of it.
     """
 
     path: str
@@ -125,14 +125,14 @@ class FetchedAgain:
     results: int
     """Those that held little else: the agent would not have asked for them."""
     messages: int
-    """That were sent meanwhile; 0 where nothing could come."""
+    """That were sent meanwhile; 0 if nothing could come."""
     cost: float | None = None
-    """Dollars: so many uncached input tokens, at the prices of the day. None where these are not known."""
+    """Dollars: that many uncached input tokens, at the prices of the day. None if these are not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Of so many things that were used, those that were in view."""
+    """Of that many things that were used, those that were in view."""
 
     in_view: int = 0
     used: int = 0
@@ -178,21 +178,21 @@ class Compaction:
     tokens_before: int
     estimated_after: int
     usage: Usage | None = None
-    """What the summary call itself used; None where no model was called."""
+    """What the summary call itself used; None if no model was called."""
     cost: float | None = None
-    """Dollars of that call, at the prices of the day; None where no model was called or its prices are not known."""
+    """Dollars of that call, at the prices of the day; None if no model was called or its prices are not known."""
     skipped: tuple[str, ...] = ()
     """Ways that were tried first and why each did not work, in words for the user."""
     counts: MessageCounts | None = None
-    """As it was made; None where nobody counted (replay, older logs)."""
+    """As it was made; None if nobody counted (replay, older logs)."""
     without_files: tuple[FileTakenOut, ...] = ()
     """Files that the user took out; the results that show them are among `cleared`."""
     saves: float | None = None
     """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
     fetched_again: FetchedAgain | None = None
-    """What came again after the compaction before this one; None where nobody counted, or there was none."""
+    """What came again after the compaction before this one; None if nobody counted, or there was none."""
     checked: Checked | None = None
-    """What it was checked against before it was used; None where the policy does not check it."""
+    """What it was checked against before it was used; None if the policy does not check it."""
 
     @property
     def message_counts(self) -> MessageCounts:
@@ -261,4 +261,4 @@ class SpentInVain:
 
     usage: Usage
     cost: float | None = None
-    """Dollars, at the prices of the day; None where they are not known."""
+    """Dollars, at the prices of the day; None if they are not known."""

@@ -72,7 +72,7 @@ class UserPrompt:
 
 @dataclass(frozen=True, slots=True)
 class AssistantReply:
-    """One reply of the model. `usage` is None where none was reported (a reply cut off by a cancel)."""
+    """One reply of the model. `usage` is None if none was reported (a reply cut off by a cancel)."""
 
     id: str
     blocks: tuple[AssistantBlock, ...]
@@ -80,25 +80,25 @@ class AssistantReply:
     stop_reason: str
     usage: Usage | None
     cost: float | None = None
-    """Dollars of the call, at the prices of the day; None where they are not known."""
+    """Dollars of the call, at the prices of the day; None if they are not known."""
     dropped_thinking: int = 0
     """How many thinking blocks of its request the API dropped, since it took what stood before them for changed."""
     began: tuple[float, ...] = ()
-    """When each block began to come (Unix seconds); empty where that is not known: then the entry's own time stands for all."""
+    """When each block began to come (Unix seconds); empty if that is not known: then the entry's own time stands for all."""
     effort: str = ""
-    """What the model was asked for, `default` where that was left to it; empty where that is not known."""
+    """What the model was asked for, `default` where that was left to it; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileTouch:
-    """What a tool did to a file. `sha256` is of the file's text after it (hex; empty where it was deleted)."""
+    """What a tool did to a file. `sha256` is of the file's text after it (hex; empty if it was deleted)."""
 
     path: str
     """Relative to the workspace folder where it is inside one, with `/`."""
     kind: TouchKind
     sha256: str
     partial: bool = False
-    """True where a read gave only a part of the text."""
+    """True if a read gave only a part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ class Answer:
     chosen: tuple[str, ...] = ()
     """The labels of the options that they chose."""
     text: str = ""
-    """Their own words; empty where they wrote none."""
+    """Their own words; empty if they wrote none."""
 
     @property
     def words(self) -> str:
-        """What the user says with it: what they chose and what they wrote, without the question. Empty where that is nothing."""
+        """What the user says with it: what they chose and what they wrote, without the question. Empty if that is nothing."""
         return "; ".join((*self.chosen, self.text) if self.text else self.chosen)
 
 
@@ -137,7 +137,7 @@ class AgentRun:
     """What its context held at the end."""
     threshold: int
     cost: float | None = None
-    """Dollars; None where the prices are not known."""
+    """Dollars; None if the prices are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,13 @@ class ToolReturned:
     touched: tuple[FileTouch, ...] = ()
     diff: FileDiff | None = None
     refusal: str | None = None
-    """What the user said when they refused the call (may be empty), which then did not run; None where they did not."""
+    """What the user said when they refused the call (may be empty), which then did not run; None if they did not."""
     names_left_out: tuple[str, ...] = ()
     """Names and paths that stand only in the part that was clipped away."""
     media: tuple[Media, ...] = ()
     """Images and documents that the model is shown with it; none where it is an error. Their bytes lie in the store."""
     began: float | None = None
-    """When the call began to run (Unix seconds), after any approval; None where it did not, or where nobody knows."""
+    """When the call began to run (Unix seconds), after any approval; None if it did not, or where nobody knows."""
     line: int | None = None
     """Where an edit begins (from 1), in the file that it touched."""
     changed: tuple[ChangedFile, ...] = ()
@@ -174,9 +174,9 @@ class ToolReturned:
     agent: AgentRun | None = None
     """The sub-agent that was at work for it. What it cost stands in its own log, too, and nowhere else in this one."""
     goes_on: str = ""
-    """The id of a command that was left running when the call was done; empty where none was."""
+    """The id of a command that was left running when the call was done; empty if none was."""
     cost: float | None = None
-    """Dollars that the call itself cost, beside the conversation (a search of the web); None where it cost nothing, or nobody knows."""
+    """Dollars that the call itself cost, beside the conversation (a search of the web); None if it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Notice:
     ended: tuple[str, ...] = ()
     """The commands that were left running and have ended, by their ids (`ToolReturned.goes_on`)."""
     full_output: str | None = None
-    """The path of the whole output of the command that it tells of; None where it tells of none, or that could not be kept."""
+    """The path of the whole output of the command that it tells of; None if it tells of none, or that could not be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class CameOver:
     program: str
     """As people call it: `Claude Code`."""
     version: str
-    """Of the program; empty where the session does not tell."""
+    """Of the program; empty if the session does not tell."""
     session_id: str
     """As the program calls it."""
     title: str
@@ -270,7 +270,7 @@ class CameOver:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well.
+    """The end of a turn. `message` is for the user: what went wrong and what to do; empty if all went well.
 
     `action` names what the panel offers beside the message.
     """
@@ -347,7 +347,7 @@ def reviewed(entry: Entry) -> tuple[Reviewed, ...]:
 
 
 def files_changed(entry: Entry) -> FilesChanged | None:
-    """The files that an entry says were changed, whoever did it; None where it says of none."""
+    """The files that an entry says were changed, whoever did it; None if it says of none."""
     match entry:
         case FilesChanged():
             return entry

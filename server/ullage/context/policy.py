@@ -148,14 +148,14 @@ class ShareOfWindow:
 
 @dataclass(frozen=True, slots=True)
 class FixedTokens:
-    """At so many tokens, whatever the window."""
+    """At a number of tokens, whatever the window."""
 
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class FixedCharacters:
-    """At so many characters, whatever the window: for the measure `characters / 4`."""
+    """At a number of characters, whatever the window: for the measure `characters / 4`."""
 
     characters: int
 
@@ -221,7 +221,7 @@ class Policy:
     restore: RestoreOptions | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""
     tail_tokens: int = 20_000
-    """About how many tokens stay as they are beside a summary, for the gauge's guess. Most systems keep about so many."""
+    """About how many tokens stay as they are beside a summary, for the gauge's guess. Most systems keep about as many."""
     has_stand_in: bool = True
     """Whether Ullage's own policy stands in where this one fails, or finds nothing to do though the window is full. That one has none."""
     drafts_ahead: bool = False

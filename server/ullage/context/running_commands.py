@@ -37,7 +37,7 @@ class RunsNow:
     """Of the call that began it."""
     began: float
     last_line: str = ""
-    """The last line that it said, shortened; empty where it said nothing yet."""
+    """The last line that it said, shortened; empty if it said nothing yet."""
     unread: int = 0
     """Characters of its output that the model has not read."""
     ended: str = ""
@@ -57,7 +57,7 @@ RUNNING = "These commands are running in the background (`running_command` reads
 
 
 def running_text(commands: Iterable[RunsNow], now: float) -> str:
-    """What goes on, for a model that does not see any more how it began; empty where nothing does."""
+    """What goes on, for a model that does not see any more how it began; empty if nothing does."""
     lines = [_line(each, now) for each in commands if not each.ended]
     return "\n".join((RUNNING, *lines)) if lines else ""
 
@@ -85,7 +85,7 @@ LOST = "What ran in the background does not run here any more: {}. Start it agai
 
 
 def lost_notice(entries: Iterable[Logged]) -> Notice | None:
-    """What the model has to be told of commands that a log says go on, where nothing does any more; None where there are none."""
+    """What the model has to be told of commands that a log says go on, where nothing does any more; None if there are none."""
     left = going_on(entries)
     if not left:
         return None

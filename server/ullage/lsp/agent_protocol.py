@@ -98,7 +98,7 @@ class FixedProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(_what_is_wrong(fields, error)) from error
 
     def refuse(self, message: Any, error: JsonRpcException) -> None:
-        """Answers a message that cannot be read; None where there is not even JSON."""
+        """Answers a message that cannot be read; None if there is not even JSON."""
         fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
         message_id = fields.get("id")
         if "method" in fields and "id" not in fields:
@@ -242,7 +242,7 @@ class AgentProtocol(FixedProtocol):
         self._write(_unknown(method) % message_id)
 
     def refuse_if_too_many(self, method: bytes, message_id: bytes) -> bool:
-        """The same of one of ours for which too many others wait. False where it can wait, too."""
+        """The same of one of ours for which too many others wait. False if it can wait, too."""
         name = method.decode()
         if self._asked_in_all < MOST_ASKED or name not in REQUESTS_OF_CLIENT or name in self.at_once:
             return False

@@ -256,7 +256,7 @@ class _Line:
         self._size += 0 if isinstance(body, TooLong) else len(body)
 
     def first(self) -> Body | TooLong | None:
-        """What is to be handled; None where nothing is."""
+        """What is to be handled; None if nothing is."""
         return self._bodies[0][0] if self._bodies else None
 
     def done(self) -> None:
@@ -280,7 +280,7 @@ def _counts_for_a_stop(body: Body) -> bool:
 
 
 def _stops(body: Body) -> str | None:
-    """The session that a message stops; None where it is anything else."""
+    """The session that a message stops; None if it is anything else."""
     seen = glance(body) if len(body) <= SHORT else None
     if seen is None or seen.method != _STOP:
         return None

@@ -35,7 +35,7 @@ _STEP = 1_000_000
 """Bytes that are gone through at once: these take some milliseconds."""
 
 _TEXTS = 1_000
-"""Of the texts of a message so many, from its beginning, are looked at for long ones. A document has one."""
+"""Of the texts of a message that many, from its beginning, are looked at for long ones. A document has one."""
 
 _PART = re.compile(
     rb'[^"\\]*(?:\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89abAB])[0-9a-fA-F]{4})[^"\\]*)*', re.DOTALL
@@ -62,7 +62,7 @@ class Glance:
 
 
 def glance(body: Body) -> Glance | None:
-    """What can be seen; None where the message has to be read to know it."""
+    """What can be seen; None if the message has to be read to know it."""
     found = _HEAD.match(body)
     if found is None or (found[1] is None and has_id(body)):  # the id may come last
         return None
@@ -70,7 +70,7 @@ def glance(body: Body) -> Glance | None:
 
 
 def method_of(body: Body) -> bytes | None:
-    """The method, however long the message is; None where it has to be read to know it. It may be a request or a notification."""
+    """The method, however long the message is; None if it has to be read to know it. It may be a request or a notification."""
     found = _HEAD.match(body)
     return None if found is None else bytes(found[2])
 
@@ -136,7 +136,7 @@ def _quote(body: Body, at: int) -> int:
 
 
 def _pieces(body: Body, begin: int) -> list[int] | None:
-    """The places at which a text can be cut that begins there; None where it has no end, or is no JSON."""
+    """The places at which a text can be cut that begins there; None if it has no end, or is no JSON."""
     places, at = [begin], begin
     while True:
         until = places[-1] + _STEP

@@ -26,7 +26,7 @@ class OthersParams:
 
 @attrs.frozen
 class OtherSession:
-    """A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing where its file holds several."""
+    """A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing if its file holds several."""
 
     id: Id
     program: str

@@ -32,7 +32,7 @@ Reason: TypeAlias = Literal[
 
 @attrs.frozen
 class ContextParams:
-    """Params of `context`: which parts, in which order, from the how manieth on. `draft` is what the user is typing."""
+    """Params of `context`: which parts, in which order, starting after `offset` of them. `draft` is what the user is typing."""
 
     session_id: Id
     order: Literal["largest", "newest", "oldest"] | None = None

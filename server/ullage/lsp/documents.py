@@ -110,7 +110,7 @@ class OpenDocuments:
         return tuple(self._uris)
 
     def find(self, path: Path) -> TextDocument | None:
-        """The open document of a file; None where it is not open, or too long to be kept here: then the disk has its text.
+        """The open document of a file; None if it is not open, or too long to be kept here: then the disk has its text.
 
         None also where nothing of it is unsaved and the disk has something else. An editor shows an older text until it has heard of a
         change on disk, which may take a second, and that of a file that is gone until somebody closes it.
@@ -122,7 +122,7 @@ class OpenDocuments:
         return document
 
     def new_text(self, uri: str) -> str | None:
-        """The text of a document that was never saved, as the client synchronises it; None where it is not open, or too long."""
+        """The text of a document that was never saved, as the client synchronises it; None if it is not open, or too long."""
         document = self._workspace().text_documents.get(uri)
         return document.source if document is not None and is_new(uri) and is_mirrored(document) else None
 
@@ -151,7 +151,7 @@ class EditorDocument(TextDocument):
     def __init__(self, uri: str, source: str | None = None, *more: Any, **options: Any) -> None:
         super().__init__(uri, None, *more, **options)
         self.text: DocumentText | None = None
-        """None where the document is not open."""
+        """None if the document is not open."""
         self.is_mirrored = True
         """Whether its text is kept here; not where it is too long (`LONGEST`)."""
         self.is_saved = False
@@ -232,7 +232,7 @@ Position: TypeAlias = tuple[int, int]
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 STRETCH = 262_144
-"""Characters that are cut into lines at one go, some milliseconds: between two others have their turn."""
+"""Characters that are cut into lines at once, some milliseconds: between two others have their turn."""
 
 
 class DocumentText:
@@ -318,7 +318,7 @@ async def change_ahead(message: Any, workspace: Workspace | None) -> None:
 
 
 def _changed_by(message: Any, workspace: Workspace | None) -> DocumentText | None:
-    """The text of the document that a message changes; None where it changes none, or its text is not kept."""
+    """The text of the document that a message changes; None if it changes none, or its text is not kept."""
     match message:
         case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str(uri)}}} if workspace is not None:
             document = workspace.get_text_document(uri)
@@ -328,7 +328,7 @@ def _changed_by(message: Any, workspace: Workspace | None) -> DocumentText | Non
 
 
 def changed(text: DocumentText, changes: Iterable[object]) -> str | None:
-    """The whole after several changes as they came over the wire, one after the other; None where one is malformed. Changes `text`."""
+    """The whole after several changes as they came over the wire, one after the other; None if one is malformed. Changes `text`."""
     for each in changes:
         match each:
             case {
@@ -347,7 +347,7 @@ def changed(text: DocumentText, changes: Iterable[object]) -> str | None:
 
 
 def index_of(line: str, units: int, kind: Units) -> int:
-    """The index of the character that begins after so many units; the next one's where that is within a character."""
+    """The index of the character that begins after that many units; the next one's where that is within a character."""
     if kind == "utf-32" or line.isascii():
         return min(units, len(line))
     head = line[:units]  # a character takes at least one unit

@@ -35,7 +35,7 @@ class ConnectedEditor:
         """The client tells of all that it does in its documents, without being asked."""
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
+        """The text of an open document as the user sees it now, saved or not; None if it is not open, or has yet to load anew what is on
         disk."""
         document = self._documents.find(path)
         return None if document is None else document.source
@@ -47,7 +47,7 @@ class ConnectedEditor:
             document.is_saved = True
 
     def new_text(self, uri: str) -> str | None:
-        """The text of an open document that was never saved, by its URI; None where there is no such document, or it is too long."""
+        """The text of an open document that was never saved, by its URI; None if there is no such document, or it is too long."""
         return self._documents.new_text(uri)
 
     def open_paths(self) -> Sequence[Path]:
@@ -55,9 +55,9 @@ class ConnectedEditor:
         return self._documents.paths()
 
     async def apply_text(self, path: Path, text: str) -> bool:
-        """Replaces the text of an open document so that the user can undo it; False where the editor refused.
+        """Replaces the text of an open document so that the user can undo it; False if the editor refused.
 
-        Raises `EditorChanged` where the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere
+        Raises `EditorChanged` if the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere
         by now.
         """
         document = self._documents.find(path)
@@ -113,7 +113,7 @@ def _workspace_edit(
 
 
 def edit_between(old: str, new: str, codec: PositionCodec) -> TextEdit | None:
-    """One edit of the lines that differ, so that the rest of the document keeps its marks; None where nothing differs."""
+    """One edit of the lines that differ, so that the rest of the document keeps its marks; None if nothing differs."""
     if old == new:
         return None
     before, after = lines_of(old), lines_of(new)

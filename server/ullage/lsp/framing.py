@@ -22,7 +22,7 @@ LONGEST = 64 * 1024 * 1024
 """Bytes of one message. An editor sends no text of a document over 50 MB, an image in a prompt takes at most some."""
 
 ENDLESS = 10 * LONGEST
-"""Bytes that are not even passed over: whoever announces so many never sends them."""
+"""Bytes that are not even passed over: whoever announces that many never sends them."""
 
 MOST_AHEAD = 16_000_000
 """Bytes that are looked through for what may come first, before anybody wants them."""
@@ -96,7 +96,7 @@ class Framing:
     # In their turn
 
     def there(self) -> Body | None:
-        """The next body where all of it is here and its head is the usual one: costs no waiting. None where `next` has to be asked."""
+        """The next body where all of it is here and its head is the usual one: costs no waiting. None if `next` has to be asked."""
         self._skip_taken()
         usual = _USUAL.match(self._buffer, self._at)
         if usual is None:
@@ -108,7 +108,7 @@ class Framing:
         return self._cut(start, end)
 
     def pass_over(self, methods: AbstractSet[bytes], most: int) -> None:
-        """Leaves out notifications of these methods that are here as a whole and come next, up to so many: a microsecond each."""
+        """Leaves out notifications of these methods that are here as a whole and come next, up to that many: a microsecond each."""
         buffer, at = self._buffer, self._at
         for _ in range(most):
             seen = _NOTIFICATION.match(buffer, at)
@@ -140,7 +140,7 @@ class Framing:
                 return None
 
     def _head(self) -> tuple[int, int] | None:
-        """Where the next body begins, and its length; None where its head has no end yet."""
+        """Where the next body begins, and its length; None if its head has no end yet."""
         usual = _USUAL.match(self._buffer, self._at)
         return self._odd_head() if usual is None else (usual.end(), int(usual[1]))
 
@@ -286,7 +286,7 @@ class ReaderAhead(Reader, Protocol):
     """Where bytes come from that were read before anybody wanted them."""
 
     def ready(self, n: int) -> bytes:
-        """What is there without waiting, up to `n` bytes; nothing where nothing is."""
+        """What is there without waiting, up to `n` bytes; nothing if nothing is."""
         ...
 
 
@@ -312,7 +312,7 @@ class Chunks:
         return self._take(n)
 
     def ready(self, n: int) -> bytes:
-        """The same without waiting; nothing where nothing is there."""
+        """The same without waiting; nothing if nothing is there."""
         return self._take(n) if self._chunks else b""
 
     def _take(self, n: int) -> bytes:

@@ -153,7 +153,7 @@ class EpochsResult:
 
 @attrs.frozen
 class EpochFatesParams:
-    """Params of `epochFates`: which epoch, which of its messages, and from the how manieth of them on."""
+    """Params of `epochFates`: which epoch, which of its messages, starting after `offset` of them."""
 
     session_id: Id
     number: int
@@ -182,7 +182,7 @@ class SearchParams:
 
 @attrs.frozen
 class SearchHit:
-    """One place where the words stand. `item_id` is None where it belongs to no item."""
+    """One place where the words stand. `item_id` is None if it belongs to no item."""
 
     session_id: str
     session_title: str

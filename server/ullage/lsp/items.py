@@ -240,7 +240,7 @@ class RestoredFile:
 
 @attrs.frozen
 class FetchedAgain:
-    """What the agent got again from its tools after a compaction that took it out of view: in these files, so many tokens and dollars."""
+    """What the agent got again from its tools after a compaction that took it out of view: in these files, that many tokens and dollars."""
 
     files: list[str]
     tokens: int
@@ -249,7 +249,7 @@ class FetchedAgain:
 
 @attrs.frozen
 class Held:
-    """Of so many things that were `used`, those that were `in_view`."""
+    """Of that many things that were `used`, those that were `in_view`."""
 
     in_view: int
     used: int
@@ -344,7 +344,7 @@ class Category:
 
 @attrs.frozen
 class EarlySaving:
-    """A compaction before the threshold that would save about so many dollars, with the next prompt, or once nobody asks for minutes."""
+    """A compaction before the threshold that would save about that many dollars, with the next prompt, or once nobody asks for minutes."""
 
     when: Literal["prompt", "pause"]
     dollars: float

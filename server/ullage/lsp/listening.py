@@ -66,7 +66,7 @@ class HeardAgain(Chunks):
         self._may_read = asyncio.Event()
 
     async def read(self, n: int) -> bytes:
-        """What comes. Raises `NotTheProtocol` where too much comes before `again`."""
+        """What comes. Raises `NotTheProtocol` if too much comes before `again`."""
         if not self._is_first:
             return await super().read(n)
         data = await self._reader.read(n)
@@ -145,7 +145,7 @@ class Listener:
 
 
 async def listen_on_port(port: int, token: str) -> tuple[int, Listener]:
-    """Listens on the loopback address (0 takes a free port); gives the port. Raises `OSError` where it cannot be had."""
+    """Listens on the loopback address (0 takes a free port); gives the port. Raises `OSError` if it cannot be had."""
 
     async def knows_token(reader: Reader, connection: Connection) -> bool:
         return await _knows(token, reader, connection)
@@ -222,7 +222,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _remove_left_over(path: Path) -> None:
-    """Removes the socket of a server that is gone. Raises `UnsafePlace` where something else is there."""
+    """Removes the socket of a server that is gone. Raises `UnsafePlace` if something else is there."""
     try:
         status = path.lstat()
     except FileNotFoundError:

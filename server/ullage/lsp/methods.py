@@ -47,7 +47,7 @@ MOST_SESSIONS = 1_000
 """Of the list; to write down more would keep everybody waiting, and nobody looks through so many."""
 
 MOST_ITEMS = 10_000
-"""Of one answer, which ends before that where items are long; a client that asks for more gets so many."""
+"""Of one answer, which ends before that where items are long; a client that asks for more gets that many."""
 
 
 async def _new(sessions: Sessions, params: wire.NewParams) -> wire.Snapshot:

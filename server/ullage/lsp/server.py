@@ -360,7 +360,7 @@ def _did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> No
 
 
 def _first_line(params: types.DidChangeTextDocumentParams) -> int | None:
-    """Where the document was changed (from 1); None where it was replaced whole."""
+    """Where the document was changed (from 1); None if it was replaced whole."""
     for change in params.content_changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
             return change.range.start.line + 1

@@ -91,14 +91,14 @@ class Configured:
     file: str
     """Where it stands, as the user knows it; empty for the settings."""
     reached: Stdio | Http | None
-    """None where it cannot be used."""
+    """None if it cannot be used."""
     fingerprint: str = ""
     """Changes with anything in its configuration, variables not filled in."""
     identity: str = ""
     """A digest that the user's rules for its tools hold by. It changes with what is started or asked, but not with how long a call may
     take, and not with whether it is off. Of a server of the settings it is the same in all folders."""
     trouble: str = ""
-    """Why it cannot be used, in words for the user; empty where it can."""
+    """Why it cannot be used, in words for the user; empty if it can."""
     seconds: float = CALL_SECONDS
     """How long a call may take."""
     off: bool = False

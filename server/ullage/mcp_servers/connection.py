@@ -57,7 +57,7 @@ MOST_PAGES = 20
 _T = TypeVar("_T")
 
 Ended: TypeAlias = Callable[[str], None]
-"""Told once why the other side talks no more; empty where it just ended."""
+"""Told once why the other side talks no more; empty if it just ended."""
 
 Reach: TypeAlias = Callable[[Configured, ServerLog, Ended], "AbstractAsyncContextManager[TransportStreams]"]
 """How a server is reached."""

@@ -164,7 +164,7 @@ def first_sentence(text: str, most: int) -> str:
 
 
 def problem_of(schema: Mapping[str, Json], arguments: Mapping[str, Json]) -> str:
-    """Why the arguments do not fit the schema of a tool, in words for the model; empty where they do. For another thread.
+    """Why the arguments do not fit the schema of a tool, in words for the model; empty if they do. For another thread.
 
     The schema is another's: it is interpreted and not compiled into code, it loads nothing from elsewhere, its regular expressions are not
     matched, and what takes more than `MOST_STEPS` is left to the server.

@@ -46,7 +46,7 @@ class Flooded(Exception):
 
 @asynccontextmanager
 async def talk_over(running: Talking, log: ServerLog, ended: Callable[[str], None]) -> AsyncGenerator[TransportStreams]:
-    """The SDK's streams. `ended` is told once why the server talks no more; empty where it just ended."""
+    """The SDK's streams. `ended` is told once why the server talks no more; empty if it just ended."""
     import anyio
     from mcp.shared.message import SessionMessage as Message
 
@@ -157,7 +157,7 @@ class _Calls:
         return (message.model_dump_json(by_alias=True, exclude_unset=True) + "\n").encode()
 
     def message_of(self, line: _Line, log: ServerLog) -> Any:
-        """A message for the SDK; None where the line is none. Raises `Flooded`."""
+        """A message for the SDK; None if the line is none. Raises `Flooded`."""
         import mcp_types
 
         if not line.length and not line.text.strip():

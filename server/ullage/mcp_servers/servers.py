@@ -121,7 +121,7 @@ class Servers:
         self._settings, self._trusted = settings, trusted
 
     def name_for(self, session_id: str, servers: Mapping[str, Mapping[str, object]] | None) -> None:
-        """The servers that the user's editor names for a session, in the form of a configuration file; None where the session is closed.
+        """The servers that the user's editor names for a session, in the form of a configuration file; None if the session is closed.
         All sessions of the folder have them; of two of one name the newest counts."""
         self._of_editor.pop(session_id, None)
         if servers is not None:
@@ -192,11 +192,11 @@ class Servers:
         return Standing(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
 
     def log(self, name: str) -> ServerLog:
-        """The log of that server, which outlives its restarts; empty where it never ran."""
+        """The log of that server, which outlives its restarts; empty if it never ran."""
         return self._logs.setdefault(name, ServerLog())
 
     async def turn(self, name: str, fingerprint: str, *, on: bool) -> None:
-        """The user allows that configuration of a server, or turns it off. Raises `NoSuchServer` where it has another one by now,
+        """The user allows that configuration of a server, or turns it off. Raises `NoSuchServer` if it has another one by now,
         `StoreFailed`."""
         server = self._named(name)
         if server.fingerprint != fingerprint:
@@ -219,7 +219,7 @@ class Servers:
         return self.log(self._named(name).name).text
 
     async def sign_in(self, name: str) -> None:
-        """Has the user sign in to a service in their browser. Raises `NoSuchServer`, `ServerFailed` where nothing came of it."""
+        """Has the user sign in to a service in their browser. Raises `NoSuchServer`, `ServerFailed` if nothing came of it."""
         server = self._named(name)
         if not isinstance(server.reached, Http) or not self._wanted(server):
             raise NoSuchServer(f"The MCP server {name} is no service that is turned on, so there is nothing to sign in to")
@@ -295,7 +295,7 @@ class Servers:
 
     def identity(self, server: str, tool: str = "") -> str:
         """What a rule for that tool holds by, or one for several tools of that server; the same as long as the configuration of the server
-        and what it says of the tool are. Empty where there is no such server, or no such tool now."""
+        and what it says of the tool are. Empty if there is no such server, or no such tool now."""
         configured = next((each for each in self._configured if each.name == server and each.reached is not None), None)
         if configured is None or not tool:
             return "" if configured is None else configured.identity
@@ -304,7 +304,7 @@ class Servers:
         return "" if found is None else f"{configured.identity[:12]}{found.digest[:20]}"
 
     def instructions(self, server: str) -> str:
-        """What a server says of its use, in its own words; empty where it says nothing or is off."""
+        """What a server says of its use, in its own words; empty if it says nothing or is off."""
         connection = self._connections.get(server)
         return "" if connection is None else connection.instructions
 

@@ -76,7 +76,7 @@ class Services:
 
 
 async def check_request(request: httpx2.Request, *, is_of_here: bool) -> None:
-    """Raises `ServerFailed` where a service leads to what it should not. `is_of_here`: it is a service of this machine itself."""
+    """Raises `ServerFailed` if a service leads to what it should not. `is_of_here`: it is a service of this machine itself."""
     host = request.url.host
     is_here = host in HERE
     if is_here and not is_of_here:

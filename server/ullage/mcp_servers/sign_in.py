@@ -41,7 +41,7 @@ class Secrets(Protocol):
     """The client's store of secrets."""
 
     async def read(self, key: str) -> str | None:
-        """What is kept under the key; None where nothing is."""
+        """What is kept under the key; None if nothing is."""
         ...
 
     async def keep(self, key: str, value: str | None) -> None:
@@ -189,7 +189,7 @@ class Callback:
         self._came.cancel()
 
     async def answer(self) -> AuthorizationCodeResult:
-        """What the browser brings back. Raises `ServerFailed` where the user cancels there, or does nothing."""
+        """What the browser brings back. Raises `ServerFailed` if the user cancels there, or does nothing."""
         from mcp.shared.auth import AuthorizationCodeResult
 
         try:

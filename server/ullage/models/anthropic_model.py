@@ -296,7 +296,7 @@ class AnthropicModel:
                 raise
 
     async def _whole_message(self, response: httpx2.Response) -> Mapping[str, object]:
-        """The message of a server that does not stream. Raises `EndpointUnreachable` where it is none."""
+        """The message of a server that does not stream. Raises `EndpointUnreachable` if it is none."""
         try:
             async with self._patience.for_an_answer():
                 body = parse(await response.aread())

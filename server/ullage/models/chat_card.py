@@ -31,7 +31,7 @@ from ullage.models.model_card import (
 )
 
 Get: TypeAlias = Callable[[str], Awaitable[Mapping[str, object] | None]]
-"""The JSON object at a whole address; empty where there is none, None where the server cannot be asked yet."""
+"""The JSON object at a whole address; empty if there is none, None if the server cannot be asked yet."""
 
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
 """What `reasoning_effort` has had from the beginning; what else a model takes differs."""
@@ -124,7 +124,7 @@ def _described(card: ModelCard, described: Mapping[str, object]) -> ModelCard:
 
 
 def _prices(said: Mapping[str, object], input: str, output: str, read: str, write: str, times: float) -> Prices | None:
-    """Dollars per million tokens from a description that has them by these names; None where it has none, or none that can be."""
+    """Dollars per million tokens from a description that has them by these names; None if it has none, or none that can be."""
     paid, made = _dollars(said.get(input)), _dollars(said.get(output))
     if paid is None or made is None:
         return None

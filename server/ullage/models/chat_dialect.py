@@ -34,7 +34,7 @@ class Dialect:
 
 
 def taught(dialect: Dialect, refusal: str, *, shows: bool) -> Dialect | None:
-    """The dialect without what a refusal names; None where it names nothing that can be left out.
+    """The dialect without what a refusal names; None if it names nothing that can be left out.
 
     `shows` is whether the request showed images.
     """

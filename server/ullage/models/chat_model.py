@@ -228,7 +228,7 @@ class ChatModel:
                 raise
 
     async def _whole_reply(self, response: httpx2.Response) -> Mapping[str, object]:
-        """The reply of a server that does not stream. Raises `EndpointUnreachable` where it is none."""
+        """The reply of a server that does not stream. Raises `EndpointUnreachable` if it is none."""
         try:
             async with self._patience.for_an_answer():
                 body = mapping(parse(await response.aread()))
@@ -318,7 +318,7 @@ def _may_be_local(endpoint: Endpoint) -> bool:
 
 
 def _credentials(api_key: str | None) -> dict[str, str]:
-    """Raises `AuthenticationFailed` where the key cannot be sent."""
+    """Raises `AuthenticationFailed` if the key cannot be sent."""
     if not api_key:
         return {}
     if not (api_key.isascii() and api_key.isprintable()):

@@ -95,7 +95,7 @@ class ChatReplyBuilder:
         return told
 
     def reply(self) -> Reply:
-        """The whole reply. Raises `StreamBroken` where the stream ended before the model said why it stopped."""
+        """The whole reply. Raises `StreamBroken` if the stream ended before the model said why it stopped."""
         reply = self._with_details(self._builder.reply())
         if self._refused:
             return replace(reply, stop_reason="refusal")
@@ -209,7 +209,7 @@ def _text_of(part: Mapping[str, object]) -> str:
 
 
 def usage_of(reported: Mapping[str, object]) -> Mapping[str, int]:
-    """The usage in the words of the Messages API, whose `input_tokens` leave out what was cached; empty where nothing was counted.
+    """The usage in the words of the Messages API, whose `input_tokens` leave out what was cached; empty if nothing was counted.
 
     `completion_tokens` leave out what was thought with some servers (xAI, Gemini), while their total has it.
     """

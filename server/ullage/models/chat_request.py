@@ -139,7 +139,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _assistant(blocks: Sequence[Block], *, reasoning: bool) -> dict[str, Json] | None:
-    """None where nothing of it can be sent."""
+    """None if nothing of it can be sent."""
     said = "\n\n".join(block.text for block in blocks if isinstance(block, Text))
     calls: list[Json] = [_call(block) for block in blocks if isinstance(block, ToolUse)]
     if not said and not calls:

@@ -62,7 +62,7 @@ def choose_model(
 
     A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing.
 
-    Raises `BadScenario` or `OSError` where the folder of scenarios that the environment names cannot be used, and
+    Raises `BadScenario` or `OSError` if the folder of scenarios that the environment names cannot be used, and
     `ValueError` where its pace is no number.
     """
     api_key = (api_key or "").strip() or None  # copied or read from a file, it may end with a line end
@@ -86,7 +86,7 @@ def choose_model(
 
 
 def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[str, str], is_confirmed: Callable[[str], bool]) -> str:
-    """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
+    """The address of the environment that would be asked, but that the user has not confirmed; empty if there is none."""
     address = environment.get(BASE_URL, "").strip()
     if provider not in ("auto", "anthropic") or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
         return ""

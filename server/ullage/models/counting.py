@@ -74,7 +74,7 @@ class Counting:
         return self._offers and asyncio.get_running_loop().time() >= self._rests_until
 
     async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: Size) -> int | None:
-        """Tokens of the request; None where the endpoint did not say, or said what cannot be."""
+        """Tokens of the request; None if the endpoint did not say, or said what cannot be."""
         if len(body) > LONGEST:
             return None
         page = self._page()
@@ -111,7 +111,7 @@ class _Ctok(Protocol):
 
 
 def tokenizer(version: TokenizerVersion) -> CountText | None:
-    """Counts by that tokenizer; None where it is not installed. Its vocabulary is loaded with the first text (0.1 to 0.4 s)."""
+    """Counts by that tokenizer; None if it is not installed. Its vocabulary is loaded with the first text (0.1 to 0.4 s)."""
     if find_spec("ctok") is None:
         return None
 

@@ -138,7 +138,7 @@ class EditorModel:
         yield builder.reply()
 
     async def _in_time(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[ReplyPart, None]:
-        """The parts. Raises `NothingMore` where the first does not come in time, `NothingCame` where another does not."""
+        """The parts. Raises `NothingMore` if the first does not come in time, `NothingCame` where another does not."""
         try:
             async with self._patience.for_an_answer():
                 first = await anext(parts, None)

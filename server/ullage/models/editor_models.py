@@ -24,7 +24,7 @@ class ListedModel:
     images: bool
     """Whether it can be shown images, as far as the editor says."""
     tools: bool | None
-    """Whether it can call tools; None where the editor does not say."""
+    """Whether it can call tools; None if the editor does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def is_too_deep(value: object) -> bool:
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """The object, empty where the value is none."""
+    """The object, empty if the value is none."""
     return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
 
 
@@ -94,13 +94,13 @@ def mappings(value: object) -> list[Mapping[str, object]]:
 
 
 def string(values: Mapping[str, object], name: str) -> str:
-    """The text of that name; empty where there is none."""
+    """The text of that name; empty if there is none."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
 def word(values: Mapping[str, object], name: str) -> str:
-    """A short text without control characters, such as a name; empty where there is none."""
+    """A short text without control characters, such as a name; empty if there is none."""
     found = string(values, name)[: LONGEST_WORD + 1]
     printable = "".join(character for character in found if character.isprintable())
     return printable if len(found) <= LONGEST_WORD else f"{printable[:LONGEST_WORD]}…"
@@ -130,7 +130,7 @@ class Size:
         return self.shown() > 0
 
     def can_have(self, tokens: int) -> bool:
-        """Whether the request can have had so many tokens of input."""
+        """Whether the request can have had that many tokens of input."""
         return 0 <= tokens <= LARGEST_WINDOW and (tokens <= self.bytes + ADDED or tokens <= self.bytes + ADDED + self.shown())
 
 
@@ -145,7 +145,7 @@ def _shown(request: Request) -> int:
 
 
 def why_not_believed(usage: Usage, size: Size, received: int) -> str | None:
-    """Why a reported usage cannot be, as a sentence goes on after the endpoint's name; None where it can.
+    """Why a reported usage cannot be, as a sentence goes on after the endpoint's name; None if it can.
 
     `received` are the characters of the reply.
     """
@@ -166,7 +166,7 @@ def why_not_believed(usage: Usage, size: Size, received: int) -> str | None:
 
 
 def plausible_window(tokens: int | None) -> int | None:
-    """A window that an endpoint names; None where it can be none."""
+    """A window that an endpoint names; None if it can be none."""
     return tokens if tokens is not None and LEAST_WINDOW <= tokens <= LARGEST_WINDOW else None
 
 

@@ -52,7 +52,7 @@ class ModelError(Exception):
 class PromptTooLong(ModelError):
     """The input alone is over the model's window.
 
-    In tokens, each None where the endpoint did not say it: `window` is what it said that is, `tokens` what it said of the request, with the
+    In tokens, each None if the endpoint did not say it: `window` is what it said that is, `tokens` what it said of the request, with the
     reply that was asked for where it counts that in, `input_tokens` what it said of the input alone: the gauge shows this.
     """
 

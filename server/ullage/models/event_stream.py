@@ -54,7 +54,7 @@ DONE = "[DONE]"
 
 
 async def bound(response: httpx2.Response) -> None:
-    """A hook of the HTTP client, for every response. Raises `Nonsense` where the body is packed as nobody asked for."""
+    """A hook of the HTTP client, for every response. Raises `Nonsense` if the body is packed as nobody asked for."""
     from httpx2 import AsyncByteStream
 
     packed = response.headers.get("content-encoding", PLAIN).strip().lower() or PLAIN
@@ -185,7 +185,7 @@ class _Event:
             self.data.append(value)
 
     def finished(self) -> Mapping[str, Json] | None:
-        """What it says; None where it says nothing. Raises `Nonsense`."""
+        """What it says; None if it says nothing. Raises `Nonsense`."""
         text = "\n".join(self.data)
         if text.strip() == DONE:
             return {"type": DONE}

@@ -22,7 +22,7 @@ SOURCE = "settings"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Of one model; None where nothing is said. `window` and `max_output` are in tokens, prices in dollars per million tokens."""
+    """Of one model; None if nothing is said. `window` and `max_output` are in tokens, prices in dollars per million tokens."""
 
     window: int | None = None
     max_output: int | None = None
@@ -36,7 +36,7 @@ class Facts:
 
     @property
     def prices(self) -> Prices | None:
-        """None where no price of input and output is said."""
+        """None if no price of input and output is said."""
         if self.input_price is None or self.output_price is None:
             return None
         cached = self.input_price if self.cached_price is None else self.cached_price

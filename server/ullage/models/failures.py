@@ -158,7 +158,7 @@ def not_this_api(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnrea
 
 
 def _window_named_in(message: str) -> int | None:
-    """The window (tokens) that a server named when it refused a prompt as too long; None where it named none, or one that can be none."""
+    """The window (tokens) that a server named when it refused a prompt as too long; None if it named none, or one that can be none."""
     return plausible_window(_number(_WINDOW, message))
 
 
@@ -373,7 +373,7 @@ def _said(problem: Answered, endpoint: Endpoint) -> str:
 
 
 def _words(body: object) -> str:
-    """What an error says in words: in the API's envelope or in that of others; empty where it is a web page or says nothing."""
+    """What an error says in words: in the API's envelope or in that of others; empty if it is a web page or says nothing."""
     if isinstance(body, str):
         return "" if body.lstrip().startswith("<") else body
     error = mapping(body).get("error")

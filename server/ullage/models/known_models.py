@@ -112,7 +112,7 @@ def expected_card(name: str, *, anthropic: bool) -> ModelCard:
 
 
 def card_from_table(name: str) -> ModelCard | None:
-    """What the table knows of a model, also under its dated name; None where it is not in it."""
+    """What the table knows of a model, also under its dated name; None if it is not in it."""
     plain = _DATE.sub("", name)
     known = _KNOWN.get(plain)
     if known is None:
@@ -148,7 +148,7 @@ def _assumed_claude_card(name: str) -> ModelCard:
 
 
 def local_card(name: str, window: int | None) -> ModelCard:
-    """For a model of another server; `window` (tokens) is what the server said, None where it did not."""
+    """For a model of another server; `window` (tokens) is what the server said, None if it did not."""
     size = window or LOCAL_WINDOW
     return ModelCard(
         name=name,

@@ -69,7 +69,7 @@ class Learned:
         return reply
 
     def _cut_off(self, taken: int, size: Size) -> str | None:
-        """That the server read much less than it was sent, as a sentence for the user; None where there is no sign of it.
+        """That the server read much less than it was sent, as a sentence for the user; None if there is no sign of it.
 
         A server of the user's own may cut a prompt that is longer than the window it loaded the model with, and say nothing (Ollama).
         """
@@ -88,7 +88,7 @@ class Learned:
         )
 
     def _take(self, refusal: PromptTooLong, size: Size) -> bool:
-        """Takes over what a refusal says of the window; False where what it says cannot be, or calls have shown otherwise."""
+        """Takes over what a refusal says of the window; False if what it says cannot be, or calls have shown otherwise."""
         named, tokens = refusal.window, refusal.tokens
         if refusal.input_tokens is not None and not size.can_have(refusal.input_tokens):
             logger.warning("%s named %d tokens for a request of %d bytes", self._endpoint.name, refusal.input_tokens, size.bytes)

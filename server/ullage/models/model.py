@@ -36,7 +36,7 @@ EFFORT_CHOICES: tuple[EffortChoice, ...] = ("default", *EFFORTS)
 
 
 PRICED_TOKENS = 1_000_000
-"""Prices are dollars for so many."""
+"""Prices are dollars for that many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Prices:
     cache_write_5m: float
     cache_write_1h: float
     long_prompt: int | None = None
-    """Input tokens over which every price is multiplied by `long_prompt_factor`; None where there is no such step."""
+    """Input tokens over which every price is multiplied by `long_prompt_factor`; None if there is no such step."""
     long_prompt_factor: float = 1.0
 
     def times(self, factor: float) -> Prices:
-        """Every one of them so many times."""
+        """Every one of them that many times."""
         return Prices(
             *(round(price * factor, 6) for price in (self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h)),
             long_prompt=self.long_prompt,
@@ -61,7 +61,7 @@ class Prices:
         )
 
     def terms(self, *, for_an_hour: bool = False) -> Terms | None:
-        """Their proportions, where what is written to the cache lives five minutes or `for_an_hour`; None where the model costs nothing."""
+        """Their proportions, where what is written to the cache lives five minutes or `for_an_hour`; None if the model costs nothing."""
         if not self.input:
             return None
         write = self.cache_write_1h if for_an_hour else self.cache_write_5m
@@ -85,7 +85,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """What is known of a model. Tokens throughout; `prices` is None where nothing is known (a local server)."""
+    """What is known of a model. Tokens throughout; `prices` is None if nothing is known (a local server)."""
 
     name: str
     display_name: str
@@ -102,16 +102,16 @@ class ModelCard:
     """Whether the API writes summaries of its own for it (compaction blocks on demand) and reads them back."""
     adaptive_thinking: bool = True
     efforts: tuple[Effort, ...] = ()
-    """The efforts that it can be asked for, least first; empty where it takes none."""
+    """The efforts that it can be asked for, least first; empty if it takes none."""
     effort: Effort | None = None
-    """What it is asked for, one of `efforts`; None where that is left to it."""
+    """What it is asked for, one of `efforts`; None if that is left to it."""
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
     tokenizer: TokenizerVersion | None = None
     """Which of Claude's tokenizers it has (`counting.py`); None for other vendors' models."""
 
     takes_images: bool | None = None
-    """Whether it can be shown images; None where nobody says so: it is tried then."""
+    """Whether it can be shown images; None if nobody says so: it is tried then."""
     takes_pdfs: bool | None = None
     """The same of PDFs."""
     images: ImageLimits = LIMITS
@@ -124,9 +124,9 @@ class ModelCard:
     """Tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
     editor_counts: bool | None = None
     """Whether the editor counts texts for it (`EditorModels.count`): not before it has answered once, since until then it is given nothing
-    of what is said here. None where it is no model of the editor."""
+    of what is said here. None if it is no model of the editor."""
     stated_window: int | None = None
-    """What `window` was before a refusal named a smaller one; None where none did. A refusal is hearsay."""
+    """What `window` was before a refusal named a smaller one; None if none did. A refusal is hearsay."""
 
     @property
     def hold_window(self) -> int:
@@ -136,19 +136,19 @@ class ModelCard:
 
     @property
     def media_room(self) -> Room:
-        """What it takes of images and pages of PDFs in one request (anthropic-api.md 2.7): the API allows so many of each, here they count
+        """What it takes of images and pages of PDFs in one request (anthropic-api.md 2.7): the API allows as many of each, here they count
         together."""
         most = 600 if self.window > SMALL_WINDOW else 100
         return Room(most, images=self.takes_images is not False, documents=self.takes_pdfs is not False)
 
     @property
     def terms(self) -> Terms | None:
-        """What its tokens cost; None where that is not known, or nothing."""
+        """What its tokens cost; None if that is not known, or nothing."""
         terms = self.prices.terms() if self.prices is not None else None
         return terms if terms is None or self.caches else replace(terms, read=1.0, write=1.0)
 
     def cost(self, usage: Usage | None) -> float | None:
-        """Dollars for one call; None where the prices are not known or nothing was counted."""
+        """Dollars for one call; None if the prices are not known or nothing was counted."""
         return self.prices.cost(usage) if self.prices and usage else None
 
 
@@ -203,7 +203,7 @@ class Reply:
     stop_reason: str
     """As the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
     usage: Usage | None
-    """None where the server did not count what was sent; what it said of the output alone is of no use."""
+    """None if the server did not count what was sent; what it said of the output alone is of no use."""
     compaction: CompactionBlock | None = None
     """Where `Request.summarise` asked for one and the API wrote it (`stop_reason` is `compaction` then); `blocks` are empty."""
     dropped_thinking: int = 0
@@ -234,7 +234,7 @@ class Model(Protocol):
         ...
 
     async def count(self, request: Request) -> int | None:
-        """Tokens of input that the endpoint itself counts for a request, which it does not answer. None where it does not count, or not
+        """Tokens of input that the endpoint itself counts for a request, which it does not answer. None if it does not count, or not
         now: never raises for what an endpoint does. A request must end with a user's words."""
         ...
 

@@ -88,7 +88,7 @@ async def ask_other_server(connect: Connect, name: str) -> Asked:
 def _card_of_other_server(
     name: str, info: Mapping[str, object], listed: Mapping[str, object], props: Mapping[str, object]
 ) -> ModelCard | None:
-    """What was told by the addresses that most servers have; None where none of them told a window."""
+    """What was told by the addresses that most servers have; None if none of them told a window."""
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
@@ -101,12 +101,12 @@ def _card_of_other_server(
 
 
 def loaded_window(props: Mapping[str, object]) -> int | None:
-    """The window (tokens) that llama.cpp was started with, from its `/props`; None where that is no answer of it."""
+    """The window (tokens) that llama.cpp was started with, from its `/props`; None if that is no answer of it."""
     return _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
 
 
 def window_told(described: Mapping[str, object]) -> int | None:
-    """The window (tokens) in one server's description of one model; None where it tells none.
+    """The window (tokens) in one server's description of one model; None if it tells none.
 
     llama.cpp tells it as `meta.n_ctx`; what the model was trained with is the last resort.
     """
@@ -116,7 +116,7 @@ def window_told(described: Mapping[str, object]) -> int | None:
 
 
 def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelCard | None:
-    """`card` with what the Models API says in place of it; None where that is no answer of the Models API."""
+    """`card` with what the Models API says in place of it; None if that is no answer of the Models API."""
     window = _window(info.get("max_input_tokens"))
     if window is None:
         return None
@@ -151,13 +151,13 @@ def _efforts(capabilities: Mapping[str, object], known: tuple[Effort, ...]) -> t
 
 
 def _supported(capability: object) -> bool | None:
-    """What is said of a capability; None where nothing is."""
+    """What is said of a capability; None if nothing is."""
     supported = mapping(capability).get("supported")
     return supported if isinstance(supported, bool) else None
 
 
 def loaded_model(props: Mapping[str, object]) -> str:
-    """The file name or alias of the model that llama.cpp has loaded; empty where it does not say."""
+    """The file name or alias of the model that llama.cpp has loaded; empty if it does not say."""
     for name in (word(props, "model_alias"), word(props, "model_path")):
         if name:
             return re.split(r"[/\\]", name)[-1]
@@ -172,13 +172,13 @@ def listed_window(listed: Mapping[str, object], name: str) -> int | None:
 
 
 def loaded_by_ollama(running: Mapping[str, object], name: str) -> int | None:
-    """The window with which Ollama has loaded the model; None where it has not."""
+    """The window with which Ollama has loaded the model; None if it has not."""
     names = (name, f"{name}:latest")
     return next((_window(model.get("context_length")) for model in mappings(running.get("models")) if model.get("name") in names), None)
 
 
 async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
-    """The JSON object at `path`, empty where there is none; None where the server cannot be asked yet: it is not
+    """The JSON object at `path`, empty if there is none; None if the server cannot be asked yet: it is not
     reached, or says that it is not ready."""
     try:
         client = await connect()
@@ -190,7 +190,7 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
 
 
 async def _with_header(client: Client, path: str) -> object:
-    """What is told to those who send the beta header: who writes compaction blocks. None where the header itself is refused."""
+    """What is told to those who send the beta header: who writes compaction blocks. None if the header itself is refused."""
     from anthropic import BadRequestError
 
     try:
@@ -218,7 +218,7 @@ def _output(value: object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class OfferedModel:
-    """One model that an endpoint offers. `window` is in tokens; None where nobody tells. `prices` is None where they are not known."""
+    """One model that an endpoint offers. `window` is in tokens; None if nobody tells. `prices` is None if they are not known."""
 
     name: str
     display_name: str

@@ -119,7 +119,7 @@ class ReplyBuilder:
         return events
 
     def reply(self) -> Reply:
-        """The whole reply. Raises `StreamBroken` where the stream ended before the model said why it stopped."""
+        """The whole reply. Raises `StreamBroken` if the stream ended before the model said why it stopped."""
         if self._stop_reason is None:
             raise StreamBroken("The connection ended before the reply was whole. Press Continue to try again.")
         blocks = [_finished(block) for block in self._placed]
@@ -274,7 +274,7 @@ def _parsed_input(text: str) -> Mapping[str, Json]:
 
 
 def _signature(values: Mapping[str, object]) -> str:
-    """The signature where it can be one; empty where it cannot: its thinking does not go back then."""
+    """The signature where it can be one; empty if it cannot: its thinking does not go back then."""
     found = string(values, "signature")
     return found if _is_sealed(found) else ""
 
@@ -289,7 +289,7 @@ def _has_utf8(text: str) -> bool:
 
 
 def _as_it_came(block: Mapping[str, object]) -> str | None:
-    """A block that must go back unchanged, as JSON text; None where that cannot be."""
+    """A block that must go back unchanged, as JSON text; None if that cannot be."""
     if is_too_deep(block):
         return None
     text = json.dumps(block, ensure_ascii=False, separators=(",", ":"))

@@ -43,11 +43,11 @@ class Patience:
     """Between two pieces that are no pings."""
 
     def for_an_answer(self) -> asyncio.Timeout:
-        """Raises `TimeoutError` where the answer does not begin in time."""
+        """Raises `TimeoutError` if the answer does not begin in time."""
         return asyncio.timeout(self.answer)
 
     async def between(self, pieces: AsyncIterable[T]) -> AsyncGenerator[T, None]:
-        """The pieces. Raises `NothingCame` where the next one does not come in time."""
+        """The pieces. Raises `NothingCame` if the next one does not come in time."""
         waiting = aiter(pieces)
         while True:
             try:
@@ -60,7 +60,7 @@ class Patience:
             yield piece
 
     async def over(self, sent: AsyncIterable[Mapping[str, Json]]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """The events but for pings. Raises `NothingCame` where only pings come for too long."""
+        """The events but for pings. Raises `NothingCame` if only pings come for too long."""
         now: Callable[[], float] = asyncio.get_running_loop().time
         since = now()
         async for event in sent:

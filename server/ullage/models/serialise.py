@@ -40,7 +40,7 @@ from ullage.context.view.request import Request
 from ullage.models.model import Effort
 
 MediaBytes: TypeAlias = Callable[[Media], bytes | None]
-"""The bytes of an image or a document; None where they are no longer there. May be asked from any thread, and reads the disk."""
+"""The bytes of an image or a document; None if they are no longer there. May be asked from any thread, and reads the disk."""
 
 
 def none_kept(media: Media) -> bytes | None:
@@ -72,7 +72,7 @@ class Encoded:
         """Characters that are kept."""
 
     def of(self, media: Media) -> str | None:
-        """The text; None where the bytes are no longer there."""
+        """The text; None if the bytes are no longer there."""
         if media in self._known:
             return self._known[media]
         data = self._read(media)
@@ -105,7 +105,7 @@ ROOM = Room(100)
 LARGE_TOKENS = 250_000
 """Of messages that are new to a `Serialiser`: about a megabyte, which takes some 5 ms."""
 LARGE_MESSAGES = 2_000
-"""Even where all of them were seen before, putting so many together takes a millisecond and more."""
+"""Even where all of them were seen before, putting that many together takes a millisecond and more."""
 
 
 class Serialiser:

@@ -212,7 +212,7 @@ def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, Hit]) -> str:
 
 
 def host_of(url: str) -> str:
-    """The host of a page's address; empty where it is none that could be fetched."""
+    """The host of a page's address; empty if it is none that could be fetched."""
     try:
         parts = urlsplit(url)
         return (parts.hostname or "") if parts.scheme in ("http", "https") and url.isprintable() and " " not in url else ""
@@ -230,7 +230,7 @@ def _line(text: str, most: int) -> str:
 
 
 def _own(block: Mapping[str, object]) -> dict[str, Any]:
-    """A copy that can grow; empty where it is nested too deep to go back."""
+    """A copy that can grow; empty if it is nested too deep to go back."""
     return {} if is_too_deep(block) else _object(json.dumps(block))
 
 

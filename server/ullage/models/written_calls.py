@@ -101,7 +101,7 @@ _FENCE = re.compile(r"```(?:json|tool_call|tool_code)?+[ \t]*+\n")
 
 
 def written_call(said: str, asked: str, tools: Sequence[ToolSpec]) -> str | None:
-    """The tool that the end of a reply calls in text; None where it calls none, or `asked` is about such text."""
+    """The tool that the end of a reply calls in text; None if it calls none, or `asked` is about such text."""
     said = said[-_LONGEST:]
     offered = {tool.name: tool for tool in tools}
     for shape in _MARKED:

@@ -22,7 +22,7 @@ _DEVICE = re.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³
 
 
 def trap_in(name: str, roots: Sequence[PurePath], system: System) -> str | None:
-    """Why nobody may even look at the file that this path names; None where it may be resolved. `roots` are the workspace folders: one that
+    """Why nobody may even look at the file that this path names; None if it may be resolved. `roots` are the workspace folders: one that
     is on a host of the network itself is no trap.
 
     It looks at the name alone and never at the disk.

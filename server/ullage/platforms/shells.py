@@ -58,7 +58,7 @@ class Shell:
 
 
 Find = Callable[[str], str | None]
-"""The absolute path of a program on PATH, or of the one that an absolute path names; None where there is none that may be run."""
+"""The absolute path of a program on PATH, or of the one that an absolute path names; None if there is none that may be run."""
 
 
 def shell_for(system: System, find: Find, environment: Mapping[str, str]) -> Shell:

@@ -20,7 +20,7 @@ _START = "import json, runpy, sys; sys.path[:0] = json.loads(sys.argv[1]); runpy
 
 
 def find_program(name: str, not_in: Sequence[Path]) -> str | None:
-    """The absolute path of a program on PATH, or of the one that an absolute path names; None where there is none.
+    """The absolute path of a program on PATH, or of the one that an absolute path names; None if there is none.
 
     Passed over are relative entries of PATH (`.`, an empty one), and whatever lies in one of the folders `not_in`, or is a link into them.
     """

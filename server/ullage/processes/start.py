@@ -93,12 +93,12 @@ class Running:
         return cast("StreamReader", self._process.stderr)
 
     async def feed(self, data: bytes) -> None:
-        """Writes to its standard input, and closes that. Raises `OSError` where it has ended before."""
+        """Writes to its standard input, and closes that. Raises `OSError` if it has ended before."""
         await self.send(data)
         cast("StreamWriter", self._process.stdin).close()
 
     async def send(self, data: bytes) -> None:
-        """Writes to its standard input, which stays open. Raises `OSError` where it has ended before."""
+        """Writes to its standard input, which stays open. Raises `OSError` if it has ended before."""
         writer = cast("StreamWriter", self._process.stdin)
         writer.write(data)
         await writer.drain()
@@ -226,13 +226,13 @@ class Talking:
         return cast("StreamReader", self._process.stderr)
 
     async def say(self, data: bytes) -> None:
-        """Writes to its standard input. Raises `OSError` where it has ended."""
+        """Writes to its standard input. Raises `OSError` if it has ended."""
         writer = cast("StreamWriter", self._process.stdin)
         writer.write(data)
         await writer.drain()
 
     async def ended(self) -> int:
-        """Its exit code, once it has ended; negative for a signal. Raises `OSError` where it could not be started."""
+        """Its exit code, once it has ended; negative for a signal. Raises `OSError` if it could not be started."""
         code = await self._process.wait()
         match (_last_words(self._control) or "").split():
             case ["failed", number, *_]:

@@ -30,7 +30,7 @@ LONGEST_TEXT = 4_000
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """One session of another program. `within` is its id where the file holds several; `folder` is empty where it is not told."""
+    """One session of another program. `within` is its id where the file holds several; `folder` is empty if it is not told."""
 
     program: Program
     path: Path
@@ -40,7 +40,7 @@ class FoundSession:
     version: str
     updated_at: float
     size: int
-    """Bytes of the file; 0 where it holds several."""
+    """Bytes of the file; 0 if it holds several."""
 
 
 def heads_of(candidate: Candidate) -> list[FoundSession]:
@@ -177,7 +177,7 @@ def _titled(found: FoundSession, title: str) -> FoundSession | None:
 
 
 def _said(content: object) -> str:
-    """What the user said in a message; empty where the program wrote it."""
+    """What the user said in a message; empty if the program wrote it."""
     if isinstance(content, str):
         texts = [content]
     elif isinstance(content, list):

@@ -65,7 +65,7 @@ Fate: TypeAlias = Literal["in view", "recallable", "seen again", "lost"]
 """The first of these that holds."""
 
 SEARCH_HITS = 5
-"""A fact counts as recallable when it is among so many hits of one search with its own words."""
+"""A fact counts as recallable if it is among this many hits of one search with its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def session_facts(entries: Sequence[Logged]) -> SessionFacts:
 def needed_after(facts: SessionFacts, after_seq: int, previous_seq: int = 0) -> Iterator[NeededFact]:
     """The facts that a compaction after the entry `after_seq` should keep, each once; none where nothing follows.
 
-    `previous_seq` is where the compaction before it stood, 0 where it is the first.
+    `previous_seq` is where the compaction before it stood, 0 if it is the first.
     """
     window = list(entries_after(facts.entries, after_seq))
     first_uses: dict[Fact, int] = {}
@@ -172,7 +172,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class KindRetention:
-    """The needed facts of one kind, by fate. `recallable` is 0 where no search was given; what a search would have found is then
+    """The needed facts of one kind, by fate. `recallable` is 0 if no search was given; what a search would have found is then
     counted further on."""
 
     in_view: int = 0
@@ -218,7 +218,7 @@ def judged(facts: SessionFacts, cuts: Sequence[Cut], search: Search | None = Non
 
 
 def judged_after(facts: SessionFacts, cut: Cut, previous_seq: int, search: Search | None = None) -> Iterator[Judged]:
-    """Every fact that was needed after one compaction; `previous_seq` is where the one before it stood, 0 where it is the first."""
+    """Every fact that was needed after one compaction; `previous_seq` is where the one before it stood, 0 if it is the first."""
     kept = KeptText(cut.kept)
     for needed in needed_after(facts, cut.after_seq, previous_seq):
         yield Judged(needed, _fate(needed, kept, search))
@@ -278,7 +278,7 @@ class Acquired:
 
     @property
     def mean_beside_summary(self) -> float | None:
-        """Characters a compaction; None where there was none."""
+        """Characters a compaction; None if there was none."""
         return self.beside_summary / self.places if self.places else None
 
     def __add__(self, other: Acquired) -> Acquired:
@@ -320,7 +320,7 @@ class Seen:
         return found
 
     def acquired_after(self, view: View, until: int | None) -> Acquired:
-        """The same after one compaction; `until` is where the next one stands, None where there is none."""
+        """The same after one compaction; `until` is where the next one stands, None if there is none."""
         window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
         return self._after(window, view) if window else Acquired()
 

@@ -20,9 +20,9 @@ Source: TypeAlias = Literal["claude-code", "codex", "ullage", "opencode", "gemin
 
 @dataclass(frozen=True, slots=True)
 class RecordedCompaction:
-    """A compaction that really happened. `after_seq` is the last entry before it; 0 where it came first.
+    """A compaction that really happened. `after_seq` is the last entry before it; 0 if it came first.
 
-    `summary` is the text that took the place of what was before (empty where the transcript does not say), `tokens_before` what the program
+    `summary` is the text that took the place of what was before (empty if the transcript does not say), `tokens_before` what the program
     counted then, `at` Unix seconds. Where it is `sealed` only the provider can read what took that place; `summary` then is what stayed
     beside it: the user's messages.
     """
@@ -34,9 +34,9 @@ class RecordedCompaction:
     at: float | None
     sealed: bool = False
     usage: Usage | None = None
-    """Of the call that wrote the summary, nothing where no model did; None where the transcript does not tell."""
+    """Of the call that wrote the summary, nothing if no model did; None if the transcript does not tell."""
     trigger: Trigger | None = None
-    """Why it was made; None where the transcript does not tell more than `automatic`."""
+    """Why it was made; None if the transcript does not tell more than `automatic`."""
     focus: str = ""
     """What the summary was to favour, by the words of whoever asked for it."""
     saves: float | None = None
@@ -44,13 +44,13 @@ class RecordedCompaction:
     by_program: bool = False
     """No model wrote its summary: of one that was made to save, since the cache was cold, else since models were not asked, or failed."""
     policy: str = ""
-    """Whose way it was; empty where the transcript does not tell."""
+    """Whose way it was; empty if the transcript does not tell."""
     id: str = ""
-    """By which the user's undo and redo name it; empty where the transcript has none."""
+    """By which the user's undo and redo name it; empty if the transcript has none."""
     planned_after: int | None = None
     """The last entry that there was when it was planned: of one that was drafted ahead, some before `after_seq`. None: not told."""
     fetched_again: FetchedAgain | None = None
-    """What the agent got again after it, as the program counted that; None where the transcript does not tell."""
+    """What the agent got again after it, as the program counted that; None if the transcript does not tell."""
 
     @property
     def reactive(self) -> bool:
@@ -59,7 +59,7 @@ class RecordedCompaction:
 
     @property
     def told(self) -> str:
-        """The summary that was recorded; empty where none was, or none that can be read."""
+        """The summary that was recorded; empty if none was, or none that can be read."""
         return "" if self.sealed else self.summary
 
 
@@ -133,7 +133,7 @@ class Transcript:
     estimated_outputs: frozenset[int] = frozenset()
     """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
     project: str = ""
-    """The folder in which the agent worked, or another name of the project; empty where the record does not tell."""
+    """The folder in which the agent worked, or another name of the project; empty if the record does not tell."""
     history: tuple[Happening, ...] = ()
     """All compactions in their order, also those that were undone, and what the user did by hand between them. Empty: `compactions` are
     all."""

@@ -37,7 +37,7 @@ _COMMAND = "replay"
 def run(names: Sequence[str], options: Options) -> int:
     """Writes the report to stdout, and to stderr what could not be read; gives the exit code.
 
-    0 where at least one session was read, 1 where none was or a file could not be written, 2 where a model has no known prices or no
+    0 if at least one session was read, 1 where none was or a file could not be written, 2 where a model has no known prices or no
     policy that was asked for is known.
     """
     if options.as_model is not None and prices_of(options.as_model) is None:
@@ -80,7 +80,7 @@ def run(names: Sequence[str], options: Options) -> int:
 
 
 def _refused(options: Options) -> str:
-    """Why this cannot be asked; empty where it can."""
+    """Why this cannot be asked; empty if it can."""
     if options.views is not None and options.scheduler not in (None, LOCAL):
         return "--views writes where the work is done, so it goes with --scheduler local only"
     if options.parquet is not None and not can_be_written():

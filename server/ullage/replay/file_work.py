@@ -39,7 +39,7 @@ WORTH_A_PROCESS = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`policies` by name, in the order of the report; empty where only what was recorded is reported. `jobs` of None: one a core."""
+    """`policies` by name, in the order of the report; empty if only what was recorded is reported. `jobs` of None: one a core."""
 
     format: Format = "table"
     full: bool = False

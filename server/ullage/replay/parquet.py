@@ -96,5 +96,5 @@ def text(words: str) -> str:
 
 
 def time(at: float) -> datetime | None:
-    """Of Unix seconds; None where they are not known."""
+    """Of Unix seconds; None if they are not known."""
     return datetime.fromtimestamp(at, UTC) if at else None

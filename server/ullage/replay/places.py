@@ -42,7 +42,7 @@ class Unreadable(Exception):
 
 
 def size_of(place: Place) -> int:
-    """Bytes; 0 where that cannot be told."""
+    """Bytes; 0 if that cannot be told."""
     if isinstance(place, Stored):
         return place.size
     try:

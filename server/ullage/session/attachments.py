@@ -163,7 +163,7 @@ async def attach(
 
 
 async def _check_file(file: FileRef | None, read_rules: ReadRules) -> None:
-    """Raises `SessionError` where a rule refuses reading it: whoever has its text, it is not to get to the model."""
+    """Raises `SessionError` if a rule refuses reading it: whoever has its text, it is not to get to the model."""
     if file is not None:
         await _check(read_rules.refusing(file.path, file.given), read_rules.folders.show(file.path), read_rules)
 
@@ -175,7 +175,7 @@ async def _check(rule: Rule | None, name: str, read_rules: ReadRules) -> None:
 
 
 def _some_lines(name: str, text: str, lines: tuple[int, int]) -> Attachment:
-    """With their numbers, so that the agent knows where they stand. Raises `SessionError` where the file has fewer."""
+    """With their numbers, so that the agent knows where they stand. Raises `SessionError` if the file has fewer."""
     all_lines = text.split("\n")
     first, last = lines[0], min(lines[1], len(all_lines))
     if not 1 <= first <= last:
@@ -232,7 +232,7 @@ async def _pasted(ref: PastedRef, shelf: Shelf) -> Attachment:
 
 
 def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
-    """What was attached under that name, to attach it again as it is now; None where it cannot be."""
+    """What was attached under that name, to attach it again as it is now; None if it cannot be."""
     if attachment.name == PROBLEMS_NAME:
         return ProblemsRef()
     if attachment.name.startswith(NEW_DOCUMENT):

@@ -39,7 +39,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message, and what it cost in dollars; None where prices are not known."""
+    """A message, and what it cost in dollars; None if prices are not known."""
 
     text: str
     cost: float | None
@@ -71,7 +71,7 @@ class NoMessage(SessionError):
 
 
 async def _new_file(path: Path, rules: ReadRules, files: WorkspaceFiles) -> NewFile | None:
-    """None where it lies elsewhere or is gone."""
+    """None if it lies elsewhere or is gone."""
     folders = rules.folders
     try:
         inside = folders.resolve(str(path))

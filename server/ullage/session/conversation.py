@@ -64,7 +64,7 @@ class Store(Protocol):
         ...
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all of the session is where it has to be before anything depends on it; None where it is already."""
+        """Done when all of the session is where it has to be before anything depends on it; None if it is already."""
         ...
 
     def between(self, session_id: str, first: int, last: int) -> Sequence[Logged]:
@@ -115,7 +115,7 @@ class Conversation:
 
     async def settle(self) -> None:
         """Waits until all that was logged is where it has to be before anything depends on it: a team's store may take a moment. Where it
-        takes longer, the timeline says so. Raises `StoreFailed` where that can never be."""
+        takes longer, the timeline says so. Raises `StoreFailed` if that can never be."""
         settled = self._log.settled(self.session_id)
         if settled is None:
             return
@@ -182,7 +182,7 @@ class Conversation:
         return logged
 
     def request(self) -> Request:
-        """The next request. Raises `ValueError` where there is nothing to ask."""
+        """The next request. Raises `ValueError` if there is nothing to ask."""
         return build_request(self.projection)
 
     def counted(self, calibration: Calibration) -> Counted:
@@ -194,7 +194,7 @@ class Conversation:
         self._forgotten.foresee(view.entries, {**view.active_by_seq, self._next(entry).seq: entry})
 
     def fetched_again(self) -> FetchedAgain | None:
-        """What the agent got again since the newest compaction in force; None where there is none. Tokens are estimated."""
+        """What the agent got again since the newest compaction in force; None if there is none. Tokens are estimated."""
         return self._forgotten.look(self.entries, self.projection.active_by_seq)
 
     def state(self, stated: Stated) -> None:

@@ -124,7 +124,7 @@ class Background:
 
 @contextmanager
 def uncollected(values: int = MANY) -> Generator[None]:
-    """While so many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
+    """While that many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
     is what comes of a failure."""
     if values < MANY:
         yield
@@ -144,7 +144,7 @@ def walked_again() -> None:
 
 
 async def patiently(call: Callable[[], Awaitable[_T]]) -> _T:
-    """What the call gives. Raises `StoreBusy` where the log is not free in time, and whatever else the call raises."""
+    """What the call gives. Raises `StoreBusy` if the log is not free in time, and whatever else the call raises."""
     for _ in range(PATIENCE):
         try:
             return await call()

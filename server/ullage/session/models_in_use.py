@@ -81,10 +81,10 @@ class ChooseModel(Protocol):
         is_confirmed: Callable[[str], bool],
         editor: EditorModels,
     ) -> Model:
-        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
+        """`effort` is None if it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
         `clouds` where a cloud is asked. `editor` has models of its own.
 
-        Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
+        Raises `ValueError` or `OSError` if the surroundings of the practice model are broken.
         """
         ...
 
@@ -97,12 +97,12 @@ class RememberedCounts(Protocol):
         ...
 
     def recalled(self, key: str) -> Json:
-        """None where nothing was kept."""
+        """None if nothing was kept."""
         ...
 
 
 def _tokens_by_prelude(value: Json) -> dict[str, dict[str, int]]:
-    """What `FixedParts.to_remember` gave; empty where it is not that."""
+    """What `FixedParts.to_remember` gave; empty if it is not that."""
     return {digest: counts for digest, tokens in mapping(value).items() if (counts := _counts(tokens))}
 
 

@@ -36,9 +36,9 @@ class Role:
     name: str
     """As the user and the model know it: `explore`."""
     system: str = ""
-    """What it is told in place of the usual instructions; empty where it began with the view of its parent."""
+    """What it is told in place of the usual instructions; empty if it began with the view of its parent."""
     tools: frozenset[str] | None = None
-    """The names of its tools; None where it has those of its parent."""
+    """The names of its tools; None if it has those of its parent."""
     model: str = ""
     """The model that it asks; empty: that of its parent."""
     acts: bool = False
@@ -53,7 +53,7 @@ def to_json(role: Role) -> Json:
 
 
 def from_json(value: Json) -> Role | None:
-    """As a row has it; None where it is none."""
+    """As a row has it; None if it is none."""
     if not isinstance(value, Mapping):
         return None
     texts = [value.get(name) for name in ("parent", "call", "name")]
@@ -62,7 +62,7 @@ def from_json(value: Json) -> Role | None:
 
 
 def defined(files: Sequence[AgentFile], agent: str) -> AgentFile | None:
-    """The definition of the project that a call means; None where it means one that every workspace has, or none at all."""
+    """The definition of the project that a call means; None if it means one that every workspace has, or none at all."""
     name = agent.strip().lower()
     return next((each for each in files if each.name == name and not each.trouble), None)
 

@@ -40,7 +40,7 @@ def hint_of(prompt: OfferedPrompt) -> str:
 
 
 async def called_prompt(text: str, servers: Servers | None, shelf: Shelf) -> Attachment | None:
-    """What is attached to a prompt that calls one of a server; None where it calls none. Raises `SessionError`."""
+    """What is attached to a prompt that calls one of a server; None if it calls none. Raises `SessionError`."""
     match = _CALLED.fullmatch(text.strip())
     found = None if match is None else next((each for each in offered_prompts(servers) if each[0] == match[1].lower()), None)
     if match is None or found is None or servers is None:

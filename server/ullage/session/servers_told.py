@@ -45,7 +45,7 @@ class ServersTold:
         await servers.settled(once=True)
 
     def parts(self) -> tuple[SystemPart, ...]:
-        """The index as it stands in a prelude; empty where there are no servers."""
+        """The index as it stands in a prelude; empty if there are no servers."""
         servers = self._surroundings.servers
         if servers is None or not servers.any_configured:
             return ()

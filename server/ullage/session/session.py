@@ -333,12 +333,12 @@ class Session(Parts):
 
     @property
     def web(self) -> bool | None:
-        """Whether the agent may ask for pages of the web in this workspace; None where the workspace is not trusted."""
+        """Whether the agent may ask for pages of the web in this workspace; None if the workspace is not trusted."""
         return self._surroundings.remembered.web_is_on() if self._surroundings.settings.trusted else None
 
     @property
     def searches_web(self) -> str:
-        """Who searches the web for the agent, in words that follow "by"; empty where the model in use cannot have it searched."""
+        """Who searches the web for the agent, in words that follow "by"; empty if the model in use cannot have it searched."""
         return self._searching.provider
 
     def turn_web(self, *, on: bool) -> None:

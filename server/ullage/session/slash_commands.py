@@ -37,7 +37,7 @@ LARGEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command, for a list. `hint` says what can follow its name; empty where nothing can."""
+    """A command, for a list. `hint` says what can follow its name; empty if nothing can."""
 
     name: str
     description: str
@@ -89,7 +89,7 @@ class Answer:
 
 
 def typed_command(text: str) -> Typed | None:
-    """The command in a prompt; None where it is none: `/etc/hosts is wrong` is a prompt, and so is a word that is no command's name, or one
+    """The command in a prompt; None if it is none: `/etc/hosts is wrong` is a prompt, and so is a word that is no command's name, or one
     with words after it where nothing can follow."""
     match = _TYPED.fullmatch(text.strip())
     if match is None:
@@ -163,7 +163,7 @@ async def _context(_: Sessions, session: Session, __: str) -> Answer:
 
 
 def _cache_in_words(cache: CacheNow, now: float) -> str:
-    """How long it stays warm and what the next prompt costs, warm and cold; empty where the prices are not known."""
+    """How long it stays warm and what the next prompt costs, warm and cold; empty if the prices are not known."""
     if cache.warm is None or cache.cold is None:
         return ""
     started, warm, cold = cache.request.started, cache.warm, cache.cold

@@ -55,7 +55,7 @@ class Surroundings:
     outputs: Outputs
     media: MediaFiles
     store_folder: Path | None
-    """The folder that takes the transcripts; None where nothing is kept on disk."""
+    """The folder that takes the transcripts; None if nothing is kept on disk."""
     remembered: Remembered
     settings: Settings
     clock: Callable[[], float]
@@ -74,11 +74,11 @@ class Surroundings:
     web_turned: Callable[[], None] = lambda: None
     """The user turned the web on or off: the tools of all sessions are others."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
-    """Who counts tokens for a model; None where nobody does."""
+    """Who counts tokens for a model; None if nobody does."""
     sandbox_missing: Callable[[], str] = lambda: "nobody has looked for a sandbox yet"
-    """Why no sandbox confines commands, in words that follow "because"; empty where one does."""
+    """Why no sandbox confines commands, in words that follow "because"; empty if one does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
-    """What is known of system prompt and tools for a model; None where nothing is kept of it."""
+    """What is known of system prompt and tools for a model; None if nothing is kept of it."""
 
     preludes_sent: SentPreludes = field(default_factory=SentPreludes)
     """What requests sent before their messages lately, whichever session's: the prompt cache has it."""
@@ -88,10 +88,10 @@ class Surroundings:
     run_hook: RunHook = no_runner
     """Runs a hook that they allowed."""
     servers: Servers | None = None
-    """The MCP servers of the workspace; None where there can be none. They work in the workspace folder, for sessions in worktrees, too."""
+    """The MCP servers of the workspace; None if there can be none. They work in the workspace folder, for sessions in worktrees, too."""
 
     worktree: Worktree | None = None
-    """The worktree that these folders are of; None where they are those of the workspace."""
+    """The worktree that these folders are of; None if they are those of the workspace."""
     home: Surroundings | None = None
     """What surrounds the sessions of the workspace, where this is a worktree."""
 

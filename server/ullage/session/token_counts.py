@@ -60,7 +60,7 @@ class TokenCounts:
         """Texts; the oldest are forgotten."""
 
     def known(self, text: str) -> int | None:
-        """Tokens of `text`; None where it was not counted (yet)."""
+        """Tokens of `text`; None if it was not counted (yet)."""
         return self._known.get(mark_of(text))
 
     def want(self, texts: Sequence[str]) -> None:

@@ -120,7 +120,7 @@ def opened(path: Path) -> Generator[BroughtLog]:
 
 
 def _confine(connection: sqlite3.Connection) -> None:
-    """Lets nothing be done with it but read our own tables. Raises `NotBrought` where they are not those."""
+    """Lets nothing be done with it but read our own tables. Raises `NotBrought` if they are not those."""
     ends = time.monotonic() + SECONDS
     connection.text_factory = bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)

@@ -25,7 +25,7 @@ from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow, entry
 from ullage.store.statements import SessionRecord, add_session, entry_rows, known_to_be_lost, row_of
 
 PAGE_BYTES = 500_000
-"""Of entries that are read or written at one go: some milliseconds."""
+"""Of entries that are read or written at once: some milliseconds."""
 
 PAUSE = 0.001
 """Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
@@ -34,7 +34,7 @@ ELSEWHERE = " (as it went on here)"
 """Behind the title of a session that went another way in the file that took the place of ours."""
 
 _SUMS = 2_000
-"""Rows whose sums are compared at one go."""
+"""Rows whose sums are compared at once."""
 
 _T = TypeVar("_T")
 
@@ -237,7 +237,7 @@ def _is_whole(connection: sqlite3.Connection, session_id: bytes, seq: int) -> bo
 # What the open sessions have in memory
 
 _LOOKED_AT = 250
-"""Rows that are looked at at one go."""
+"""Rows that are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True)

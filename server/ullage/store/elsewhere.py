@@ -47,7 +47,7 @@ class Elsewhere(Protocol):
         ...
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all that was written of it by now is there; None where it is already. Fails where that can never be."""
+        """Done when all that was written of it by now is there; None if it is already. Fails where that can never be."""
         ...
 
     def released(self, session_id: str) -> None:

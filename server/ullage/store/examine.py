@@ -25,7 +25,7 @@ class Damage(Exception):
 
 
 def header_damage(path: Path) -> str:
-    """What of the first 100 bytes cannot be Ullage's; empty where nothing is. Some of it SQLite would take for a file that is read-only,
+    """What of the first 100 bytes cannot be Ullage's; empty if nothing is. Some of it SQLite would take for a file that is read-only,
     encoded otherwise or of other pages. Call it before SQLite has the file open: to close a file lets go of its locks."""
     try:
         with path.open("rb") as file:
@@ -50,7 +50,7 @@ def header_damage(path: Path) -> str:
 
 
 def damage_of(connection: sqlite3.Connection, path: Path, wal: bytes, known: Known) -> str:
-    """What is wrong with a file whose schema is ours; empty where nothing was found. `wal` is its write-ahead log before it was opened.
+    """What is wrong with a file whose schema is ours; empty if nothing was found. `wal` is its write-ahead log before it was opened.
     Raises SQLite's errors."""
     if wal and _wal_was_cut(connection, path):
         return "a part of its write-ahead log is damaged"

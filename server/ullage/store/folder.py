@@ -251,7 +251,7 @@ def workspaces_in(location: Path) -> dict[Path, Path]:
 
 
 def workspace_of(folder: Path) -> Path | None:
-    """The workspace that a folder is kept for; None where the folder does not say it."""
+    """The workspace that a folder is kept for; None if the folder does not say it."""
     try:
         value = json.loads((folder / _NAMED_BY).read_text("utf-8"))
     except (OSError, ValueError):
@@ -264,7 +264,7 @@ def workspace_of(folder: Path) -> Path | None:
 
 
 def refuse_within(location: Path, roots: Sequence[Path]) -> None:
-    """Raises `BadLocation` where a workspace folder holds the location: who writes the workspace would write the log. The home folder, or
+    """Raises `BadLocation` if a workspace folder holds the location: who writes the workspace would write the log. The home folder, or
     one around it, holds every place that the user has; where it is opened the location is guarded instead (`Folders.private`)."""
     home = Path.home().resolve()
     around = next((root for root in roots if location.is_relative_to(root) and not home.is_relative_to(root)), None)

@@ -132,7 +132,7 @@ class LogStore:
 
     def settled(self, session_id: str) -> Future[None] | None:
         """Done when all that was written of the session by now is where it has to be before anything depends on it: on this disk it is
-        always, in a team's store after a moment. None where it is already."""
+        always, in a team's store after a moment. None if it is already."""
         return self.elsewhere.settled(session_id)
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class LogStore:
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt] = ()) -> bool:
         """A session that was made elsewhere, with its entries as they are there (seqs from 1 without gaps), whole or not at all. False
-        where there is one of that id already."""
+        if there is one of that id already."""
         return self._list.take_in(record, logged, queued)
 
     def take_in_beside_others(self, record: SessionRecord, logged: Sequence[Logged], at: Callable[[float], None]) -> None:
@@ -184,7 +184,7 @@ class LogStore:
         self._list.delete(session_id)
 
     def claim(self, session_id: str) -> None:
-        """Makes this process the one that writes the session. Raises `SessionInUse` where another one is.
+        """Makes this process the one that writes the session. Raises `SessionInUse` if another one is.
 
         Everything that writes does it by itself. Do it before `load` where something is to be mended after it.
         """
@@ -230,7 +230,7 @@ class LogStore:
         return self._reader.between(session_id, first, last)
 
     def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
-        """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
+        """What was logged in any session after that row of the file, oldest first: at most `limit` rows, and none after `size` bytes."""
         return self._reader.rows_after(row, limit, size)
 
     def replies_with_calls(self, most: int) -> list[tuple[str, Logged]]:
@@ -259,7 +259,7 @@ class LogStore:
             self.elsewhere.written(session_id)
 
     def recalled(self, key: str) -> Json:
-        """What was kept under the key; None where nothing was."""
+        """What was kept under the key; None if nothing was."""
         return self._values.recalled(key)
 
     def recalled_all(self, prefix: str) -> dict[str, Json]:
@@ -290,7 +290,7 @@ class RememberedValues:
         )
 
     def recalled(self, key: str) -> Json:
-        """What was kept under the key; None where nothing was."""
+        """What was kept under the key; None if nothing was."""
 
         def read(connection: sqlite3.Connection) -> Json:
             found = connection.execute(

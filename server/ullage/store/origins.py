@@ -35,7 +35,7 @@ def is_foreign(session_id: str) -> bool:
 
 
 Lineage: TypeAlias = tuple[tuple[str, int], ...]
-"""The sessions in which the entries of a fork were first logged, oldest first, each with the last seq that is of it; empty where it is
+"""The sessions in which the entries of a fork were first logged, oldest first, each with the last seq that is of it; empty if it is
 no fork. `(("a", 50), ("b", 70))`: up to 50 they are of a, up to 70 of b, and from 71 on its own."""
 
 
@@ -65,14 +65,14 @@ class Holders:
                 self._forks.setdefault(origin, []).append((session_id, through))
 
     def of(self, origin: str, seq: int) -> str | None:
-        """The session that shows the entry: the preferred one, the one in which it was first logged, or a fork; None where it is gone."""
+        """The session that shows the entry: the preferred one, the one in which it was first logged, or a fork; None if it is gone."""
         holders = [session_id for session_id, through in self._forks.get(origin, ()) if seq <= through]
         if origin in self._lineages:
             holders.insert(0, origin)
         return self._preferred if self._preferred in holders else next(iter(holders), None)
 
     def needed(self, origin: str) -> int | None:
-        """The last seq of that session that a living one has; None where it lives itself and has all."""
+        """The last seq of that session that a living one has; None if it lives itself and has all."""
         if origin in self._lineages:
             return None
         return max((through for _, through in self._forks.get(origin, ())), default=0)

@@ -55,7 +55,7 @@ class ResultFiles:
         self._in_memory: dict[str, str] = {}
 
     def save(self, tool_use_id: str, output: str) -> str | None:
-        """Keeps the output; gives its absolute path (with `/`), None where there is no folder.
+        """Keeps the output; gives its absolute path (with `/`), None if there is no folder.
 
         A file that is there already stays: some servers give the same id twice, and the second gets a number then.
         Raises `StoreFailed`; no half file is left then.
@@ -73,7 +73,7 @@ class ResultFiles:
         return path.as_posix()
 
     def read(self, tool_use_id: str, full_output: str | None) -> str | None:
-        """The output that was saved under the id, at the path that `save` gave; None where there is none (any more)."""
+        """The output that was saved under the id, at the path that `save` gave; None if there is none (any more)."""
         if self._folder is None or full_output is None:
             return self._in_memory.get(tool_use_id)
         try:
@@ -82,7 +82,7 @@ class ResultFiles:
             return None
 
     def remove(self, full_output: str) -> None:
-        """Removes the file at the path that `save` gave, for good; does nothing where it cannot be removed."""
+        """Removes the file at the path that `save` gave, for good; does nothing if it cannot be removed."""
         if self._folder is None:
             return
         try:
@@ -110,7 +110,7 @@ class PlanFiles:
         return path
 
     def read(self, tool_use_id: str) -> str | None:
-        """Its text; None where it is gone or no text any more."""
+        """Its text; None if it is gone or no text any more."""
         path = self.path(tool_use_id)
         try:
             return None if path is None else path.read_bytes().decode("utf-8")
@@ -134,14 +134,14 @@ class ProposalFiles:
         return path
 
     def read(self, path: Path) -> str | None:
-        """Its text; None where it is gone or no text any more."""
+        """Its text; None if it is gone or no text any more."""
         try:
             return path.read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             return None
 
     def remove(self, path: Path) -> None:
-        """Removes it for good; does nothing where it cannot be removed."""
+        """Removes it for good; does nothing if it cannot be removed."""
         with suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
@@ -180,7 +180,7 @@ class MediaFiles:
             write_whole(self._folder / file_name(media), data)
 
     def read(self, media: Media) -> bytes | None:
-        """The very bytes; None where they are gone, or others stand in their place."""
+        """The very bytes; None if they are gone, or others stand in their place."""
         if self._folder is None:
             return self._in_memory.get(media.sha256)
         try:
@@ -190,7 +190,7 @@ class MediaFiles:
         return data if sha256_of(data) == media.sha256 else None
 
     def remove(self, media: Media) -> None:
-        """Removes the file for good; does nothing where it cannot be removed."""
+        """Removes the file for good; does nothing if it cannot be removed."""
         self._in_memory.pop(media.sha256, None)
         if self._folder is None:
             return
@@ -218,7 +218,7 @@ def file_name(media: Media) -> str:
 def write_transcript(folder: Path | None, session_id: str, epoch: int, messages: Sequence[Message]) -> Path | None:
     """Writes `transcripts/<session>-<epoch>.jsonl` in the folder that is kept for the workspace, secrets redacted; gives its path.
 
-    None where there is no folder. Raises `StoreFailed`; no half file is left then.
+    None if there is no folder. Raises `StoreFailed`; no half file is left then.
     """
     if folder is None:
         return None
@@ -327,7 +327,7 @@ class UnfinishedFile:
             self._path = None
 
     def read(self) -> UnfinishedReply | None:
-        """What a process that was killed left; None where it left nothing, or nothing that can be read."""
+        """What a process that was killed left; None if it left nothing, or nothing that can be read."""
         try:
             lines = [] if self._path is None else self._path.read_bytes().splitlines(keepends=True)
             reply = _reply(json.loads(lines[0])) if lines else None

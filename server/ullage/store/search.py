@@ -103,7 +103,7 @@ class SearchIndex:
         return self._use("search", look)
 
     def result(self, tool_use_id: str, session_id: str, hidden: Mapping[str, AbstractSet[int]] | None = None) -> str | None:
-        """The whole result of a tool call, that session's first where several have the id; None where there is none that is not `hidden`
+        """The whole result of a tool call, that session's first where several have the id; None if there is none that is not `hidden`
         (seqs by session), or none but in sessions that somebody else may have written."""
         self.catch_up()
         statement = "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC"

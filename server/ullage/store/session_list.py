@@ -26,7 +26,7 @@ from ullage.store.statements import SessionRecord, add_after, add_session, entry
 from ullage.store.waiting import Waiting
 
 COPIED_ROWS = 250
-"""Rows that are copied at one go: as long as several writes."""
+"""Rows that are copied at once: as long as several writes."""
 
 TAKEN_ROWS = 50
 """The same of a session that is taken in: its rows are encoded meanwhile, and can be long."""
@@ -83,7 +83,7 @@ class SessionList:
         return record
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt]) -> bool:
-        """A session that was made elsewhere, whole or not at all. False where there is one of that id already."""
+        """A session that was made elsewhere, whole or not at all. False if there is one of that id already."""
 
         def change(connection: sqlite3.Connection) -> bool:
             if connection.execute("SELECT 1 FROM session WHERE id = ?", (record.id,)).fetchone() is not None:
@@ -248,7 +248,7 @@ def begin_fork(connection: sqlite3.Connection, fork_id: str, lineage: Lineage) -
 
 
 def copy_page(connection: sqlite3.Connection, session_id: str, fork_id: str, after: int, through: int, rows: int) -> None:
-    """Copies at most so many entries beyond seq `after`, as they lie in the file: damaged ones too, which stay damaged."""
+    """Copies at most that many entries beyond seq `after`, as they lie in the file: damaged ones too, which stay damaged."""
     for row in entry_rows(connection, session_id, after, through, rows):
         check = entry_sum(fork_id.encode(), row.seq, row.at, row.body) if row.is_whole else row.sum
         add_entries(connection, [replace(row, session_id=fork_id.encode(), sum=check)])

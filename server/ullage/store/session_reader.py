@@ -32,7 +32,7 @@ from ullage.store.statements import (
 )
 
 PAGE_ROWS = 1_000
-"""Rows of a session that are read at one go: some milliseconds, for which whoever else writes or reads waits."""
+"""Rows of a session that are read at once: some milliseconds, for which whoever else writes or reads waits."""
 
 _SHOWS_MEDIA = {"image": b'"media_type":', "document": b'"pages":'}
 """What stands in the JSON of an entry that shows any: a quotation mark in a text has a backslash before it."""
@@ -151,7 +151,7 @@ class SessionReader:
             self._file.tell(told)
 
     def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
-        """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
+        """What was logged in any session after that row of the file, oldest first: at most `limit` rows, and none after `size` bytes."""
         return self._file.read("read the sessions", lambda connection: rows_of_all(connection, row, limit, size))
 
     def shown_media(self) -> set[Media]:

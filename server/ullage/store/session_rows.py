@@ -44,7 +44,7 @@ class SessionRows:
         return self._file.read("list the sessions", lambda connection: [str(row[0]) for row in connection.execute(SESSIONS)])
 
     def last(self, session_id: str) -> int:
-        """The last seq of a session, with what waits; 0 where there is no such session."""
+        """The last seq of a session, with what waits; 0 if there is no such session."""
         waiting = self._writer.waiting_of(session_id).entries
         if waiting:
             return waiting[-1].seq
@@ -54,7 +54,7 @@ class SessionRows:
             return 0
 
     def after(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The rows behind that seq, at most so many; what waits for the log comes last."""
+        """The rows behind that seq, at most that many; what waits for the log comes last."""
         last = self.last(session_id)
         rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, seq, last, most))
         there = {row.seq for row in rows}
@@ -63,7 +63,7 @@ class SessionRows:
         return rows
 
     def heads(self, session_id: str) -> Heads | None:
-        """All but the entries; None where there is no such session."""
+        """All but the entries; None if there is no such session."""
 
         def read(connection: sqlite3.Connection) -> Heads | None:
             found = connection.execute(
@@ -126,7 +126,7 @@ class SessionRows:
         self._writer.stands_at(session_id, last)
 
     def last_elsewhere(self, session_id: str) -> int:
-        """To which seq the session had come in the team's store when its list was seen last; 0 where it was not in it."""
+        """To which seq the session had come in the team's store when its list was seen last; 0 if it was not in it."""
 
         def read(connection: sqlite3.Connection) -> int:
             found = connection.execute("SELECT value FROM remembered WHERE key = ?", (LISTED + session_id,)).fetchone()
@@ -205,7 +205,7 @@ class SessionRows:
 
 
 def goes_along(key: str) -> str:
-    """The session with which a remembered value goes; empty where it stays on this machine."""
+    """The session with which a remembered value goes; empty if it stays on this machine."""
     return next((key.removeprefix(each) for each in GO_ALONG if key.startswith(each)), "")
 
 

@@ -45,7 +45,7 @@ class SessionWriter:
         self._waits = WaitingRows(place, self._take_in, self._taken_in, lambda text: file.tell(text))
 
     def claim(self, session_id: str) -> None:
-        """Makes this process the one that writes the session. Raises `SessionInUse` where another one is."""
+        """Makes this process the one that writes the session. Raises `SessionInUse` if another one is."""
         self._to_be_released.discard(session_id)
         if self.claims.take(session_id):
             self._waits.claimed(session_id)
@@ -132,7 +132,7 @@ class SessionWriter:
         return done
 
     def change_now(self, session_id: str, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T | None:
-        """A transaction that needs no seq. None where something of the session waits, or the log is locked and this process writes the
+        """A transaction that needs no seq. None if something of the session waits, or the log is locked and this process writes the
         session: then it has to wait, too (`keep`)."""
         if self._waits.of(session_id):
             return None
@@ -205,7 +205,7 @@ class PromptQueue:
         return [readable_prompt(row)[0] for row in rows]
 
     def take_back(self, prompt_id: str) -> bool:
-        """Takes a prompt out of its queue; False where it does not wait (any more)."""
+        """Takes a prompt out of its queue; False if it does not wait (any more)."""
         statement = "DELETE FROM queued_prompt WHERE id = ?"
         row = self._seen.get(prompt_id)
         session_id = "" if row is None else row.session_id.decode("utf-8", "replace")
@@ -263,14 +263,14 @@ def waiting_prompts(connection: sqlite3.Connection, session_id: str) -> list[Pro
 
 
 def take_prompt(connection: sqlite3.Connection, session_id: str, prompt_id: str) -> UserPrompt:
-    """Takes the prompt out of the queue. Raises `StoreFailed` where it does not wait, or is damaged and so not what the user wrote."""
+    """Takes the prompt out of the queue. Raises `StoreFailed` if it does not wait, or is damaged and so not what the user wrote."""
     prompt = prompt_in(next((row for row in waiting_prompts(connection, session_id) if row.id == prompt_id.encode()), None), prompt_id)
     connection.execute("DELETE FROM queued_prompt WHERE id = ?", (prompt_id,))
     return prompt
 
 
 def prompt_in(row: PromptRow | None, prompt_id: str) -> UserPrompt:
-    """The prompt in a row. Raises `StoreFailed` where there is none, or it is not what the user wrote."""
+    """The prompt in a row. Raises `StoreFailed` if there is none, or it is not what the user wrote."""
     if row is None:
         raise StoreFailed(f"No prompt {prompt_id} waits in this session")
     try:

@@ -90,7 +90,7 @@ class SystemLock:
 
 
 def is_held(path: Path) -> bool:
-    """Whether anybody has that lock now, in this process or in another; False where the file cannot be read.
+    """Whether anybody has that lock now, in this process or in another; False if the file cannot be read.
 
     Whoever takes it meanwhile gets it all the same.
     """

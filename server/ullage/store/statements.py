@@ -46,7 +46,7 @@ class DamagedRow:
 
 @dataclass(frozen=True, slots=True)
 class LoggedRow:
-    """An entry of any session with its place in the file. `logged` is None where it could not be read."""
+    """An entry of any session with its place in the file. `logged` is None if it could not be read."""
 
     row: int
     session_id: str
@@ -115,7 +115,7 @@ def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
 
 
 def entry_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int, limit: int = -1) -> list[EntryRow]:
-    """The rows of a session beyond seq `after` up to `last`, at most so many."""
+    """The rows of a session beyond seq `after` up to `last`, at most that many."""
     rows = connection.execute(
         "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry "
         "WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
@@ -125,7 +125,7 @@ def entry_rows(connection: sqlite3.Connection, session_id: str, after: int, last
 
 
 def rows_of_all(connection: sqlite3.Connection, after: int, limit: int, size: int) -> list[LoggedRow]:
-    """What was logged in any session after that row of the file, oldest first: at most so many rows, and no more after so many bytes."""
+    """What was logged in any session after that row of the file, oldest first: at most `limit` rows, and none after `size` bytes."""
     found: list[LoggedRow] = []
     rows = connection.execute(
         "SELECT row, CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry WHERE row > ? ORDER BY row LIMIT ?",
@@ -140,7 +140,7 @@ def rows_of_all(connection: sqlite3.Connection, after: int, limit: int, size: in
 
 
 def last_in_file(connection: sqlite3.Connection, session_id: str) -> int:
-    """The last seq of a session, 0 where it has no entries. Raises `UnknownSession`."""
+    """The last seq of a session, 0 if it has no entries. Raises `UnknownSession`."""
     row = connection.execute(
         "SELECT (SELECT max(seq) FROM entry WHERE session_id = session.id) FROM session WHERE id = ?",
         (session_id,),
@@ -170,7 +170,7 @@ def logged_of(row: EntryRow) -> Logged:
 
 
 def logged_or_none(row: EntryRow) -> Logged | None:
-    """The entry in a row; None where it cannot be read."""
+    """The entry in a row; None if it cannot be read."""
     try:
         return logged_of(row)
     except DamagedEntry:

@@ -146,7 +146,7 @@ class UserState:
             state["addresses"] = sorted({*_strings(state.get("addresses")), address})
 
     def ratio(self, model: str, of: RatioOf = "ratios") -> float | None:
-        """Real tokens per token as estimated or counted for that model; None where nothing was learned yet, or what is kept cannot be."""
+        """Real tokens per token as estimated or counted for that model; None if nothing was learned yet, or what is kept cannot be."""
         value = _section(self._read(), of).get(model)
         return value if isinstance(value, float) and LOWEST_RATIO <= value <= HIGHEST_RATIO else None
 
@@ -201,7 +201,7 @@ def _rules(value: object) -> list[KeptRule]:
 
 
 def kept_rule(value: object) -> KeptRule | None:
-    """A rule as it was kept; None where it is none."""
+    """A rule as it was kept; None if it is none."""
     kept = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     action, pattern, files, since = kept.get("action"), kept.get("pattern"), kept.get("files", ""), kept.get("since")
     used, last = kept.get("used", 0), kept.get("last_used")

@@ -83,7 +83,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as the newest scan found it. `stamp` is the scan's own; `sha256` is None where the content is not kept, and `why` says why."""
+    """A file as the newest scan found it. `stamp` is the scan's own; `sha256` is None if the content is not kept, and `why` says why."""
 
     stamp: str
     sha256: str | None
@@ -121,7 +121,7 @@ class Versions:
         self._commands_here = 0
         """That this process noted."""
         self.set_aside: Path | None = None
-        """Where a damaged file lies now; None where none was found."""
+        """Where a damaged file lies now; None if none was found."""
 
     @classmethod
     def open(cls, folder: Path | None) -> Versions:
@@ -151,7 +151,7 @@ class Versions:
         seen: Iterable[tuple[str, Seen | None]] = (),
         at_once: bool = True,
     ) -> None:
-        """Keeps all of it, or nothing where it raises. With it goes what a scan found of some paths (None: nothing any more).
+        """Keeps all of it, or nothing if it raises. With it goes what a scan found of some paths (None: nothing any more).
 
         What is not kept `at_once` is durable with the next write that is: many of these in a row do not wait for the disk each time.
         """
@@ -186,7 +186,7 @@ class Versions:
             connection.executemany("UPDATE content SET named = 1 WHERE sha256 = ?", named)
 
     def read(self, sha256: str) -> bytes | None:
-        """The very bytes; None where they are not there, or are no longer what was kept."""
+        """The very bytes; None if they are not there, or are no longer what was kept."""
         with self._reading("read a version of a file") as connection:
             row = connection.execute("SELECT packed FROM content WHERE sha256 = ?", (_bytes_of(sha256),)).fetchone()
         if row is None or row[0] is None:

@@ -361,7 +361,7 @@ def _lines(waiting: Waiting) -> Iterable[list[Any]]:
 
 
 def _of_line(line: Any) -> Waiting:
-    """What a line says; nothing where it is damaged. Raises `ValueError`."""
+    """What a line says; nothing if it is damaged. Raises `ValueError`."""
     match line:
         case ["session", str(session_id), str(title), float(created_at), float(updated_at), str(check), str(second)]:
             sums = bytes.fromhex(check), bytes.fromhex(second)

@@ -47,7 +47,7 @@ class WorkspaceStore:
     warnings: tuple[str, ...]
     """What the user should know about it."""
     following: Following | None = None
-    """What sends it to the store of a team; None where there is none. Whoever opened it starts that."""
+    """What sends it to the store of a team; None if there is none. Whoever opened it starts that."""
 
 
 def open_workspace_store(roots: Sequence[Path], location: str = "", team: TeamPlace | None = None) -> WorkspaceStore:

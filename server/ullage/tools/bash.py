@@ -181,7 +181,7 @@ class Bash:
         return command_need(command, self._site()).harmless
 
     def _site(self) -> Site | None:
-        """Where a command would run; None where there is no folder."""
+        """Where a command would run; None if there is no folder."""
         folder = self._folders.first
         if folder is None:
             return None
@@ -270,7 +270,7 @@ _HOW_IT_ENDED = re.compile(r"\((?:exit code (?P<code>\d+)|Ended by signal (?P<si
 def exit_code_in(result: str) -> int | None:
     """The exit code of a command that failed, by the last line of its result, which `outcome` wrote.
 
-    For a signal it is 128 and more, as shells have it, and 124 where it took too long, as `timeout(1)` has it. None where none is named.
+    For a signal it is 128 and more, as shells have it, and 124 where it took too long, as `timeout(1)` has it. None if none is named.
     """
     found = _HOW_IT_ENDED.fullmatch(result.rpartition("\n")[2])
     if found is None:

@@ -234,7 +234,7 @@ def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, read
 
 
 async def write_changed(call: ToolCall, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome | None:
-    """Writes what the user made of the proposed text before they accepted it, and tells the difference; None where they left it as it was.
+    """Writes what the user made of the proposed text before they accepted it, and tells the difference; None if they left it as it was.
 
     Raises what `WorkspaceFiles.write` raises: also where the text is no longer the one that the user saw on the other side.
     """

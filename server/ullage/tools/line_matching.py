@@ -39,7 +39,7 @@ class LineMatcher:
         self._process = process
 
     async def finds(self, lines: Sequence[str]) -> bool:
-        """Whether one of the lines has it. Raises `BadPattern` where that takes too long, `OSError` where the process has ended."""
+        """Whether one of the lines has it. Raises `BadPattern` if that takes too long, `OSError` where the process has ended."""
         return await self._ask([line[:LINE_CHARACTERS] for line in lines], SECONDS) is True
 
     async def begin(self, pattern: str) -> None:

@@ -57,7 +57,7 @@ class Shown:
 
 
 async def show(path: Path, shelf: Shelf) -> Shown | None:
-    """An image or a PDF for the model; None where the file is neither.
+    """An image or a PDF for the model; None if the file is neither.
 
     Raises `NotShown`, `DamagedMedia`, `TooLarge`, `StoreFailed` or an `OSError`.
     """

@@ -85,7 +85,7 @@ def named_patterns(commands: Sequence[Named]) -> tuple[str, ...]:
 
 
 def exact_pattern(line: str) -> tuple[str, ...]:
-    """The line as it stands; nothing where it holds characters that nobody sees: what is allowed for ever has to be what was read."""
+    """The line as it stands; nothing if it holds characters that nobody sees: what is allowed for ever has to be what was read."""
     return (f"{EXACTLY}{line}",) if line.replace("\n", "").replace("\t", "").isprintable() else ()
 
 
@@ -245,7 +245,7 @@ def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:
 
 
 def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path], its_folder: Sequence[str] = ("PWD",)) -> str:
-    """The same as long as the files are the same; empty where the line names none. For another thread.
+    """The same as long as the files are the same; empty if the line names none. For another thread.
 
     `its_folder` are the variables that stand for `folder`.
     """

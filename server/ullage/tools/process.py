@@ -82,7 +82,7 @@ async def run_process(
     """Runs the command to its end, as long as the limit lets it; standard output and error come as one text. With `given`, a file that it
     reads on standard input, they come apart.
 
-    Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
+    Cancelling ends it and all that it started. Raises `OSError` if it cannot be started.
     """
     mark = _new_mark()
     transport, protocol, group = await start_for_user(
@@ -212,7 +212,7 @@ async def run_alone(
     """Runs the command to its end, as long as the limit lets it, and leaves nothing of it behind, as far as the system lets us. `given` is
     as for `run_process`.
 
-    Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
+    Cancelling ends it and all that it started. Raises `OSError` if it cannot be started.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -251,7 +251,7 @@ async def run_alone(
 
 
 def _told(ours: socket.socket) -> tuple[int, bool]:
-    """What the helper said before it ended: the exit code, and whether something was left. Raises `OSError` where the command could not
+    """What the helper said before it ended: the exit code, and whether something was left. Raises `OSError` if the command could not
     be started."""
     ours.setblocking(False)
     try:

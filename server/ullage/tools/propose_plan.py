@@ -25,15 +25,15 @@ class Plans(Protocol):
     """Where the documents of plans lie while the user reads them."""
 
     def write(self, tool_use_id: str, plan: str) -> Path | None:
-        """A document with that text; None where nothing is kept on disk. Raises `StoreFailed`."""
+        """A document with that text; None if nothing is kept on disk. Raises `StoreFailed`."""
         ...
 
     def read(self, tool_use_id: str) -> str | None:
-        """Its text on disk now; None where there is none."""
+        """Its text on disk now; None if there is none."""
         ...
 
     def path(self, tool_use_id: str) -> Path | None:
-        """Where it lies; None where nothing is kept on disk."""
+        """Where it lies; None if nothing is kept on disk."""
         ...
 
 

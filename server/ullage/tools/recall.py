@@ -41,7 +41,7 @@ class Recall(Protocol):
         ...
 
     async def result(self, tool_use_id: str) -> str | None:
-        """The whole result of a tool call, unclipped; None where there is none of that id."""
+        """The whole result of a tool call, unclipped; None if there is none of that id."""
         ...
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
@@ -49,12 +49,12 @@ class Recall(Protocol):
         ...
 
     async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
-        """The entries of this session, or of that sub-agent, from `first_seq` to `last_seq` (both included) as text; empty where there
+        """The entries of this session, or of that sub-agent, from `first_seq` to `last_seq` (both included) as text; empty if there
         are none."""
         ...
 
     async def report(self, agent: str) -> str | None:
-        """What that sub-agent said last, whole, and which entries it has; None where there is no such sub-agent."""
+        """What that sub-agent said last, whole, and which entries it has; None if there is no such sub-agent."""
         ...
 
 

@@ -61,19 +61,19 @@ class ToolDependencies:
     entries: Callable[[], Sequence[Logged]] = tuple
     """The session's log so far."""
     shelf: Shelf | None = None
-    """Where images go that the model is shown; None where it is shown none."""
+    """Where images go that the model is shown; None if it is shown none."""
     read_rules: ReadRulesNow | None = None
-    """Which files the user's rules refuse to have read; None where none do."""
+    """Which files the user's rules refuse to have read; None if none do."""
     web: Web | None = None
-    """Where pages come from; None where this is not wanted of the tools at all."""
+    """Where pages come from; None if this is not wanted of the tools at all."""
     web_is_on: Callable[[], bool] = lambda: False
     """Whether the user turned the web on for the workspace."""
     searcher: Searcher | None = None
-    """Who searches the web; None where this is not wanted of the tools at all."""
+    """Who searches the web; None if this is not wanted of the tools at all."""
     agents: Agents | None = None
     """The sub-agents that the session can call; None in a sub-agent."""
     servers: Servers | None = None
-    """The MCP servers; None where there can be none."""
+    """The MCP servers; None if there can be none."""
     running: RunningCommands = field(default_factory=lambda: RunningCommands(time.time))
     """The commands of the session; one `running` belongs to one session."""
 

@@ -132,7 +132,7 @@ class SearchFiles:
         return Found(matches[:MATCHES], in_editor.cut_short or found.cut_short or len(matches) > MATCHES)
 
     def _open_text(self, path: Path, search: Search, rules: IgnoreRules) -> str | None:
-        """The text of an open document that is to be searched; None where it is not."""
+        """The text of an open document that is to be searched; None if it is not."""
         open_text = self._editor.open_text(path)
         place = next((place for place in search.places if path.is_relative_to(place)), None)
         if open_text is None or place is None or not self._folders.contains(path) or not search.wanted(path):
@@ -191,7 +191,7 @@ def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
 
 
 def _without_braces(glob: str) -> list[str]:
-    """One glob for each choice. Raises `ValueError` where there are too many."""
+    """One glob for each choice. Raises `ValueError` if there are too many."""
     braces = re.search(r"\{([^{}]*)\}", glob)
     if braces is None:
         return [glob]
@@ -299,7 +299,7 @@ async def _run(command: list[str], search: Search, wanted: int) -> Found:
 
 
 async def _collect(process: Running, search: Search, wanted: int, matches: list[Match]) -> bool:
-    """Adds to `matches` as they come; True where there are more than `wanted`."""
+    """Adds to `matches` as they come; True if there are more than `wanted`."""
     async for match in _matches(process.output):
         if match.path in search.skipped or not search.wanted(match.path):
             continue

@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _text_of(path: str, text: str | None) -> str:
-    """The text that came along, else that of the file; empty where that is no text."""
+    """The text that came along, else that of the file; empty if that is no text."""
     if text is not None:
         return text
     try:

@@ -183,7 +183,7 @@ tick would not show."""
 
 
 def starts_by_itself(path: PurePath) -> str | None:
-    """Why the file is read or run without anybody starting it: in words that follow "because"; None where it is not."""
+    """Why the file is read or run without anybody starting it: in words that follow "because"; None if it is not."""
     names = [compared(part) for part in path.parts]
     for name in names:
         if name in _STARTING_FOLDERS:
@@ -196,7 +196,7 @@ def starts_by_itself(path: PurePath) -> str | None:
 
 
 def steers(path: PurePath) -> str | None:
-    """Why an edit of that file can run something later or steer a tool: in words that follow "because"; None where it cannot.
+    """Why an edit of that file can run something later or steer a tool: in words that follow "because"; None if it cannot.
 
     The path is one within a workspace folder, or absolute; a workspace that itself lies below such a folder steers, too.
     """
@@ -261,7 +261,7 @@ class StartingFiles:
 
 
 def _listing(folder: str, known: _Listing | None) -> _Listing | None:
-    """The folder as it is; None where it cannot be read."""
+    """The folder as it is; None if it cannot be read."""
     try:
         state = os.lstat(folder)
         stamp = state.st_dev, state.st_ino, state.st_ctime_ns, state.st_mtime_ns

@@ -33,14 +33,14 @@ class Task:
     title: str
     prompt: str
     allowed: PermissionNeed | None = None
-    """What was allowed for the call: that the sub-agent acts. None where it only reads."""
+    """What was allowed for the call: that the sub-agent acts. None if it only reads."""
 
 
 class Agents(Protocol):
     """The sub-agents that one session can call."""
 
     def need(self, agent: str) -> PermissionNeed | None:
-        """What has to be allowed before that one begins; None where it only reads. For another thread."""
+        """What has to be allowed before that one begins; None if it only reads. For another thread."""
         ...
 
     async def run(self, task: Task) -> ToolOutcome:

@@ -39,7 +39,7 @@ class Foreseen:
     """What an edit would do: the whole texts, with line ends as `CurrentText` has them, and the lines that differ."""
 
     before: str | None
-    """None where there is no file."""
+    """None if there is no file."""
     after: str
     diff: FileDiff
 
@@ -49,7 +49,7 @@ class PermissionNeed:
     """What has to be allowed before a call runs.
 
     `pattern` is what "allow always" would allow from then on in this workspace, in words for the user (for a command
-    its name or its exact text, for an edit the path's folder or name). It is empty where every call has to be asked for anew, so
+    its name or its exact text, for an edit the path's folder or name). It is empty if every call has to be asked for anew, so
     that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
@@ -81,7 +81,7 @@ class PermissionNeed:
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
     judged: tuple[Part, ...] = ()
-    """The plain commands of the line; empty where it is not followed."""
+    """The plain commands of the line; empty if it is not followed."""
     unfollowed: str = ""
     """Why no rule with a pattern can cover it: in words that follow "because"."""
     folder: str = ""
@@ -97,7 +97,7 @@ class PermissionNeed:
     foreseen: Foreseen | None = field(default=None, compare=False)
     """The whole of that change. An edit is made anew for the text there is, so another change elsewhere in the file does not matter."""
     text: str | None = None
-    """What the user made of the proposed text of the file before they accepted it; None where they left it as it was."""
+    """What the user made of the proposed text of the file before they accepted it; None if they left it as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,13 @@ class ToolOutcome:
     goes_on: str = ""
     """The id of a command that goes on although the call is done (`running.py`)."""
     complete: bool = True
-    """False where `content` holds only parts of what there was, and says so."""
+    """False if `content` holds only parts of what there was, and says so."""
     agent: AgentRun | None = None
     """The sub-agent that was at work."""
     notes: tuple[str, ...] = ()
     """What the sandbox kept a command from, or took back of what it made. They stand in `content`, too."""
     cost: float | None = None
-    """Dollars that the call itself cost, beside the conversation; None where it cost nothing, or nobody knows."""
+    """Dollars that the call itself cost, beside the conversation; None if it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class ToolCall:
     input: Mapping[str, Json]
     output: Callable[[str], None] = field(default=lambda text: None)
     allowed: PermissionNeed | None = None
-    """What was allowed for this call, by the user now or by what they always allow; None where nothing had to be."""
+    """What was allowed for this call, by the user now or by what they always allow; None if nothing had to be."""
     answers: tuple[Answer, ...] | Unanswered = "not_shown"
     """Of a tool that `AsksUser`: one answer to each question, in their order."""
 
@@ -200,7 +200,7 @@ class Tool(Protocol):
         ...
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """What must be allowed first; None where the call is free. Raises `BadToolInput`."""
+        """What must be allowed first; None if the call is free. Raises `BadToolInput`."""
         ...
 
     async def run(self, call: ToolCall) -> ToolOutcome:
@@ -226,7 +226,7 @@ class LaysOpen(Protocol):
     """A tool that lays a document before the user while they are asked."""
 
     async def lay_open(self, call_id: str, input: Mapping[str, Json]) -> Path | None:
-        """Where the document lies; None where there is none. Raises `StoreFailed`."""
+        """Where the document lies; None if there is none. Raises `StoreFailed`."""
         ...
 
 
@@ -326,7 +326,7 @@ _TEXT = "text"
 
 
 def _is_text(value: str) -> bool:
-    """Whether the system can take it: JSON can write down characters that are none."""
+    """Whether the system can take it: JSON can write down characters that do not exist."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

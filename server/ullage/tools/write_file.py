@@ -89,7 +89,7 @@ class WriteFile:
         return edited(f"Replaced the text of `{name}` ({_lines(content)}).", before.text, written, content, self._files, self._reads)
 
     async def _before(self, name: str, content: str, path: Path) -> CurrentText | ToolOutcome | None:
-        """The text that would be replaced, None where there is no file; the outcome where it is not to be."""
+        """The text that would be replaced, None if there is no file; the outcome where it is not to be."""
         try:
             current = await self._files.read(path)
         except FileNotFoundError:

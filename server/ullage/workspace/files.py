@@ -56,7 +56,7 @@ class Editor(Protocol):
         ...
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open, or has yet to load anew what is on
+        """The text of an open document as the user sees it now, saved or not; None if it is not open, or has yet to load anew what is on
         disk."""
         ...
 
@@ -65,7 +65,7 @@ class Editor(Protocol):
         ...
 
     def new_text(self, uri: str) -> str | None:
-        """The text of an open document that was never saved, by its URI; None where there is no such document, or it is too long."""
+        """The text of an open document that was never saved, by its URI; None if there is no such document, or it is too long."""
         ...
 
     def open_paths(self) -> Sequence[Path]:
@@ -73,18 +73,18 @@ class Editor(Protocol):
         ...
 
     async def apply_text(self, path: Path, text: str) -> bool:
-        """Replaces the text of an open document so that the user can undo it; False where the editor refused.
+        """Replaces the text of an open document so that the user can undo it; False if the editor refused.
 
         A document without unsaved changes is saved afterwards where the editor can do that; one with unsaved changes
         of the user is left unsaved.
 
-        Raises `EditorChanged` where the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere by
+        Raises `EditorChanged` if the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere by
         now: the editor would follow the link when it saves.
         """
         ...
 
     async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
-        """Problems of one file or of all; None where the editor cannot tell."""
+        """Problems of one file or of all; None if the editor cannot tell."""
         ...
 
 
@@ -108,7 +108,7 @@ class CurrentText:
     text: str
     sha256: str
     unsaved: bool
-    """True where the text is that of an open document and not on disk like this."""
+    """True if the text is that of an open document and not on disk like this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class WorkspaceFiles:
         the text that they have."""
 
     async def content(self, path: Path, most: int) -> Content | None:
-        """The bytes now, `most` of them; None where there is no file. Raises `TooLarge`, `NotEncodable`, or an `OSError`."""
+        """The bytes now, `most` of them; None if there is no file. Raises `TooLarge`, `NotEncodable`, or an `OSError`."""
         await self._editor.look(path)
         open_text = self._editor.open_text(path)
         on_disk = await asyncio.to_thread(content_on_disk, path, most)
@@ -259,7 +259,7 @@ class WorkspaceFiles:
         write_text(path, text, before, self._own_writes)
 
     async def _write_open(self, path: Path, text: str, expected_sha256: str | None) -> bool:
-        """True where the editor took the edit; False where the disk is the place for it after all."""
+        """True if the editor took the edit; False if the disk is the place for it after all."""
         before = await asyncio.to_thread(_read_if_possible, path)
         open_text = self._editor.open_text(path)
         if open_text is None:
@@ -287,7 +287,7 @@ class WorkspaceFiles:
 
 
 def content_on_disk(path: Path, most: int) -> Content | None:
-    """The bytes on disk, `most` of them; None where there is no file. No link is followed. Raises `TooLarge`, or an `OSError`."""
+    """The bytes on disk, `most` of them; None if there is no file. No link is followed. Raises `TooLarge`, or an `OSError`."""
     try:
         with open_regular(path) as file:
             status = os.fstat(file.fileno())

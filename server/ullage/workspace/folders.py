@@ -55,7 +55,7 @@ class Folders:
 
         self._private_inside = any(self.contains(folder) for folder in self.private)
         self.home: HomeFolder | None = None
-        """What the user keeps in their home folder for all workspaces; None where that is not read."""
+        """What the user keeps in their home folder for all workspaces; None if that is not read."""
         self.lent: tuple[Path, ...] = ()
         """Folders outside of these that the agent may read, and never write: those of the user's own skills, as they are named and where
         they lie."""
@@ -90,7 +90,7 @@ class Folders:
 
     def named(self, path: Path) -> str | None:
         """The path by the name of its workspace folder, as the editor names it (`project/src`). Absolute where another folder has
-        that name, too; None where it lies outside of them all."""
+        that name, too; None if it lies outside of them all."""
         root = next((root for root in self.roots if path.is_relative_to(root)), None)
         if root is None:
             return None
@@ -137,8 +137,8 @@ class Folders:
         return any(parts[: len(folder.parts)] == _compared_parts(folder) for folder in self.private)
 
     def hides(self, path: Path) -> bool:
-        """Whether a path with its links resolved is left out of listings and searches: it lies in one of the server's own folders, which
-        is in a workspace folder here, and is none of the records that the agent may read."""
+        """Whether a path with its links resolved is left out of listings and searches: it lies in one of the server's own folders, which is
+        in a workspace folder here, and it is not one of the plain copies that the agent may read."""
         return self._private_inside and self.is_private(path) and not self._is_readable_record(path)
 
     def _lexically(self, first: Path, name: str) -> Path:
@@ -189,7 +189,7 @@ class HomeFolder(Folders):
 
 
 def home_beside(folders: Folders) -> HomeFolder | None:
-    """The user's home folder; None where there is none, or the workspace holds it: what stands there is the workspace's then."""
+    """The user's home folder; None if there is none, or the workspace holds it: what stands there is the workspace's then."""
     try:
         home = HomeFolder(Path.home(), folders.private)
     except (OSError, RuntimeError):

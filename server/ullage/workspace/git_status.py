@@ -63,7 +63,7 @@ _PARTIAL = frozenset({b"link", b"sdir"})
 
 
 async def uncommitted(folder: Path, seconds: float) -> Sequence[Path]:
-    """The changed files, deleted ones left out. Empty where there is no repository that can be trusted to be one, where more than `MOST`
+    """The changed files, deleted ones left out. Empty if there is no repository that can be trusted to be one, where more than `MOST`
     have changed, and where it takes longer than `seconds`."""
     if importlib.util.find_spec("pygit2") is None:  # no wheel for this machine
         return ()
@@ -103,13 +103,13 @@ async def _names(process: Running, top: Path, folder: Path) -> list[str]:
 
 
 def repository_of(folder: Path) -> tuple[Path | None, str]:
-    """The top of the repository that the folder is in, and what speaks against opening it (empty: nothing); None where there is none."""
+    """The top of the repository that the folder is in, and what speaks against opening it (empty: nothing); None if there is none."""
     top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None)
     return top, "" if top is None else _why_not(top / ".git")
 
 
 def _own_repository(folder: Path) -> Path | None:
-    """The top of the repository that the folder is in; None where there is none, or one that reaches out of its own folder."""
+    """The top of the repository that the folder is in; None if there is none, or one that reaches out of its own folder."""
     top, reason = repository_of(folder)
     if reason:
         logger.info("what has changed since the last commit is not told of %s: %s", top, reason)
@@ -118,7 +118,7 @@ def _own_repository(folder: Path) -> Path | None:
 
 
 def _why_not(git: Path) -> str:
-    """What speaks against opening a repository; empty where nothing does."""
+    """What speaks against opening a repository; empty if nothing does."""
     for name in REAL_FOLDERS:
         if (git / name).is_symlink() or (os.path.lexists(git / name) and not (git / name).is_dir()):
             return f".git/{name} is no folder (a linked work tree or a submodule has none of its own)"
@@ -139,7 +139,7 @@ def _why_not(git: Path) -> str:
 
 
 def may_name(index: Path, name: str) -> bool:
-    """Whether a file of which `name` is a part of the path may be tracked. True where the list cannot be read whole; False where there is
+    """Whether a file of which `name` is a part of the path may be tracked. True if the list cannot be read whole; False if there is
     none: then nothing is tracked. Case does not count."""
     try:
         with open_regular(index) as file:

@@ -176,7 +176,7 @@ class Found:
 
 
 def children(folder: Path, rules: IgnoreRules) -> list[Found]:
-    """What is in a folder, sorted by name, without what is ignored; empty where it cannot be read (any more)."""
+    """What is in a folder, sorted by name, without what is ignored; empty if it cannot be read (any more)."""
     here = rules.inside(folder)
     try:
         with os.scandir(folder) as entries:

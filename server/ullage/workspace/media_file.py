@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PIL import Image as Pillow
 
 LARGEST_EDGE = 2_000
-"""Pixels. Models look at no more than 2,576 on the longer side, and of a square image at no more tokens than so many pixels give; and a
+"""Pixels. Models look at no more than 2,576 on the longer side, and of a square image at no more tokens than that many pixels give; and a
 request with more than 20 images may hold none that is larger (Anthropic's vision documentation)."""
 LARGEST_IMAGE = 3_750_000
 """Bytes: 5 MB in base64, which every platform takes. Anthropic's own takes twice that."""
@@ -61,7 +61,7 @@ class MediaFile:
 
 
 def _kind_of(head: bytes) -> Kind | None:
-    """What a file is by its first 12 bytes; None where it is neither."""
+    """What a file is by its first 12 bytes; None if it is neither."""
     if head.startswith((_PNG, b"\xff\xd8\xff", b"GIF87a", b"GIF89a")):
         return "image"
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -70,7 +70,7 @@ def _kind_of(head: bytes) -> Kind | None:
 
 
 def read_media(path: Path) -> MediaFile | None:
-    """An image or a PDF, whatever its name; None where it is neither, or no file at all.
+    """An image or a PDF, whatever its name; None if it is neither, or no file at all.
 
     Raises `DamagedMedia` or `TooLarge`.
     """

@@ -54,7 +54,7 @@ _OURS = dict.fromkeys(range(57344, 57362))
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says. `title` is empty where it has none."""
+    """What a page says. `title` is empty if it has none."""
 
     title: str
     text: str
@@ -77,7 +77,7 @@ def page_text(html: str, url: str = "") -> PageText:
 
 
 def _main_part(root: Node) -> Node | None:
-    """What the page itself calls its main part; None where it says nothing, or more than one thing."""
+    """What the page itself calls its main part; None if it says nothing, or more than one thing."""
     mains = [node for node in _below(root) if (node.name == "main" or _attribute(node, "role") == "main") and not _is_hidden(node)]
     found = mains or [node for node in _below(root) if node.name == "article"]
     return found[0] if len(found) == 1 and len(_words(found[0])) >= LEAST_MAIN else None
@@ -199,7 +199,7 @@ def _is_hidden(node: Node) -> bool:
 
 
 def _whole(url: str, href: str) -> str:
-    """The address that a link leads to; empty where it leads nowhere else."""
+    """The address that a link leads to; empty if it leads nowhere else."""
     if not href.strip() or href.strip().startswith("#"):
         return ""
     try:

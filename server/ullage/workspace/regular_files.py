@@ -220,7 +220,7 @@ def _check_regular(status: os.stat_result, path: Path) -> None:
 
 
 def _writable_mode(name: str, folder: int | None, path: Path) -> int | None:
-    """The mode of the file that is to be replaced; None where there is none."""
+    """The mode of the file that is to be replaced; None if there is none."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -163,7 +163,7 @@ class OwnWrites:
             self._left.popitem(last=False)
 
     def is_ours(self, path: Path) -> bool:
-        """Whether the file is as we left it; False where someone changed or removed it since."""
+        """Whether the file is as we left it; False if someone changed or removed it since."""
         left = self._left.get(path)
         return left is not None and left[0] == _state(path)
 

@@ -39,7 +39,7 @@ class FileReads:
         self._seen: dict[str, _Seen] = {}
 
     def saw(self, touch: FileTouch) -> None:
-        """Notes that the agent saw a file's text (read it, or wrote it itself). A text without a hash is none that was seen here: another
+        """Notes that the agent saw a file's text (read it, or wrote it itself). A text without a hash was not seen here: another
         program's record tells of it."""
         if touch.kind == "deleted" or not touch.sha256:
             self._seen.pop(touch.path, None)
@@ -66,7 +66,7 @@ class FileReads:
 
     def news_of(self, path: str, sha256_now: str) -> Literal["changed", "back"] | None:
         """Whether a file has another text than the agent was told of last: one that it did not see, or again the one that it saw. None
-        where there is no news of it.
+        if there is no news of it.
 
         Pass an empty hash for a file that is gone.
         """
@@ -90,7 +90,7 @@ class FileReads:
 
 @dataclass(frozen=True, slots=True)
 class RecentEdit:
-    """The latest edit of one file. `at` is Unix seconds; `line` counts from 1, None where it is not known."""
+    """The latest edit of one file. `at` is Unix seconds; `line` counts from 1, None if it is not known."""
 
     path: str
     at: float

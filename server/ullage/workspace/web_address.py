@@ -48,7 +48,7 @@ _FIRST_FREE_PORT = 1_024
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""The addresses of a host. Raises `OSError` where it has none."""
+"""The addresses of a host. Raises `OSError` if it has none."""
 
 Named: TypeAlias = Literal["user", "page", "agent"]
 """Who names a host: the user, a page that leads there, the agent."""
@@ -108,7 +108,7 @@ _AS_IT_IS = "/%:=&?~#+!$,;'@()*[]"
 
 
 async def addresses(url: str, host: str, resolve: Resolve, *, by_proxy: bool, named: Named) -> Sequence[Address]:
-    """Where to connect to, judged; empty where a proxy knows alone. Raises `NotFetched`."""
+    """Where to connect to, judged; empty if a proxy knows alone. Raises `NotFetched`."""
     if host in _METADATA_NAMES:
         raise NotFetched(f"{host} is where a cloud machine keeps its secrets; it is never asked")
     port = port_of(urlsplit(url))
@@ -131,7 +131,7 @@ async def addresses(url: str, host: str, resolve: Resolve, *, by_proxy: bool, na
 
 
 def refusal(address: Address, *, host: str, named: Named) -> str | None:
-    """Why that address of a host is not asked; None where it may be."""
+    """Why that address of a host is not asked; None if it may be."""
     inner = _inside(address)
     if any(inner in network for network in _NEVER if network.version == inner.version):
         return f"{host} is at {inner}, which only this machine or its cloud answers at; it is never asked"
@@ -176,7 +176,7 @@ async def looked_up(host: str, port: int) -> Sequence[Address]:
 
 
 def proxy_of_environment(url: str) -> str | None:
-    """The proxy that the environment names for that address; None where it names none. For another thread."""
+    """The proxy that the environment names for that address; None if it names none. For another thread."""
     from urllib.request import getproxies, proxy_bypass
 
     proxies = {name: value for name, value in getproxies().items() if value}

@@ -44,7 +44,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as text. `url` is where it came from in the end; `title` is empty where it has none."""
+    """A page as text. `url` is where it came from in the end; `title` is empty if it has none."""
 
     url: str
     title: str
@@ -70,7 +70,7 @@ class Answer:
 
     @property
     def leads_to(self) -> str | None:
-        """Where it leads; None where it does not."""
+        """Where it leads; None if it does not."""
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
 
@@ -148,7 +148,7 @@ async def fetch_for_agent(url: str, network: Network, agent: str) -> Page | Lead
 
 
 class in_time:  # noqa: N801 - it is used as a statement
-    """Raises `NotFetched` where what is in it takes too long."""
+    """Raises `NotFetched` if what is in it takes too long."""
 
     def __init__(self) -> None:
         self._timeout = asyncio.timeout(SECONDS)

@@ -32,7 +32,7 @@ LONGEST_LINE = 2_000
 @dataclass(frozen=True, slots=True)
 class _Kept:
     rules: Protego | None
-    """None where everything is refused."""
+    """None if everything is refused."""
     why: str
     until: float
 
@@ -46,7 +46,7 @@ class Robots:
         self._kept: dict[str, _Kept] = {}
 
     async def check(self, url: str) -> None:
-        """Raises `NotFetched` where the site does not want the page fetched, or its rules cannot be had."""
+        """Raises `NotFetched` if the site does not want the page fetched, or its rules cannot be had."""
         parts = urlsplit(url)
         site = urlunsplit((parts.scheme, parts.netloc, "/robots.txt", "", ""))
         now = asyncio.get_running_loop().time()

@@ -26,7 +26,7 @@ class Hit:
     url: str
     host: str
     age: str = ""
-    """How old it is, in the provider's words; empty where it does not say."""
+    """How old it is, in the provider's words; empty if it does not say."""
     quotes: tuple[str, ...] = ()
     """Words of the page that the report goes by."""
 
@@ -41,9 +41,9 @@ class Found:
     report: str
     """What a model says that read the pages. `[2]` stands for the second of `hits`."""
     cost: float | None = None
-    """Dollars; None where the prices are not known."""
+    """Dollars; None if the prices are not known."""
     problem: str = ""
-    """Why there is nothing, or not all, in words that stand alone; empty where all went well."""
+    """Why there is nothing, or not all, in words that stand alone; empty if all went well."""
 
 
 class NotSearched(Exception):
@@ -59,7 +59,7 @@ class Searcher(Protocol):
 
     @property
     def provider(self) -> str:
-        """Who does, in words that follow "by"; empty where the model in use cannot."""
+        """Who does, in words that follow "by"; empty if the model in use cannot."""
         ...
 
     async def search(self, query: str) -> Found:

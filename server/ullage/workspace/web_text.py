@@ -67,7 +67,7 @@ def _charset(body: bytes, content_type: str, is_cut: bool) -> str:
 
 
 def _known(charset: str) -> str:
-    """Its name in Python; empty where it is no charset of pages."""
+    """Its name in Python; empty if it is no charset of pages."""
     try:
         name = codecs.lookup(charset).name
     except (LookupError, ValueError):

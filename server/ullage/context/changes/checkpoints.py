@@ -78,7 +78,7 @@ def checkpoints(entries: Sequence[Logged]) -> list[Checkpoint]:
 
 
 def way_back(entries: Sequence[Logged], checkpoint_id: str) -> WayBack | None:
-    """What was changed since that checkpoint; None where there is none of that id."""
+    """What was changed since that checkpoint; None if there is none of that id."""
     checkpoint = next((each for each in checkpoints(entries) if each.id == checkpoint_id), None)
     if checkpoint is None:
         return None

@@ -72,7 +72,7 @@ class TurnChanges:
 
 
 TextOf: TypeAlias = Callable[[FileVersion], str | None]
-"""The text of a version; None where it is no text, or is no longer there."""
+"""The text of a version; None if it is no text, or is no longer there."""
 
 
 class Review:
@@ -144,7 +144,7 @@ class Review:
             self._put(replace(known, steps=steps, shared=known.shared or file.shared))
 
     def _went_back(self, file: ChangedFile, checkpoint_id: str) -> None:
-        """Going back, and forward again, moves the agent's version. What was kept meanwhile is none of the agent's any more."""
+        """Going back, and forward again, moves the agent's version. What was kept meanwhile no longer counts as the agent's."""
         known, turns = self.open.get(file.path), self._turns_of.get(file.path, {})
         if known is not None:
             self._changed(file, by_agent=True)

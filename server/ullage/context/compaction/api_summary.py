@@ -42,7 +42,7 @@ def block_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
 def for_the_api(planned: Plan, projection: Projection, count: Count) -> tuple[Plan, int] | None:
     """The plan as the API can carry it out, and how many messages it gets to summarise.
 
-    None where it cannot: where the summary would stand amid the messages, or where something that it covers must stay, which would come
+    None if it cannot: where the summary would stand amid the messages, or where something that it covers must stay, which would come
     between the block and the turns that were kept. `projection` is the one that was planned for.
     """
     if planned.summarise_to is None or planned.summarise_from or planned.carried:

@@ -59,13 +59,13 @@ class NextCompaction:
 
     why: Why
     at: int | None
-    """None where none is made by itself."""
+    """None if none is made by itself."""
     while_editing: bool = False
     """Whether a pause of the user in typing is enough, since the next turn would usually reach it."""
     saving: EarlySaving | None = None
 
     def is_due(self, tokens: int) -> bool:
-        """Whether a call that will hold so many is compacted for first."""
+        """Whether a call that will hold that many is compacted for first."""
         return self.at is not None and self.why not in ("unanswered", "failed") and tokens >= self.at
 
 
@@ -99,11 +99,11 @@ class State:
     replied: bool = True
     """Whether the model has answered since the newest compaction: without that another one would change nothing."""
     left_by_newest: int = 0
-    """Tokens that the newest summary in force left; 0 where there is none."""
+    """Tokens that the newest summary in force left; 0 if there is none."""
     grown_since_undo: int | None = None
-    """Tokens by which the context has grown since the user undid the newest compaction; None where they did not."""
+    """Tokens by which the context has grown since the user undid the newest compaction; None if they did not."""
     rests: float = 0.0
-    """Seconds until it is tried again after several failures; 0 where it is at once."""
+    """Seconds until it is tried again after several failures; 0 if it is at once."""
     usual_growth: int = USUAL_GROWTH
     """Tokens that a turn usually adds."""
     in_vain: bool = False
@@ -132,7 +132,7 @@ class State:
         return ceil(self.left_by_newest + self.full.threshold * ASK_AGAIN_SHARE)
 
     def undone_left(self, share: float) -> int:
-        """Tokens that have to come yet after an undo, until that share of the threshold has; 0 where nothing was undone."""
+        """Tokens that have to come yet after an undo, until that share of the threshold has; 0 if nothing was undone."""
         return 0 if self.grown_since_undo is None else max(0, int(self.full.threshold * share) - self.grown_since_undo)
 
     def is_held(self, more: int) -> bool:
@@ -269,7 +269,7 @@ def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepar
 
 
 def decided(threshold: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
-    """Why and where, of what may decide (tokens; 0 where it does not): the latest of line, undo and growth, but the window at last."""
+    """Why and where, of what may decide (tokens; 0 if it does not): the latest of line, undo and growth, but the window at last."""
     reasons: tuple[tuple[Why, int], ...] = (("threshold", threshold), ("grown", grown), ("undone", undone))
     why, at = max(reasons, key=lambda each: each[1])
     return ("window", window) if window < at and why == "threshold" else (why, min(at, window))

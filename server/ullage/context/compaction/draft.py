@@ -54,9 +54,9 @@ class Draft:
     rung: Rung
     summary: SummaryText
     usage: Usage | None
-    """What was spent on it; None where no model was asked."""
+    """What was spent on it; None if no model was asked."""
     cost: float | None
-    """Dollars; None where nothing was spent or prices are not known."""
+    """Dollars; None if nothing was spent or prices are not known."""
     skipped: tuple[str, ...]
     """Why better ways to write the summary were not taken, for the user."""
     tokens_before: int
@@ -156,7 +156,7 @@ def with_resume(entry: Compaction, policy: Policy, resume: str) -> Compaction:
 
 
 def both(*usages: Usage | None) -> Usage | None:
-    """Calls together; None where none was counted."""
+    """Calls together; None if none was counted."""
     total: Usage | None = None
     for usage in usages:
         total = total + usage if total and usage else total or usage

@@ -258,7 +258,7 @@ class Drafting:
 
 
 def _planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
-    """What the policy's engine wants done; None where that is nothing.
+    """What the policy's engine wants done; None if that is nothing.
 
     Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
     """
@@ -289,7 +289,7 @@ def as_stand_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
 
 
 def _writer_for_stand_in(policy: Policy, wanted: Wanted, *, must: bool) -> Literal["model", "program"] | None:
-    """Who writes the summary where Ullage's own engine stands in for a policy that found nothing to do; None where none stands in.
+    """Who writes the summary where Ullage's own engine stands in for a policy that found nothing to do; None if none stands in.
 
     A policy that never compacts has no way of its own. So where somebody asks for a compaction, it is made as Ullage's own would be.
     """

@@ -47,12 +47,12 @@ FETCHED_AGAIN_CALLS = 4
 FETCHING_OUTPUT_TOKENS = 150
 """What the model writes for such a call: a guess."""
 ENOUGH_COMPACTIONS = 3
-"""From so many on, what they brought about counts instead of these two."""
+"""From this many compactions on, what they brought about counts instead of these two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refetching:
-    """What is fetched again after a compaction: so many tokens, with so many requests for nothing else."""
+    """What is fetched again after a compaction: tokens, and requests for nothing else."""
 
     tokens: float
     calls: float
@@ -60,7 +60,7 @@ class Refetching:
 
 @dataclass(frozen=True, slots=True)
 class Refetched:
-    """What so many compactions brought about, all together."""
+    """What several compactions brought about, all together."""
 
     compactions: int = 0
     tokens: int = 0
@@ -75,7 +75,7 @@ class Refetched:
 
     @property
     def usual(self) -> Refetching | None:
-        """What one brings about: their mean; None where they are not enough for one."""
+        """What one brings about: their mean; None if they are not enough for one."""
         if self.compactions < ENOUGH_COMPACTIONS:
             return None
         return Refetching(self.tokens / self.compactions, self.calls / self.compactions)
@@ -143,7 +143,7 @@ class Carried:
 
 def took(logged: Iterable[Compaction], policy: str) -> int | None:
     """What a model wrote for a summary of that policy (tokens, thinking included): the median of the newest of `logged`, which are in log
-    order; None where none of them was written by one."""
+    order; None if none of them was written by one."""
     outputs = [each.usage.output_tokens for each in logged if each.usage and each.rung in ("api", "model") and each.policy == policy]
     return int(median(outputs[-SUMMARIES_LOOKED_AT:])) if outputs else None
 
@@ -215,12 +215,12 @@ def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, optio
 
 
 def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
-    """Whether the cache, which `lives` so many seconds (None: five minutes), has gone since the newest request, where there was one."""
+    """Whether the cache, which `lives` that many seconds (None: five minutes), has gone since the newest request, where there was one."""
     return last_at > 0 and now - last_at > (CACHE_SECONDS if lives is None else lives)
 
 
 def cools_after(lives: float | None = None) -> float:
-    """Seconds after the start of the newest request until the cache, which `lives` so many, is about to go cold."""
+    """Seconds after the start of the newest request until the cache, which `lives` that many, is about to go cold."""
     return COOLING_SECONDS if lives is None else lives * COOLING_SECONDS / CACHE_SECONDS
 
 
@@ -243,7 +243,7 @@ class Outlook:
 
 
 def outlook(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool, cold: bool) -> Outlook | None:
-    """What a compaction before the threshold would save; None where it would not. `cold`: the cache is gone."""
+    """What a compaction before the threshold would save; None if it would not. `cold`: the cache is gone."""
     if cold:
         return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, options) else None
     if pays(used, fixed, so_far, terms, options, by_model=by_model):

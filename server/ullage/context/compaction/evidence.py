@@ -138,7 +138,7 @@ def _words(entry: Entry) -> str:
 
 
 def likely(signs: Iterable[Sign], most: int, tests_share: float = 1.0) -> tuple[str, ...]:
-    """At most so many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
+    """At most that many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
     found = list(signs)
     score: dict[str, float] = defaultdict(float)
     for sign in found:
@@ -168,7 +168,7 @@ class FileEdit:
     at: float
     by: Literal["agent", "user", "disk"]
     line: int | None = None
-    """Where in the file, counted from 1; None where that is not known."""
+    """Where in the file, counted from 1; None if that is not known."""
 
 
 def last_edited(edits: Sequence[FileEdit], options: RestoreOptions) -> tuple[str, ...]:

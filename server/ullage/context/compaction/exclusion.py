@@ -73,7 +73,7 @@ def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
 def exclude_file(projection: Projection, path: str, count: Count, named: Callable[[str], str] = normpath) -> Plan | None:
     """The moves that take the text of a file out of the view, wherever it came from: results that showed it give way to a line that says
     so, and so does its text where it was attached, where a notice has it and where a compaction read it again. Calls stay, and what they
-    wrote into it; so do searches of more than this file. None where nothing shows it but what is out already.
+    wrote into it; so do searches of more than this file. None if nothing shows it but what is out already.
 
     `path` is as tools show it (`FileTouch`); `named` makes that of what a call calls a file.
     """

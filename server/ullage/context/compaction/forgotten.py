@@ -40,7 +40,7 @@ MOST_FILES = 50
 
 
 def blocks(lines: Sequence[str]) -> Iterator[int | None]:
-    """A mark for the block that begins at each line, the last few aside; None where it says too little. Another process has other marks."""
+    """A mark for the block that begins at each line, the last few aside; None if it says too little. Another process has other marks."""
     for start in range(len(lines) - BLOCK_LINES + 1):
         block = tuple(lines[start : start + BLOCK_LINES])
         yield hash(block) if sum(map(len, block)) > FEWEST_CHARACTERS else None
@@ -88,7 +88,7 @@ class Forgotten:
         self._foreseen: _Window | None = None
 
     def look(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> FetchedAgain | None:
-        """Since the newest compaction in force, as it is now; None where there is none. `active` are those in force, by seq.
+        """Since the newest compaction in force, as it is now; None if there is none. `active` are those in force, by seq.
 
         Tokens are as estimated, without any ratio, and without a price (`priced`).
         """
@@ -130,7 +130,7 @@ def all_fetched_again(entries: Sequence[Logged], active: Mapping[int, Compaction
 
 
 def newest_counted(active: Mapping[int, Compaction]) -> int | None:
-    """The seq of the newest compaction for which it is counted; None where there is none."""
+    """The seq of the newest compaction for which it is counted; None if there is none."""
     return next((seq for seq in sorted(active, reverse=True) if is_counted(active[seq])), None)
 
 
@@ -140,9 +140,9 @@ def is_counted(compaction: Compaction) -> bool:
 
 
 def priced(found: FetchedAgain, ratio: float, token: float | None) -> FetchedAgain:
-    """With real tokens for each that is estimated (`ratio`), and what so many uncached input tokens cost.
+    """With real tokens for each that is estimated (`ratio`), and what that many uncached input tokens cost.
 
-    `token`: dollars for one; None where that is not known.
+    `token`: dollars for one; None if that is not known.
     """
     tokens = round(found.tokens * ratio)
     return replace(found, tokens=tokens, cost=None if token is None else tokens * token)

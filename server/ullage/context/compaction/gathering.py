@@ -63,7 +63,7 @@ class Breaker:
         return now < self._closed_at
 
     def seconds_left(self, now: float) -> float:
-        """Until the next try is let through; 0 where it is not open."""
+        """Until the next try is let through; 0 if it is not open."""
         return max(0.0, self._closed_at - now)
 
     def failed(self, now: float) -> None:
@@ -112,7 +112,7 @@ class Circumstances:
     policy: Policy
     economy: Economy
     terms: Terms | None
-    """None where the model's prices are not known, or it costs nothing."""
+    """None if the model's prices are not known, or it costs nothing."""
     by_model: bool
     """Whether a model would write the summary."""
     auto: bool = True
@@ -169,7 +169,7 @@ class Gathering:
         return replace(state, prepared=ready, saving=early_saving(found, around.terms.token, around.postponed, prepared=ready))
 
     def _outlook(self, state: State, view: Projection, around: Circumstances, refetched: Refetched, now: float) -> Outlook | None:
-        """What a compaction before the threshold would save; None where it would not, or none may be made for that."""
+        """What a compaction before the threshold would save; None if it would not, or none may be made for that."""
         if around.terms is None or not may_save(state) or self._gave_nothing_lately(view.entries):
             return None
         counted = state.full.counted
@@ -260,5 +260,5 @@ _ASIDE = SpentInVain | SizeStated | FilesChanged | Reviewed | ReviewedTogether
 
 
 def newest_seq(entries: Sequence[Logged]) -> int:
-    """Of the newest entry that a compaction could be about; 0 where there is none."""
+    """Of the newest entry that a compaction could be about; 0 if there is none."""
     return next((logged.seq for logged in reversed(entries) if not isinstance(logged.entry, _ASIDE)), 0)

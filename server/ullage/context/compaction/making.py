@@ -55,7 +55,7 @@ class Making:
     # The course
 
     async def carry_out(self, decided: Compact, *, at_work: bool) -> Compaction | None:
-        """Makes a compaction that was decided, and those that some policies make at the same boundary. None where it did not come about."""
+        """Makes a compaction that was decided, and those that some policies make at the same boundary. None if it did not come about."""
         means = self._means
         wanted = Wanted(means.new_id(), decided.trigger, by_program=decided.by_program, saves=decided.saves)
         made = await self.attempt(wanted, at_work=at_work, must=decided.must)
@@ -103,9 +103,9 @@ class Making:
             return None
 
     async def _taken(self, wanted: Wanted) -> Draft | None:
-        """The draft that was made ahead, unless the work has gone on to what it does not hold; None where one has to be made.
+        """The draft that was made ahead, unless the work has gone on to what it does not hold; None if one has to be made.
 
-        Raises `NothingToCompact` where that can wait: a compaction that is to save, or while the user edits. It is prepared anew then.
+        Raises `NothingToCompact` if that can wait: a compaction that is to save, or while the user edits. It is prepared anew then.
         """
         draft = await self.ahead.take_for(wanted)
         if draft is None or not _is_proved(draft):
@@ -123,7 +123,7 @@ class Making:
         return None
 
     async def keep_up(self) -> Compaction | None:
-        """What the policy does before every call; None where that is nothing."""
+        """What the policy does before every call; None if that is nothing."""
         means = self._means
         wanted = Wanted(means.new_id(), "upkeep")
         try:
@@ -173,7 +173,7 @@ class Making:
         return replace(with_resume(entry, draft.policy, means.resume(at_work=at_work)), restored=files)
 
     def _sparing(self, entry: Compaction, draft: Draft) -> Compaction | None:
-        """The entry without what it does to entries that were pinned since it was planned; None where nothing is left to gain."""
+        """The entry without what it does to entries that were pinned since it was planned; None if nothing is left to gain."""
         plan, means = draft.plan, self._means
         spared = spare(plan, means.view, counting(means.sizes().calibration))
         if spared is None:
@@ -207,7 +207,7 @@ class Making:
             entry = replace(entry, restored=entry.restored[:-1])
 
     async def _proof(self, entry: Compaction, draft: Draft) -> Proof | None:
-        """None where an error kept it from being found: the compaction is then made unproved, and its card says nothing of a check."""
+        """None if an error kept it from being found: the compaction is then made unproved, and its card says nothing of a check."""
         view = self._means.view.copy()
         try:
             return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
@@ -301,7 +301,7 @@ class DraftingAhead:
         return draft if draft is not None and draft.is_of_use else None
 
     def in_work(self, wanted: Wanted) -> Draft | None:
-        """The one that would be waited for, without its summary; None where none is in work, is planned yet or would serve."""
+        """The one that would be waited for, without its summary; None if none is in work, is planned yet or would serve."""
         draft = self._without_summary
         if wanted.focus or draft is None or not self._means.slot.begun or not self._still_fits(draft):
             return None
@@ -310,7 +310,7 @@ class DraftingAhead:
     # Taken
 
     async def take_for(self, wanted: Wanted) -> Draft | None:
-        """The one that serves, waited for where it is in work, and not kept; None where there is none."""
+        """The one that serves, waited for where it is in work, and not kept; None if there is none."""
         if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
         if wanted.trigger == "economy" and not self.is_prepared_to_save():

@@ -66,7 +66,7 @@ class Asking(Protocol):
         ...
 
     def cost(self, usage: Usage | None) -> float | None:
-        """Dollars; None where nothing was spent or prices are not known."""
+        """Dollars; None if nothing was spent or prices are not known."""
         ...
 
 
@@ -79,7 +79,7 @@ class DraftSlot(Protocol):
         ...
 
     def outcome(self) -> Draft | BaseException | None:
-        """The draft that is ready, or why there is none; None where one is in work or none was begun."""
+        """The draft that is ready, or why there is none; None if one is in work or none was begun."""
         ...
 
     def start(self, work: Coroutine[None, None, Draft]) -> None:
@@ -87,7 +87,7 @@ class DraftSlot(Protocol):
         ...
 
     async def take(self) -> Draft | None:
-        """The draft, waited for where it is in work, and not kept; None where there is none or it failed."""
+        """The draft, waited for where it is in work, and not kept; None if there is none or it failed."""
         ...
 
     def drop(self) -> Draft | None:
@@ -162,7 +162,7 @@ class Means(Protocol):
         ...
 
     def fetched_again(self) -> FetchedAgain | None:
-        """What the agent got again since the newest compaction in force; None where there is none."""
+        """What the agent got again since the newest compaction in force; None if there is none."""
         ...
 
     def resume(self, *, at_work: bool) -> str:
@@ -178,7 +178,7 @@ class Means(Protocol):
         ...
 
     async def objection(self, wanted: Wanted) -> str:
-        """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty where it is made."""
+        """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty if it is made."""
         ...
 
     async def in_force(self, entry: Compaction) -> None:

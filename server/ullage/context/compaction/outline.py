@@ -40,7 +40,7 @@ MARGIN = 3
 
 
 def outline(path: str, text: str, tokens: int, without: Collection[int] = ()) -> str:
-    """The lines that define something, with their numbers, but for those in `without`, in at most `tokens` tokens; empty where there is no
+    """The lines that define something, with their numbers, but for those in `without`, in at most `tokens` tokens; empty if there is no
     room."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     numbers = _parsed(path, text, lines) or [number for number, line in enumerate(lines, 1) if _defines(path, line)]
@@ -95,7 +95,7 @@ def in_parts(text: str, without: Sequence[bool]) -> str:
 
 
 def _parsed(path: str, text: str, lines: Sequence[str]) -> list[int]:
-    """The lines with definitions by the grammar; empty where there is none, or where it found hardly anything."""
+    """The lines with definitions by the grammar; empty if there is none, or where it found hardly anything."""
     found = symbols(path, text)
     numbers = sorted({symbol.line for symbol in found.definitions}) if found is not None else []
     shown = [number for number in numbers if len(lines[number - 1]) <= LONGEST_DEFINITION]

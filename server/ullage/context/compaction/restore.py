@@ -48,12 +48,12 @@ _CLOSING_TAG = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FileNow:
-    """A file as it is now. `text` is None where it is gone, `sha256` is None where its version is not known."""
+    """A file as it is now. `text` is None if it is gone, `sha256` is None if its version is not known."""
 
     text: str | None
     sha256: str | None = None
     near_line: int = 0
-    """Where it was edited last, counted from 1; 0 where it was not, or that is not known."""
+    """Where it was edited last, counted from 1; 0 if it was not, or that is not known."""
 
 
 class Choosing:
@@ -81,14 +81,14 @@ class Choosing:
         """What was taken so far."""
 
     def wants(self) -> str | None:
-        """The path whose text is to be given next; None where enough was taken or nothing is left."""
+        """The path whose text is to be given next; None if enough was taken or nothing is left."""
         taken, options = len(self.files), self._options
         if taken >= options.files and (taken >= options.files + options.more_files or self._budget < FRAME_TOKENS + SMALLEST_ROOM):
             return None
         return self._left[-1] if self._left else None
 
     def give(self, now: FileNow | None) -> None:
-        """The file that was wanted; None where it has no text that could be shown, or nothing is known of it."""
+        """The file that was wanted; None if it has no text that could be shown, or nothing is known of it."""
         path = self._left.pop()
         if now is None or (now.text is None and path not in self._edited):  # gone, and was only read: nothing to know about it
             return
@@ -127,7 +127,7 @@ class LookedAt:
 
 
 def looked_at(text: str, near_line: int, seen: SeenText, in_view: SeenText | None = None) -> LookedAt:
-    """What the model has seen of a file, and what of it stands `in_view`. `near_line`: where it was edited last, 0 where it was not."""
+    """What the model has seen of a file, and what of it stands `in_view`. `near_line`: where it was edited last, 0 if it was not."""
     lines = bare_lines(text)
     last = seen.last(lines)
     if near_line:
@@ -142,7 +142,7 @@ def looked_at(text: str, near_line: int, seen: SeenText, in_view: SeenText | Non
 
 
 def in_room(options: RestoreOptions, free: int, left: float, ratio: float = 1.0) -> RestoreOptions:
-    """The options where so many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
+    """The options where that many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
 
     Files are measured by the estimate, so what is free is, too: by `ratio`, which is learned, and in no case by less than `MOST_OFF` says.
     """
@@ -156,7 +156,7 @@ def take(path: str, text: str | None, lines: LookedAt, options: RestoreOptions, 
     """What the model gets of one file, in about `budget` tokens and never more than `options.file_tokens`.
 
     The whole text where it fits and is small or was mostly seen. Else the parts that were seen last, or the beginning where none was, and
-    an outline of the rest; else only its name. What stands in view in long stretches is left out. `text` is None where the file is gone.
+    an outline of the rest; else only its name. What stands in view in long stretches is left out. `text` is None if the file is gone.
     `sha256` is of the whole text.
     """
     if text is None:
@@ -184,7 +184,7 @@ def take(path: str, text: str | None, lines: LookedAt, options: RestoreOptions, 
 
 
 def resume_text(todo: str, *, at_work: bool) -> str:
-    """How to go on after a compaction. `todo` is the task list as Markdown, empty where there is none."""
+    """How to go on after a compaction. `todo` is the task list as Markdown, empty if there is none."""
     lines: list[str] = []
     if todo.strip():
         lines += ["The task list as it stands:", todo.strip(), ""]

@@ -46,7 +46,7 @@ class SeenText:
                 self._newest[key] = max(seq, self._newest.get(key, 0))
 
     def last(self, lines: Sequence[str]) -> list[int]:
-        """Of each of these bare lines the seq of the newest entry that shows it in its surroundings; 0 where none does."""
+        """Of each of these bare lines the seq of the newest entry that shows it in its surroundings; 0 if none does."""
         found = [0] * len(lines)
         for start in range(len(lines) - self._run + 1):
             key = tuple(lines[start : start + self._run])

@@ -47,7 +47,7 @@ def tokens_of(view: Projection, before: Projection, used: int, count: Count) -> 
 
 
 def made_to_fit(id: str, view: Projection, tokens: int, window: int, count: Count) -> Compaction | None:
-    """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
+    """The compaction that makes `view`, which holds that many tokens, fit the window with some room to go on; None if none does."""
     planned = fitting(view, tokens - int(window * FIT_SHARE), UllageOptions(), count, brief)
     if planned is None:
         return None
@@ -58,7 +58,7 @@ def made_to_fit(id: str, view: Projection, tokens: int, window: int, count: Coun
 
 def fitting(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Plan | None:
     """The plan that makes the messages of `view` at least `too_many` tokens fewer: old results are cleared, and where that is not enough
-    the middle is cut out, as little of it as serves. None where even that is not enough, or what is pinned is too much.
+    the middle is cut out, as little of it as serves. None if even that is not enough, or what is pinned is too much.
     """
     before = count(view.messages)
     for plan in _plans(view, before - too_many, options, count, digest):
@@ -80,7 +80,7 @@ def _plans(view: Projection, room: int, options: UllageOptions, count: Count, di
 
 
 def _middle(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Snipped | None:
-    """The shortest range from after the first few messages on that takes so many tokens with it, marker and all; the last few stay."""
+    """The shortest range from after the first few messages on that takes that many tokens with it, marker and all; the last few stay."""
     messages: Sequence[Message] = tuple(view.messages)
     cuts = legal_cuts(messages)
     first = min((cut for cut in cuts if cut >= options.snip.keep_first), default=len(messages))
@@ -101,7 +101,7 @@ def _middle(view: Projection, too_many: int, options: UllageOptions, count: Coun
 
 def again(undone: Compaction, projection: Projection, count: Count) -> Compaction | None:
     """The compaction without what it does to pinned entries: itself where it does nothing to any, and where the user took something out
-    with it. None where nothing is left of it, or what must stay would come between the API's block and the turns after it.
+    with it. None if nothing is left of it, or what must stay would come between the API's block and the turns after it.
 
     `projection` is the view without it. Files are not read again: those that it restored may have changed.
     """
@@ -142,7 +142,7 @@ class TakenBack:
         self._before: Entry | None = None
         self._is_so = False
         self._first_request: int | None = None
-        """Tokens of the first after the undo; None where there was none."""
+        """Tokens of the first after the undo; None if there was none."""
         self._is_unpriced = False
         """There was one, but the server did not say what it took."""
 
@@ -154,7 +154,7 @@ class TakenBack:
         return self._is_so
 
     def grown(self, entries: Sequence[Logged], used: int) -> int | None:
-        """Tokens by which the context, which holds `used`, has grown since the first request after the undo; None where there was none."""
+        """Tokens by which the context, which holds `used`, has grown since the first request after the undo; None if there was none."""
         if not self.is_so(entries):
             return None
         if self._first_request is None and self._is_unpriced:
@@ -182,7 +182,7 @@ class TakenBack:
 
 
 def left_by_newest(projection: Projection) -> int:
-    """What the newest summary in force left (tokens); 0 where there is none."""
+    """What the newest summary in force left (tokens); 0 if there is none."""
     newest = next((each for each in reversed(projection.active) if each.summarised is not None), None)
     return newest.estimated_after if newest else 0
 

@@ -48,7 +48,7 @@ class Counted:
     categories: tuple[tuple[str, int], ...]
     """Name and tokens, in a fixed order, results by tool last and largest first. They add up to `used` exactly."""
     priced: Priced | None
-    """The newest reply that priced the prefix in force; None where none has."""
+    """The newest reply that priced the prefix in force; None if none has."""
 
     @property
     def estimated(self) -> bool:
@@ -147,7 +147,7 @@ class Account:
         return self._holding(projection, self.count(projection, calibration).priced)
 
     def _since_stated(self, projection: Projection, tally: Tally) -> Sizes | None:
-        """By what the endpoint said of a request; None where nothing is known of it, or a reply has priced more since."""
+        """By what the endpoint said of a request; None if nothing is known of it, or a reply has priced more since."""
         stated = self._holding(projection, tally.priced)
         if stated is None:
             return None

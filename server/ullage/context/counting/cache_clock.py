@@ -45,11 +45,11 @@ class SentRequest:
     started: float
     model: str
     effort: str
-    """What was asked for; empty where that is not known."""
+    """What was asked for; empty if that is not known."""
     key: EpochKey
     usage: Usage
     through: int = 0
-    """The newest entry that the model read with it; 0 where that is not known."""
+    """The newest entry that the model read with it; 0 if that is not known."""
 
     @property
     def cached(self) -> int:
@@ -172,7 +172,7 @@ class SentRequests:
             after = each
 
     def before(self, sent: SentRequest) -> SentRequest | None:
-        """The request before that one; None where it is not known any more."""
+        """The request before that one; None if it is not known any more."""
         return next((each for each in reversed(self._lately) if each.seq < sent.seq), None)
 
     def _sent(self, seq: int, reply: AssistantReply, usage: Usage, started: float) -> None:

@@ -134,9 +134,9 @@ class Priced:
     """By kind of text, before any calibration."""
     reported: int
     messages: tuple[int, int] | None = None
-    """The same of its messages alone, estimated and reported; None where it is not known what system prompt and tools take."""
+    """The same of its messages alone, estimated and reported; None if it is not known what system prompt and tools take."""
     counted: tuple[int, int] | None = None
-    """What a tokenizer counted of what was new in its request, and what was reported for that; None where not all of it was counted."""
+    """What a tokenizer counted of what was new in its request, and what was reported for that; None if not all of it was counted."""
 
 
 class Since(NamedTuple):
@@ -199,7 +199,7 @@ class Tally:
         self.put(category, estimate_parts(parts), parts)
 
     def put(self, category: str, tokens: int, parts: Parts | None) -> None:
-        """Adds what is estimated at so many tokens; without `parts` no tokenizer can count it."""
+        """Adds what is estimated at that many tokens; without `parts` no tokenizer can count it."""
         if not tokens:
             return
         self.total += tokens
@@ -208,7 +208,7 @@ class Tally:
             self.fresh.append(_Part(category, tokens, parts))
 
     def show(self, category: str, tokens: int) -> None:
-        """Adds images and documents, which take just so many tokens."""
+        """Adds images and documents, which take just that many tokens."""
         if tokens:
             self.total += tokens
             self.exact += tokens

@@ -29,7 +29,7 @@ class FixedParts:
         self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None where nobody counted it yet. Where only a part of it is another, those of the rest."""
+        """Tokens by category; None if nobody counted it yet. Where only a part of it is another, those of the rest."""
         whole = self._of_just(prelude)
         return whole if whole is not None or prelude is None else self._of_parts(prelude)
 

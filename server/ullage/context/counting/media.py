@@ -95,7 +95,7 @@ def in_words(media: Media) -> str:
 
 
 def pdf_pages(raw: bytes) -> int | None:
-    """How many pages a PDF has; None where it says so neither plainly nor in packed objects, or is none."""
+    """How many pages a PDF has; None if it says so neither plainly nor in packed objects, or is none."""
     if not raw.startswith(b"%PDF-"):
         return None
     linearised = _LINEARISED.search(raw, 0, 2_048)

@@ -39,7 +39,7 @@ class NextRequest:
     warm: Usage
     cold: Usage
     started: float | None
-    """When the request was sent that left in the cache what the next one reads (Unix seconds); None where nothing is in it."""
+    """When the request was sent that left in the cache what the next one reads (Unix seconds); None if nothing is in it."""
     lives: float
     """Seconds from then on."""
 
@@ -208,7 +208,7 @@ class _Row:
         return any(0 <= at.distance - mark < LOOK_BACK for mark in self._marks)
 
     def end_of(self, through: int) -> _Place | None:
-        """The last block of the entries up to that one; None where it is farther away than the cache ever looks."""
+        """The last block of the entries up to that one; None if it is farther away than the cache ever looks."""
         return next((each for each in self._places if self.source(each) <= through), None)
 
     def marks_of(self, sent: SentRequest) -> Iterator[tuple[_Place, int]]:

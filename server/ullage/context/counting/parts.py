@@ -34,11 +34,11 @@ class ContextPart(NamedTuple):
     seq: int
     tokens: int
     name: str = ""
-    """Of a tool, a file, a rest's category; empty where the entry says what it is."""
+    """Of a tool, a file, a rest's category; empty if the entry says what it is."""
     paths: tuple[str, ...] = ()
     """The files whose text stands in it."""
     touched_since: bool | None = None
-    """Whether a later call in view read or changed one of them; None where it has no file's text."""
+    """Whether a later call in view read or changed one of them; None if it has no file's text."""
     pinned: bool = False
     excluded: bool = False
     """Of what the user excluded only a placeholder stands here."""

@@ -58,7 +58,7 @@ class PartKey(NamedTuple):
     """The entry that brought it, of a call that of its result; 0 for what precedes the messages, and for a rest."""
     name: str = ""
     of: str = ""
-    """Tells apart what one entry brings of a kind: the id of a call, the how manieth image."""
+    """Tells apart what one entry brings of a kind: the id of a call, the number of an image."""
 
 
 class Piece(NamedTuple):
@@ -69,7 +69,7 @@ class Piece(NamedTuple):
     estimated: int
     """Tokens by kind of text, not calibrated."""
     parts: Parts | None
-    """What a tokenizer can count in its place; None where none can."""
+    """What a tokenizer can count in its place; None if none can."""
     exact: int = 0
     """Tokens of images and documents, by their formula."""
     call: ToolUse | None = None

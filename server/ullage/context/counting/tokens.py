@@ -196,13 +196,13 @@ def estimate_prelude(prelude: Prelude) -> int:
 
 
 def can_take(tokens: int, estimated: int) -> bool:
-    """Whether something that is estimated at so many tokens can take `tokens`. What was kept on disk is held to it when it is read: one
+    """Whether something that is estimated at that many tokens can take `tokens`. What was kept on disk is held to it when it is read: one
     absurd number would make the context full, also after a restart."""
     return 0 <= tokens <= TIMES * estimated + BESIDE
 
 
 def estimate_tools(prelude: Prelude) -> int:
-    """Tokens of the tool definitions; 0 where there are none."""
+    """Tokens of the tool definitions; 0 if there are none."""
     return estimate_parts(tools_of(prelude))
 
 
@@ -223,7 +223,7 @@ class Fixed(Protocol):
     """What system prompt, rules and tools were last counted as (`FixedParts`)."""
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None where nobody counted them yet."""
+        """Tokens by category; None if nobody counted them yet."""
         ...
 
 
@@ -239,13 +239,13 @@ class Calibration:
     counted_ratio: float = 1.0
     """Real tokens for one that a tokenizer counts; it makes up for the framing, which is guessed."""
     counts: Counts | None = field(default=None, compare=False)
-    """Who counts for the model; None where nobody does."""
+    """Who counts for the model; None if nobody does."""
     fixed: Fixed | None = field(default=None, compare=False)
-    """What is known of system prompt and tools for the model; None where nothing is."""
+    """What is known of system prompt and tools for the model; None if nothing is."""
     images: ImageLimits = LIMITS
     """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
     message_ratio: float | None = None
-    """As `ratio`, of messages alone; None where nothing was learned of them."""
+    """As `ratio`, of messages alone; None if nothing was learned of them."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
         """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
@@ -346,7 +346,7 @@ class Counts(Protocol):
         ...
 
     def known(self, text: str) -> int | None:
-        """Tokens of `text`; None where it was not counted (yet)."""
+        """Tokens of `text`; None if it was not counted (yet)."""
         ...
 
     def want(self, texts: Sequence[str]) -> None:
@@ -363,7 +363,7 @@ class Parts(NamedTuple):
 
 
 def counted(parts: Parts, counts: Counts) -> int | None:
-    """Tokens of `parts`, of their framing too; None where one of the texts was not counted."""
+    """Tokens of `parts`, of their framing too; None if one of the texts was not counted."""
     total = parts.framing
     for text in parts.texts:
         known = counts.known(text) if text else 0

@@ -51,7 +51,7 @@ class Covered:
     """The whole log up to the last entry that the summary stands for, from the session's first."""
     plan: Plan
     model_text: str | None
-    """What the model wrote; None where none was asked, or none could be used."""
+    """What the model wrote; None if none was asked, or none could be used."""
     focus: str
     """What the user or the model wants favoured; may be empty."""
     room: int

@@ -86,7 +86,7 @@ def _is_due(upkeep: Upkeep, projection: Projection) -> bool:
 
 
 def _seconds_since_reply(entries: Sequence[Logged]) -> float:
-    """0 where there was none, or its time is not known."""
+    """0 if there was none, or its time is not known."""
     replied = next((logged.at for logged in reversed(entries) if isinstance(logged.entry, AssistantReply)), 0.0)
     return entries[-1].at - replied if replied > 0 else 0.0
 

@@ -81,7 +81,7 @@ class SummaryShape:
     """With `{focus}` where what the user wants favoured is put in."""
     tokens: SummaryTokens
     sections: int = 0
-    """How many headings the prompt asks for; 0 where it asks for none."""
+    """How many headings the prompt asks for; 0 if it asks for none."""
     reads: OwnText | None = None
     """What the model reads; None: the conversation as the last request had it, so that the prompt cache serves it."""
     check: str = ""

@@ -50,12 +50,12 @@ LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
 def first_cut(view: Projection, keep_first: int) -> int:
-    """The first legal cut that leaves so many messages before it; after all messages where there is none."""
+    """The first legal cut that leaves that many messages before it; after all messages where there is none."""
     return next((cut for cut in legal_cuts(view.messages) if cut >= keep_first), len(view.messages)) if keep_first else 0
 
 
 def summarised(at: Occasion, cleared: tuple[Cleared, ...], shape: SummaryShape) -> Plan | None:
-    """The plan with a summary; None where none would gain more than the cheap moves do alone."""
+    """The plan with a summary; None if none would gain more than the cheap moves do alone."""
     view = preview(at.projection, cleared) if cleared else at.projection
     if not view.messages:
         return None
@@ -87,7 +87,7 @@ def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozen
 def _with_summary(
     at: Occasion, view: Projection, cleared: tuple[Cleared, ...], shape: SummaryShape, head: int, cut: int, staying: frozenset[int]
 ) -> Plan | None:
-    """The plan for the messages between two cuts; None where all of them stay."""
+    """The plan for the messages between two cuts; None if all of them stay."""
     first = seq_after(view, head) if head else 0
     to = view.last_seq_before(cut)
     entries = view.entries[place_of(view.entries, first) : place_of(view.entries, to + 1)]
@@ -135,7 +135,7 @@ def _asked(
     uncleared: Sequence[Message],
     output: int,
 ) -> Asked | None:
-    """What the model is asked; None where it is not. `uncleared` is what is covered as it was before this compaction's cheap moves."""
+    """What the model is asked; None if it is not. `uncleared` is what is covered as it was before this compaction's cheap moves."""
     if at.trigger == "reactive" and not shape.reactive_by_model:
         return None
     overflows = at.trigger == "reactive" or at.used + output > at.window
@@ -159,7 +159,7 @@ def _said(view: Projection, messages: Sequence[Message], own: OwnText, room: int
 
 
 def _earlier_in_view(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:
-    """The newest summary among what the messages show; empty where there is none."""
+    """The newest summary among what the messages show; empty if there is none."""
     for message in reversed(messages):
         for block, source in zip(reversed(message.blocks), reversed(message.sources), strict=True):
             entry = entry_at(view.entries, source)
@@ -233,7 +233,7 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
 
 
 def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
-    """The newest summary in force that a model wrote, as far as there is room for it; empty where there is none."""
+    """The newest summary in force that a model wrote, as far as there is room for it; empty if there is none."""
     in_force = (entry_at(covered.entries, seq) for seq in reversed(_in_force(covered.entries)))
     newest = next((each for each in in_force if isinstance(each, Compaction) and each.rung == "model" and written(each)), None)
     if newest is None:
@@ -245,7 +245,7 @@ def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
 
 
 def written(compaction: Compaction) -> str:
-    """The text that took the place of messages; empty where nothing was summarised."""
+    """The text that took the place of messages; empty if nothing was summarised."""
     if compaction.summarised is not None:
         return compaction.summarised.text
     return compaction.snipped.marker if compaction.snipped is not None and compaction.rung != "moves" else ""

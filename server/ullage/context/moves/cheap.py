@@ -44,7 +44,7 @@ class Arrival:
     tool_use_id: str
     content: str
     complete: bool = True
-    """False where the tool itself kept only parts of what there was."""
+    """False if the tool itself kept only parts of what there was."""
     earlier: tuple[Earlier, ...] = ()
     """Texts in view that it may repeat, the likeliest first."""
 
@@ -151,7 +151,7 @@ def clear(projection: Projection, options: ClearOptions, start: int = 0) -> tupl
 
 
 def clear_one(projection: Projection, seq: int) -> Cleared | None:
-    """That result, which somebody wants cleared. None where it is not in view as it came, where it holds what the user answered, and where
+    """That result, which somebody wants cleared. None if it is not in view as it came, where it holds what the user answered, and where
     its placeholder would be no shorter."""
     result = next((each for each in _results_in_view(projection) if each.seq == seq), None)
     if result is None or result.returned.answers or is_cleared(projection, seq):
@@ -235,7 +235,7 @@ def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
 
 
 def _called_with(call_input: Mapping[str, Json]) -> str:
-    """What a tool was called with, in a few words: `(path: src/a.py)`; empty where it was called with nothing."""
+    """What a tool was called with, in a few words: `(path: src/a.py)`; empty if it was called with nothing."""
     words = ", ".join(f"{name}: {_one_line(value)}" for name, value in call_input.items())
     if not words:
         return ""
@@ -286,7 +286,7 @@ def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Seq
 
 
 def _whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
-    """Where the whole of a result is that was clipped; None where the model got all of it."""
+    """Where the whole of a result is that was clipped; None if the model got all of it."""
     if result.returned.full_output:
         return result.returned.full_output
     clipped = clipped_to(entries, result.seq)
@@ -297,7 +297,7 @@ def _whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
 
 
 def snip(projection: Projection, options: SnipOptions, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
-    """The range that can go; None where the conversation is short or no legal cuts leave anything new between them.
+    """The range that can go; None if the conversation is short or no legal cuts leave anything new between them.
 
     `digest` says in a few lines what stands in a range of the log: the user's words, the files touched.
     """
@@ -311,7 +311,7 @@ def snip(projection: Projection, options: SnipOptions, digest: Callable[[Sequenc
 
 
 def between(projection: Projection, first: int, last: int, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
-    """The messages between two legal cuts, as a range that can go; None where nothing new is between them."""
+    """The messages between two legal cuts, as a range that can go; None if nothing new is between them."""
     if first >= last or not has_news(projection, projection.messages[first:last]):
         return None
     first_seq = seq_after(projection, first)
@@ -344,7 +344,7 @@ def messages_in(entries: Sequence[Logged]) -> int:
 
 
 def _runs(entries: Sequence[Logged]) -> tuple[bool, bool, int] | None:
-    """Whether the model speaks first and last, and how many runs there are; None where nobody speaks."""
+    """Whether the model speaks first and last, and how many runs there are; None if nobody speaks."""
     said = [logged.entry for logged in entries if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)]
     sides = [by_model for by_model, _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply))]
     return (sides[0], sides[-1], len(sides)) if sides else None

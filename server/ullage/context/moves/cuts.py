@@ -67,7 +67,7 @@ def begins_turn(projection: Projection, message: Message) -> bool:
 
 
 def start_of_turns(projection: Projection, turns: int) -> int:
-    """The index of the message with which the newest `turns` turns begin; 0 where there are no more than that in view."""
+    """The index of the message with which the newest `turns` turns begin; 0 if there are no more than that in view."""
     messages = projection.messages
     for index in range(len(messages) - 1, -1, -1):
         turns -= _turns_in(projection, messages[index])
@@ -132,7 +132,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class TokenRange:
-    """A share of the threshold, but at least and at most so many tokens."""
+    """A share of the threshold, within a least and a most number of tokens."""
 
     share_of_threshold: float
     least: int

@@ -40,9 +40,9 @@ class Asked:
     check: str = ""
     """What it is asked in a second call, with its first answer before it; the second answer counts. Empty: no second call."""
     sections: int = 0
-    """How many headings `prompt` asks for; 0 where it asks for none. A reply with fewer than a third of them is no summary."""
+    """How many headings `prompt` asks for; 0 if it asks for none. A reply with fewer than a third of them is no summary."""
     holds: str = ""
-    """What stands in every answer to `prompt`; empty where nothing does."""
+    """What stands in every answer to `prompt`; empty if nothing does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Plan:
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None
     summarise_to: int | None
-    """The summary stands for everything up to and with this seq; None where none is needed."""
+    """The summary stands for everything up to and with this seq; None if none is needed."""
     covers: int
-    """How many messages the summary stands for; 0 where there is none."""
+    """How many messages the summary stands for; 0 if there is none."""
     estimated_after: int
     """Tokens of the messages afterwards, before anything is restored."""
     summarise_from: int = 0
@@ -73,7 +73,7 @@ class Plan:
 def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
 
-    None where nothing is left of it. What the user took out by hand stays out, pinned or not: a message is not carried; of a result whose
+    None if nothing is left of it. What the user took out by hand stays out, pinned or not: a message is not carried; of a result whose
     call stays, so does the line that says that it was taken out.
     """
     pinned = projection.pinned_entries

@@ -23,7 +23,7 @@ from ullage.context.view.projection import EpochKey, Projection
 SOURCE_CHARACTERS = 90
 """Of the words for a call."""
 FILES_LOOKED_AT = 3
-"""Of the results that show one file, the newest so many. The others are older states of it, or other parts."""
+"""So many of the newest results that show one file are compared. The others are older states of it, or other parts."""
 ANCHOR = 3
 """Lines by which a text is found in another one."""
 NOTES = 2
@@ -91,7 +91,7 @@ class InView:
 
 
 def refer(arrivals: Sequence[Arrival], options: RepeatOptions, path_of: Callable[[str], str]) -> tuple[Clip | None, ...]:
-    """The reference that stands for each result; None where it is not in view already, or is shorter than a reference is worth.
+    """The reference that stands for each result; None if it is not in view already, or is shorter than a reference is worth.
 
     `path_of` is called for what gives way, so that the whole is kept.
     """

@@ -74,7 +74,7 @@ class Blocks:
                 raise BlockNotEdited(f"There is no block {name!r}; there are {', '.join(LIMITS)}")
 
     def with_text(self, name: str, text: str) -> Blocks:
-        """With another text in one block. Raises `BlockNotEdited` where it is too long."""
+        """With another text in one block. Raises `BlockNotEdited` if it is too long."""
         if len(text) > LIMITS[name]:
             raise BlockNotEdited(
                 f"The block `{name}` would have {len(text):,} characters, more than its limit of {LIMITS[name]:,}. "

@@ -37,7 +37,7 @@ from ullage.context.view.projection import Projection
 WEIGHED = 1_000
 """Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
 NEWEST = 4
-"""Times the tokens that a summary must cover to be as long as one gets: of so many of the newest a plan is tried first."""
+"""Times the tokens that a summary must cover to be as long as one gets: of that many of the newest a plan is tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class UllageEngine(Unchanging):
 
 
 def _beside_the_newest_turn(at: Occasion, options: UllageOptions) -> Plan | None:
-    """To save, nothing of the newest turn is touched: the user may be reading it. None where there is nothing to gain without it.
+    """To save, nothing of the newest turn is touched: the user may be reading it. None if there is nothing to gain without it.
 
     Old results are not cleared alone: that would free little and cost the cache.
     """
@@ -141,7 +141,7 @@ def usual_plan(
     *,
     goal: int | None = None,
 ) -> Plan | None:
-    """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
+    """The moves that bring the context to `goal` tokens or fewer; None if there is nothing to gain.
 
     Snip and clear alone where they suffice (by default they never do), else all before a tail is summarised. `threshold` is where the
     context counts as full (tokens). `goal` is by default the policy's share of it. Both count system and tools. A goal of 0 means that a
@@ -165,7 +165,7 @@ def usual_plan(
 
 
 def _from_the_newest(projection: Projection, options: UllageOptions, tail: int, count: Count) -> Plan | None:
-    """The summary that is planned of the whole view, from its newest messages alone; None where these do not tell.
+    """The summary that is planned of the whole view, from its newest messages alone; None if these do not tell.
 
     In a very long view nearly all is covered by the summary. How much that would take with its results cleared makes no difference any more
     once the summary is as long as one gets, so nothing of it need be looked at.
@@ -195,7 +195,7 @@ def reactive_plan(
     count: Count,
     digest: Digest,
 ) -> Plan | None:
-    """The moves after the API refused the prompt as too long; None where there is nothing to gain.
+    """The moves after the API refused the prompt as too long; None if there is nothing to gain.
 
     Everything but the last few messages is summarised; where these do not fit under `threshold` (tokens, with system and tools) or
     are all there is, fewer stay.
@@ -273,7 +273,7 @@ def _alone(moves: _Moves, view: _View) -> Plan | None:
 def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], options: SummaryOptions) -> Plan | None:
     """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
 
-    Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut with which the summary
+    Nothing is snipped beside it: it takes the place of the middle too. None if there is no such cut with which the summary
     would make the context smaller than clearing alone does.
     """
     tried = (_with_summary_to(view, cleared, cut, options) for cut in cuts if has_news(view.projection, view.messages[:cut]))

@@ -60,7 +60,7 @@ class ErrorFact:
     """The command or tool that gave it."""
     seq: int
     fix: str
-    """What was changed before the same call worked; empty where it has not worked since."""
+    """What was changed before the same call worked; empty if it has not worked since."""
     tried: tuple[str, ...]
     """Files that were changed since, where it has not worked yet."""
     words: str = ""
@@ -132,10 +132,10 @@ class _Step:
 
     seq: int
     key: str
-    """Tells it from other calls; empty where it says nothing."""
+    """Tells it from other calls; empty if it says nothing."""
     source: str
     error: str | None
-    """None where it worked."""
+    """None if it worked."""
     changed: tuple[str, ...]
     family: frozenset[str] = frozenset()
     """What it ran, without the arguments: another call of it that works says that the way was found."""
@@ -294,7 +294,7 @@ ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ")
 
 
 def last_line(output: str) -> str:
-    """The last line with a word in it, shortened; empty where there is none. What a tool adds itself is no such line."""
+    """The last line with a word in it, shortened; empty if there is none. What a tool adds itself is no such line."""
     for line in reversed(output[-2_000:].splitlines()):
         stripped = line.strip()
         if any(map(str.isalnum, stripped)) and not stripped.startswith(ADDED_LINES) and not EXIT_CODE.fullmatch(stripped):

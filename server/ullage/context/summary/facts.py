@@ -148,7 +148,7 @@ class Facts:
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
     newest_summary: int | None
-    """The seq of the newest compaction in force that has a summary; None where there is none."""
+    """The seq of the newest compaction in force that has a summary; None if there is none."""
 
     @property
     def last_words(self) -> Said | None:

@@ -33,7 +33,7 @@ class FileFact:
     seq: int
     """The last entry that touched it."""
     changed_seq: int
-    """The last entry that changed it; 0 where it was only read."""
+    """The last entry that changed it; 0 if it was only read."""
     place: str
     """The line that tells most of what the last edit put there, else the lines last read; may be empty."""
     shows: str = ""

@@ -79,7 +79,7 @@ class ReadEntry:
 
     @cached_property
     def told(self) -> Told | None:
-        """What the assistant said in its own words; None where it said nothing."""
+        """What the assistant said in its own words; None if it said nothing."""
         entry = self.logged.entry
         return told_in(self.seq, entry) if isinstance(entry, AssistantReply) else None
 
@@ -167,7 +167,7 @@ def _returned(text: str, files: tuple[str, ...]) -> Iterator[Mention]:
 
 
 def written_and_replaced(input: Mapping[str, Json]) -> tuple[str, str]:
-    """What a write or an edit puts into its file, and what it takes out; both empty where a call does neither."""
+    """What a write or an edit puts into its file, and what it takes out; both empty if a call does neither."""
     return "\n".join(_values(input, NEW_TEXT_KEYS)), "\n".join(_values(input, OLD_TEXT_KEYS))
 
 

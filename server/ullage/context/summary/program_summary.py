@@ -87,7 +87,7 @@ def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: in
 
 
 def brief(entries: Sequence[Logged]) -> str:
-    """A few lines on a range of entries, for the marker that stands in its place; empty where nothing is worth saying."""
+    """A few lines on a range of entries, for the marker that stands in its place; empty if nothing is worth saying."""
     said = [logged.entry.text for logged in entries if isinstance(logged.entry, UserPrompt)]
     calls = answered_calls(entries)
     lines: list[str] = []

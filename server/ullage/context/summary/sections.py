@@ -38,9 +38,9 @@ EDITED, READ = 3.0, 1.0
 
 CHANGED_SHOWN = 40
 CHANGED_TOKENS = 4_000
-"""Files that were changed before the last so many are only named, and beyond so many tokens, which takes hundreds of them, counted."""
+"""Files that were changed before the last that many are only named, and beyond that many tokens, which takes hundreds of them, counted."""
 EDITS_SHOWN = 6
-"""Of so many of the last changed files it is said what the last edit put there."""
+"""Of that many of the last changed files it is said what the last edit put there."""
 NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 120
 """More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
 AROUND_FILE, AROUND_FACT = 4, 14
@@ -104,7 +104,7 @@ class Share:
         return spent
 
     def section(self) -> Section:
-        """The section with what was taken; empty where nothing was."""
+        """The section with what was taken; empty if nothing was."""
         lines = [*self.required, *(line for _, line in sorted(self.taken))]
         if self.wanted and lines:
             lines.append(f"- … {len(self.wanted)} more: `recall`")
@@ -119,7 +119,7 @@ def spend(shares: Sequence[Share], budget: int, rest: int, heirs: Sequence[str])
 
 
 def fitting(lines: Sequence[str], tokens: int) -> int:
-    """How many of the first lines take no more than so many tokens together."""
+    """How many of the first lines take no more than that many tokens together."""
     for index, line in enumerate(lines):
         tokens -= estimate_text(line) + 1
         if tokens < 0:
@@ -129,7 +129,7 @@ def fitting(lines: Sequence[str], tokens: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file with the names that belong to it, the likeliest first. `fact` is None where it was only mentioned; where in the file it was
+    """A file with the names that belong to it, the likeliest first. `fact` is None if it was only mentioned; where in the file it was
     edited it says for the last ones only."""
 
     path: str
@@ -152,7 +152,7 @@ class Places:
 
 
 def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> Places:
-    """Files, the likeliest needed first, in about so many characters, each with a few names; changed files stand in it in any case.
+    """Files, the likeliest needed first, in about that many characters, each with a few names; changed files stand in it in any case.
 
     `facts` are as `file_history` gives them. `standing` is the text that the reader has before them already: what is in it needs no room.
     """
@@ -257,7 +257,7 @@ def _work(facts: Mapping[str, FileFact]) -> dict[str, float]:
 FIRST_SHARE = 0.25
 """Of the room: kept for the first message, which mostly says what all of it is about."""
 SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
-"""Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to so many tokens."""
+"""Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to that many tokens."""
 BETWEEN = 0.5
 """Of the most that is quoted of one message: for those between the first and the last."""
 HEAD = 0.7

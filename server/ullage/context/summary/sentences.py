@@ -212,13 +212,13 @@ class Told:
     closing: bool
     """Whether the reply called no tool, so that it closed something or asked."""
     weight: int = 0
-    """2 where it closes something, or says of itself that it decides; 1 where it says why; 0 where it only reports."""
+    """2 where it closes something, or says of itself that it decides; 1 where it says why; 0 if it only reports."""
     announces: bool = False
     """Whether it only says what comes next."""
 
 
 def told_in(seq: int, reply: AssistantReply) -> Told | None:
-    """None where it says nothing."""
+    """None if it says nothing."""
     said = ends_of("\n\n".join(block.text for block in reply.blocks if isinstance(block, Text)).strip(), TOLD_CHARACTERS)
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):

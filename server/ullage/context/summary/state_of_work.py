@@ -65,7 +65,7 @@ PROSE = (".md", ".txt", ".rst", ".adoc", ".org")
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`hash` is empty where git did not print it."""
+    """`hash` is empty if git did not print it."""
 
     seq: int
     hash: str
@@ -98,7 +98,7 @@ class StateOfWork:
 
     commits: tuple[Commit, ...] = ()
     pushed_seq: int = 0
-    """The last push that went well; 0 where there was none."""
+    """The last push that went well; 0 if there was none."""
     uncommitted: tuple[str, ...] = ()
     """Files that were changed since they were committed last, the last changed last; none where git was never used."""
     checks: tuple[Check, ...] = ()

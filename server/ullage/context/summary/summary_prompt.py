@@ -204,7 +204,7 @@ def _prompt() -> str:
 
 
 def why_no_summary(text: str, asked: str, sections: int = 0, least: int = SUBSTANCE) -> str | None:
-    """Why `text` is no summary, in words for the user as they follow "The model"; None where it may be one.
+    """Why `text` is no summary, in words for the user as they follow "The model"; None if it may be one.
 
     `asked` are the words that ask for it: what only says them again tells nothing. `sections`: how many headings they ask for, of which a
     third must be there. `least`: characters that must be left.

@@ -166,7 +166,7 @@ def _is_name(word: str) -> bool:
 
 
 def _path(token: str) -> str:
-    """The path that a token is; empty where it is none."""
+    """The path that a token is; empty if it is none."""
     path = token.rstrip(".-")
     if len(path) > LONGEST_PATH or path.startswith("//"):
         return ""

@@ -79,7 +79,7 @@ class Symbols:
 
 
 def symbols(path: str, text: str) -> Symbols | None:
-    """What stands in `text`, the file of that path; None where there is no grammar for it or it is too long to be source.
+    """What stands in `text`, the file of that path; None if there is no grammar for it or it is too long to be source.
 
     A text with errors in it gives what can be made out.
     """
@@ -113,7 +113,7 @@ def _symbols(nodes: list[Node]) -> tuple[Symbol, ...]:
 
 
 def language_of(path: str) -> str | None:
-    """The language of a file by the end of its name; None where there is no grammar for it."""
+    """The language of a file by the end of its name; None if there is no grammar for it."""
     return LANGUAGE_OF_SUFFIX.get(PurePosixPath(path.replace("\\", "/")).suffix.lower())
 
 

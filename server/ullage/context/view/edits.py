@@ -24,7 +24,7 @@ class Replacement:
     text: str
     source: int
     acknowledgement: str = ""
-    """What the assistant is shown to have answered to the text; empty where nothing."""
+    """What the assistant is shown to have answered to the text; empty if nothing."""
     carried: frozenset[int] = frozenset()
     """The seqs of entries in the range that stay all the same, after the text."""
     block: CompactionBlock | None = None

@@ -58,7 +58,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True)
 class EpochKey:
-    """The seq of the prelude in force (0 where there is none), and the active compactions.
+    """The seq of the prelude in force (0 if there is none), and the active compactions.
 
     A request is bound to it: what the model thought under one key may only be sent back under the same, or where the API itself put a
     block in the place of what was before (`Epoch.holds`).
@@ -74,7 +74,7 @@ class EpochKey:
 
     @property
     def newest(self) -> int:
-        """The seq of the last active compaction; 0 where there is none."""
+        """The seq of the last active compaction; 0 if there is none."""
         return 0 if self.compactions is None else self.compactions.seq
 
     def has(self, seq: int) -> bool:

@@ -30,7 +30,7 @@ GONE: frozenset[FateKind] = frozenset({"snipped", "summarised"})
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of one entry; `compaction_id` names the compaction that did it, None where none did."""
+    """What became of one entry; `compaction_id` names the compaction that did it, None if none did."""
 
     kind: FateKind
     compaction_id: str | None = None

@@ -291,14 +291,14 @@ class Folds:
         self._kept: dict[EpochKey, tuple[Fold, int, Mapping[int, Compaction]]] = {}
 
     def set_aside(self, key: EpochKey, fold: Fold, entries: int, active: Mapping[int, Compaction]) -> None:
-        """Keeps the fold of so many entries under that key, with the compactions in force. Nobody may add to it any more."""
+        """Keeps the fold of that many entries under that key, with the compactions in force. Nobody may add to it any more."""
         self._kept.pop(key, None)
         self._kept[key] = fold, entries, active
         while len(self._kept) > KEPT_FOLDS + 1:  # the one that is asked for next may be the oldest
             del self._kept[next(iter(self._kept))]
 
     def take(self, key: EpochKey, active: Mapping[int, Compaction]) -> tuple[Fold, int] | None:
-        """A fold to go on with, and how many entries it holds; None where none is kept, or the compactions in force read otherwise now."""
+        """A fold to go on with, and how many entries it holds; None if none is kept, or the compactions in force read otherwise now."""
         known = self._kept.pop(key, None)
         while len(self._kept) > KEPT_FOLDS:
             del self._kept[next(iter(self._kept))]

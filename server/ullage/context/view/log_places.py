@@ -14,13 +14,13 @@ from typing import TypeVar, cast, overload
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged
 
 PAGE = 64
-"""Entries. To read so many takes the store less than a millisecond."""
+"""Entries. The store reads as many in less than a millisecond."""
 
 T = TypeVar("T")
 
 
 def entry_at(entries: Sequence[Logged], seq: int) -> Entry | None:
-    """The entry with this seq; None where there is none."""
+    """The entry with this seq; None if there is none."""
     index = place_of(entries, seq)
     return entries[index].entry if index < len(entries) and entries[index].seq == seq else None
 
@@ -35,7 +35,7 @@ def place_of(entries: Sequence[Logged], seq: int) -> int:
 
 
 def clipped_to(entries: Sequence[Logged], seq: int) -> Clipped | None:
-    """What shortened the result of entry `seq` on arrival, together with the others of its message; None where nothing did."""
+    """What shortened the result of entry `seq` on arrival, together with the others of its message; None if nothing did."""
     for index in range(place_of(entries, seq) + 1, len(entries)):
         entry = entries[index].entry
         if isinstance(entry, Clipped) and entry.seq == seq:
@@ -56,7 +56,7 @@ def said_of(entries: Sequence[Logged], work: Callable[[Sequence[Logged]], T]) ->
 
 
 def root_of(entries: Sequence[Logged]) -> Hashable | None:
-    """What tells that two begin alike; None where only their entries can tell."""
+    """What tells that two begin alike; None if only their entries can tell."""
     return entries.root if isinstance(entries, Entries) else None
 
 
@@ -70,7 +70,7 @@ class Entries(Sequence[Logged]):
     @property
     @abstractmethod
     def root(self) -> Hashable | None:
-        """Of two with the same root, one begins with the other. None where it begins in the midst of a log."""
+        """Of two with the same root, one begins with the other. None if it begins in the midst of a log."""
         ...
 
     @abstractmethod

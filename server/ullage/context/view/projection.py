@@ -34,7 +34,7 @@ class Projection:
     """
 
     def __init__(self, entries: Iterable[Logged] = (), log: Log | None = None) -> None:
-        """Folds `entries` at once. Raises `ValueError` where they are not in the order of their seqs.
+        """Folds `entries` at once. Raises `ValueError` if they are not in the order of their seqs.
 
         They go into `log`, an empty one. Where that can read them again few of them stay in memory.
         """
@@ -59,7 +59,7 @@ class Projection:
     def append(self, logged: Logged) -> None:
         """Takes in the next entry: costs what is new, and a whole fold only where the key changes to one that is not known (`learn`).
 
-        Raises `ValueError` where its seq is not beyond the last.
+        Raises `ValueError` if its seq is not beyond the last.
         """
         key_before = self.key
         self._log(logged)
@@ -96,7 +96,7 @@ class Projection:
         return other
 
     def key_at(self, seq: int) -> EpochKey:
-        """The key under which the reply of entry `seq` was made. Raises `KeyError` where that is no reply."""
+        """The key under which the reply of entry `seq` was made. Raises `KeyError` if that is no reply."""
         if not isinstance(entry_at(self._entries, seq), AssistantReply):
             raise KeyError(seq)
         return self._made_under(seq)
@@ -105,7 +105,7 @@ class Projection:
         return self._keys[bisect_right(self._keys, seq, key=_first_of) - 1][1]
 
     def last_seq_before(self, cut: int) -> int:
-        """The seq of the last entry that the messages before message `cut` stand for; 0 where there are none."""
+        """The seq of the last entry that the messages before message `cut` stand for; 0 if there are none."""
         return 0 if cut == 0 else self._fold.end_of(cut - 1)
 
     @property
@@ -138,7 +138,7 @@ class Projection:
 
     @property
     def prelude(self) -> Prelude | None:
-        """System prompt and tools in force; None where none was logged yet."""
+        """System prompt and tools in force; None if none was logged yet."""
         return self._epoch.prelude
 
     @property

@@ -52,7 +52,7 @@ class Request:
 
 
 def build_request(projection: Projection) -> Request:
-    """The next request. Raises `ValueError` where there is no prelude, no message, or the last word is the model's."""
+    """The next request. Raises `ValueError` if there is no prelude, no message, or the last word is the model's."""
     request = request_so_far(projection)
     if request.messages[-1].role != "user":
         raise ValueError("there is no request: the model has answered everything")
@@ -62,7 +62,7 @@ def build_request(projection: Projection) -> Request:
 def request_so_far(projection: Projection) -> Request:
     """The whole conversation, for asking something about it: the last word may be the model's, a user's text must follow then.
 
-    Raises `ValueError` where there is no prelude or no message.
+    Raises `ValueError` if there is no prelude or no message.
     """
     prelude = projection.prelude
     if prelude is None:

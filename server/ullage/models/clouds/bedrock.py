@@ -51,7 +51,7 @@ NO_REGION = (
 
 
 class BedrockWire:
-    """One model there. `key` is one of Bedrock's own; None where requests are signed. A profile in the settings goes before the key."""
+    """One model there. `key` is one of Bedrock's own; None if requests are signed. A profile in the settings goes before the key."""
 
     stream_kind = "application/vnd.amazon.eventstream"
 
@@ -68,7 +68,7 @@ class BedrockWire:
         self.counting = CountPage(counted, "inputTokens", _as_invocation, (400, 403, *NOT_OFFERED))
 
     def make_client(self, transport: Transport) -> Client:
-        """Raises `NotSetUp` where region, profile or package are missing."""
+        """Raises `NotSetUp` if region, profile or package are missing."""
         from anthropic._streaming import SSEDecoder
         from anthropic.lib.bedrock import AsyncAnthropicBedrock
 
@@ -182,7 +182,7 @@ def _or_why_not(ask: Callable[[], str]) -> tuple[str, NotSetUp | None]:
 
 
 def _region_of_profile(profile: str | None) -> str:
-    """From the files of AWS; empty where they say nothing. A profile that is not there is found out with the first request."""
+    """From the files of AWS; empty if they say nothing. A profile that is not there is found out with the first request."""
     boto3 = cast("Any", import_module("boto3"))
     try:
         return str(boto3.Session(profile_name=profile).region_name or "")

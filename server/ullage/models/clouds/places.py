@@ -1,6 +1,6 @@
 """Where a cloud is asked: what the user says of it, what the environment adds, and what of both may become part of an address.
 
-Credentials are none of this: they come from where the cloud's own tools keep them. An address comes from the settings alone, since
+Credentials are not part of this: they come from where the cloud's own tools keep them. An address comes from the settings alone, since
 signed requests and tokens go there: the variables of the SDK for it are not read, which a dev container may set.
 """
 
@@ -19,7 +19,7 @@ _PROJECT = re.compile(r"[a-z0-9][a-z0-9.:_-]{0,98}")
 
 @dataclass(frozen=True, slots=True)
 class Clouds:
-    """What the user says of them; empty where nothing is said."""
+    """What the user says of them; empty if nothing is said."""
 
     bedrock_region: str = ""
     """Such as `us-east-1`."""
@@ -40,7 +40,7 @@ NOTHING_SAID = Clouds()
 
 
 def aws_region(clouds: Clouds, environment: Mapping[str, str]) -> str:
-    """The region of the settings, else of the environment; empty where neither has one. Raises `NotSetUp` for what is none."""
+    """The region of the settings, else of the environment; empty if neither has one. Raises `NotSetUp` for what is none."""
     said = clouds.bedrock_region.strip() or environment.get("AWS_REGION", "").strip() or environment.get("AWS_DEFAULT_REGION", "").strip()
     return checked_region(said) if said else ""
 
@@ -66,7 +66,7 @@ def google_region(clouds: Clouds, environment: Mapping[str, str]) -> str:
 
 
 def google_project(clouds: Clouds, environment: Mapping[str, str]) -> str:
-    """The project of the settings, else of the environment; empty where neither has one. Raises `NotSetUp` for what is none."""
+    """The project of the settings, else of the environment; empty if neither has one. Raises `NotSetUp` for what is none."""
     names = ("ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_CLOUD_PROJECT")
     project = clouds.vertex_project.strip() or next((environment[name].strip() for name in names if environment.get(name, "").strip()), "")
     return checked_project(project) if project else ""

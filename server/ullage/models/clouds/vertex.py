@@ -85,7 +85,7 @@ class VertexWire:
         return f"/projects/{self._project}/locations/{self._region}/publishers/anthropic/models"
 
     def make_client(self, transport: Transport) -> Client:
-        """Raises `NotSetUp` where package or project are missing, `CloudRefused` where there are no credentials."""
+        """Raises `NotSetUp` if package or project are missing, `CloudRefused` where there are no credentials."""
         from anthropic.lib.vertex import AsyncAnthropicVertex
 
         if self._why_not is not None:
@@ -170,7 +170,7 @@ class VertexWire:
 def default_credentials(environment: Mapping[str, str]) -> tuple[Any, str]:
     """The Application Default Credentials of this user or machine, and the project that they name, if any.
 
-    Raises `CloudRefused` where there are none, or they cannot be read.
+    Raises `CloudRefused` if there are none, or they cannot be read.
     """
     auth, problems = cast("Any", import_module("google.auth")), cast("Any", import_module("google.auth.exceptions"))
     named = environment.get(FILE, "").strip()

@@ -173,7 +173,7 @@ def _is_due_again(step: Step, situation: Situation) -> bool:
 
 
 def _unmet(step: Step, situation: Situation) -> str:
-    """What to say where the results are not as expected; empty where they are, or where a compaction took them."""
+    """What to say where the results are not as expected; empty if they are, or where a compaction took them."""
     if not situation.results:
         return ""
     everything = "\n".join(result.content for result in situation.results)

@@ -210,11 +210,11 @@ class Situation:
     """What the practice model has to answer."""
 
     prompt: str
-    """What the user asks for in the last message; empty where they ask for nothing new."""
+    """What the user asks for in the last message; empty if they ask for nothing new."""
     aside: str
     """What the user said to the running turn beside the results of its calls."""
     played: Mark | None
-    """The step that was played last; None where none was, or where all was said."""
+    """The step that was played last; None if none was, or where all was said."""
     plays: int
     """How often that step was played in a row, as far as the request tells."""
     results: tuple[ToolResult, ...]

@@ -68,7 +68,7 @@ def sessions_in(
     many bytes were read so far, and may raise to end it; of a database it is told nothing.
 
     Which program wrote it is told by its content. Whatever is wrong inside is mended and counted in the transcript.
-    Raises `NotATranscript` where it is something else, `OSError` where it cannot be read.
+    Raises `NotATranscript` if it is something else, `OSError` where it cannot be read.
     """
     if path.is_dir():
         raise NotATranscript(f"{path} is a folder: name the transcripts in it")

@@ -40,7 +40,7 @@ class Result:
 
 
 def refusal_in(result: Result) -> str | None:
-    """What the user said where they refused the call, empty where nothing; None where they did not refuse."""
+    """What the user said where they refused the call, empty if nothing; None if they did not refuse."""
     if not result.is_error or not result.content.startswith(REFUSED):
         return None
     said = REASON.search(result.content)
@@ -191,7 +191,7 @@ class Reply:
 
 
 def usage_of(value: Json) -> Usage | None:
-    """The token counts of a message; None where it has none, or all are zero. Writes of no known life are taken as of 5 minutes."""
+    """The token counts of a message; None if it has none, or all are zero. Writes of no known life are taken as of 5 minutes."""
     counts = as_object(value)
     written = as_count(counts.get("cache_creation_input_tokens")) or 0
     split = as_object(counts.get("cache_creation"))
@@ -232,7 +232,7 @@ def is_silent(attachment: JsonObject) -> bool:
 
 
 def attachment_text(attachment: JsonObject) -> str:
-    """What the model was told, as far as the line holds it; empty where it does not."""
+    """What the model was told, as far as the line holds it; empty if it does not."""
     snippet = as_text(attachment.get("snippet"))
     if snippet:
         return f"{as_text(attachment.get('filename'))} was changed:\n{snippet}"

@@ -288,7 +288,7 @@ class Beside:
     models_of: dict[int, str] = field(default_factory=dict[int, str])
 
     def model(self, place: int, at: float) -> str:
-        """The model of the reply at that place; empty where nothing says it."""
+        """The model of the reply at that place; empty if nothing says it."""
         if place in self.models_of or not self.models:
             return self.models_of.get(place, "")
         index = bisect_right([since for since, _ in self.models], at) - 1

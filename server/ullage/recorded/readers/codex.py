@@ -226,7 +226,7 @@ class _Rollout:
 
 
 def usage_of(counts: JsonObject) -> Usage | None:
-    """The tokens of one call; None where there are none. What was read from the cache is part of `input_tokens` here; writes are free."""
+    """The tokens of one call; None if there are none. What was read from the cache is part of `input_tokens` here; writes are free."""
     read = as_count(counts.get("cached_input_tokens")) or 0
     sent = as_count(counts.get("input_tokens")) or 0
     usage = Usage(max(sent - read, 0), as_count(counts.get("output_tokens")) or 0, read)

@@ -115,7 +115,7 @@ class Conversation:
         after: int | None = None,
         usage: Usage | None = None,
     ) -> None:
-        """What was said so far, or up to the entry `after`, gave way to `summary`, which is empty where the record does not tell it."""
+        """What was said so far, or up to the entry `after`, gave way to `summary`, which is empty if the record does not tell it."""
         self._settle()
         self._tally.count(NO_SUMMARY, int(not summary))
         place = self.length if after is None else after
@@ -171,7 +171,7 @@ def _says_something(block: AssistantBlock) -> bool:
 
 
 def usage_of(counts: JsonObject, input: str, output: str, read: str, written: str) -> Usage | None:
-    """The tokens of one call by the names that a program gives them; None where none are told. `input` leaves out what was cached."""
+    """The tokens of one call by the names that a program gives them; None if none are told. `input` leaves out what was cached."""
     told = [as_count(counts.get(name)) for name in (input, output, read, written)]
     sent, got, from_cache, to_cache = (each or 0 for each in told)
     usage = Usage(sent, got, from_cache, to_cache)

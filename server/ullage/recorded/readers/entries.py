@@ -98,14 +98,14 @@ class FileOnDisk:
 
     kind: TouchKind
     sha256: str
-    """Empty where the whole text is not noted."""
+    """Empty if the whole text is not noted."""
     partial: bool
 
 
 def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tuple[FileTouch, ...]:
     """The file that a call of a file tool was about. `found` is what was noted beside its result.
 
-    `sha256` is empty where the transcript does not hold the file's whole text.
+    `sha256` is empty if the transcript does not hold the file's whole text.
     """
     kind, input = _FILE_TOOLS.get(call.name), call.input
     files = as_list(input.get("files"))
@@ -128,7 +128,7 @@ def touched_by_patch(patch: str, folder: str) -> tuple[FileTouch, ...]:
 
 
 def patches_in(call: ToolUse) -> str:
-    """The patch that a call of Codex applies, also by way of a shell; empty where there is none."""
+    """The patch that a call of Codex applies, also by way of a shell; empty if there is none."""
     command = call.input.get("command")
     texts = (call.input.get("input"), call.input.get("cmd"), command, *as_list(command))
     return next((as_text(text) for text in texts if PATCH_START in as_text(text)), "")
@@ -188,7 +188,7 @@ class Shown:
 
     words: str
     tokens: int
-    """What it takes itself, without the words; 0 where that cannot be told."""
+    """What it takes itself, without the words; 0 if that cannot be told."""
 
 
 def shown_image(data: str, *, old_model: bool) -> Shown:
@@ -214,7 +214,7 @@ def shown_document(data: str) -> Shown:
 
 
 def size_of(data: str) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, JPEG, GIF or WebP in base64; None where it cannot be told."""
+    """Width and height in pixels of a PNG, JPEG, GIF or WebP in base64; None if it cannot be told."""
     head = data[:_HEAD_CHARACTERS]
     try:
         raw = base64.b64decode(head[: len(head) // 4 * 4])

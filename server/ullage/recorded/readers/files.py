@@ -193,7 +193,7 @@ def _next_line(file: BinaryIO, tally: Tally) -> bytes:
 
 
 def _unharmed(read: Callable[[], bytes], tally: Tally) -> bytes:
-    """What was read; nothing where a compressed file is damaged there."""
+    """What was read; nothing if a compressed file is damaged there."""
     try:
         return read()
     except (EOFError, lzma.LZMAError, zlib.error):
@@ -319,7 +319,7 @@ class _Text:
             self._read_on()
 
     def expect(self, character: str) -> None:
-        """Passes over it. Raises `_Broken` where something else comes."""
+        """Passes over it. Raises `_Broken` if something else comes."""
         if self.next() != character:
             raise _Broken
         self._at += 1

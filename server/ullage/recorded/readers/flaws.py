@@ -106,7 +106,7 @@ class Tally:
         self._extra: list[str] = []
 
     def count(self, flaw: Flaw, number: int = 1, line: int = 0) -> None:
-        """Takes note of `number` more of them. `line` of the file is where, from 1; 0 where that is not known."""
+        """Takes note of `number` more of them. `line` of the file is where, from 1; 0 if that is not known."""
         if number <= 0:
             return
         if flaw not in self._counts and len(self._counts) >= MOST_KINDS:

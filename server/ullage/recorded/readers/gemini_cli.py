@@ -61,7 +61,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
 
 
 def _project_root(path: Path) -> str:
-    """The path of the project, where it is noted in one of the folders above; empty where it is not."""
+    """The path of the project, where it is noted in one of the folders above; empty if it is not."""
     for folder in list(path.resolve().parents)[:4]:
         note = folder / _ROOT
         if note.is_symlink() or not note.is_file():
@@ -229,7 +229,7 @@ _FAILED = frozenset({"error", "cancelled"})
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a tool; `result` is None where it is not told beside it."""
+    """A call of a tool; `result` is None if it is not told beside it."""
 
     id: str
     name: str

@@ -61,7 +61,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
 
 
 def read_database(path: Path) -> Iterator[Transcript] | None:
-    """The sessions of a database, each when it is asked for; None where it is none of OpenCode. Raises `NotATranscript` where it cannot
+    """The sessions of a database, each when it is asked for; None if it is none of OpenCode. Raises `NotATranscript` if it cannot
     be read."""
     try:
         connection = opened(path)
@@ -89,7 +89,7 @@ def columns_of_sessions(connection: sqlite3.Connection) -> frozenset[str]:
 
 
 def read_one(path: Path, id: str) -> Transcript | None:
-    """That session of a database, also what OpenCode has not written back into it yet; None where it is not there.
+    """That session of a database, also what OpenCode has not written back into it yet; None if it is not there.
 
     For that the files are copied first: to read what lies beside a database, SQLite would write there. Raises `NotATranscript`, `OSError`.
     """
@@ -122,7 +122,7 @@ def _one(path: Path, id: str) -> Transcript | None:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What is noted of a session. `parent` is the one that it works for; empty where there is none."""
+    """What is noted of a session. `parent` is the one that it works for; empty if there is none."""
 
     id: str
     parent: str
@@ -131,7 +131,7 @@ class _Session:
 
     @property
     def taken_back_from(self) -> str:
-        """The message from which on the user went back; empty where they did not."""
+        """The message from which on the user went back; empty if they did not."""
         return as_text(self.revert.get("messageID"))
 
     def transcript(self, built: Messages, tally: Tally) -> Transcript:

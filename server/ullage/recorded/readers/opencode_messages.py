@@ -236,7 +236,7 @@ def _ended(step: Sequence[JsonObject]) -> float:
 
 
 def _usage(tokens: JsonObject) -> Usage | None:
-    """The tokens of one call; None where there are none. `input` leaves out what was cached. Whether `output` has in it what was thought
+    """The tokens of one call; None if there are none. `input` leaves out what was cached. Whether `output` has in it what was thought
     is told by `total`."""
     cache = as_object(tokens.get("cache"))
     sent, got, thought = (as_count(tokens.get(name)) or 0 for name in ("input", "output", "reasoning"))

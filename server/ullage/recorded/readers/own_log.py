@@ -42,7 +42,7 @@ def is_database(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Transcript]:
-    """All sessions of a workspace, last updated first, each when it is asked for. Raises `NotATranscript` where it is no log of Ullage
+    """All sessions of a workspace, last updated first, each when it is asked for. Raises `NotATranscript` if it is no log of Ullage
     that can be read."""
     try:
         store = open_to_read(path)
@@ -167,14 +167,14 @@ class _Parting:
         return made.through == undone.through < seq and (made.trigger, made.rung) == (undone.trigger, undone.rung)
 
     def _new_seq(self, seq: int) -> int | None:
-        """Of the last entry up to that one; None where there is none."""
+        """Of the last entry up to that one; None if there is none."""
         known = list(self._places)
         place = bisect_right(known, seq)
         return self._places[known[place - 1]] if place else None
 
 
 def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
-    """The entry with the new seq of the one that it speaks of; None where that one is not there."""
+    """The entry with the new seq of the one that it speaks of; None if that one is not there."""
     if not isinstance(entry, Clipped | EntryPinned):
         return entry
     return replace(entry, seq=places[entry.seq]) if entry.seq in places else None

@@ -48,7 +48,7 @@ def connected(address: str, jobs: int | None) -> Generator[Any]:
 
 
 def warning(address: str) -> str:
-    """What the user has to know of an address without TLS; empty where there is nothing to say."""
+    """What the user has to know of an address without TLS; empty if there is nothing to say."""
     if address == LOCAL or address.startswith("tls://"):
         return ""
     host = address.partition("://")[2] or address

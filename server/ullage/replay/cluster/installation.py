@@ -39,7 +39,7 @@ def installation() -> Installation:
 
 
 def difference(theirs: Installation, ours: Installation) -> str:
-    """What is different, for the user; empty where nothing is."""
+    """What is different, for the user; empty if nothing is."""
     if theirs.version != ours.version:
         return f"has Ullage {theirs.version}, and here it is {ours.version}"
     if theirs.code != ours.code:

@@ -39,7 +39,7 @@ Told = Callable[[int, int], None]
 def work_on_cluster(
     client: Any, shares: Sequence[Share], work: Callable[[Place], Work], unfinished: Callable[[str], Work], told: Told
 ) -> Generator[Work]:
-    """The work of each place of these shares, in their order. `work` and what it gives can be pickled. Raises `NoCluster` where the
+    """The work of each place of these shares, in their order. `work` and what it gives can be pickled. Raises `NoCluster` if the
     scheduler or all its workers go away.
 
     `unfinished` makes the work of a place that was not finished, of the reason.

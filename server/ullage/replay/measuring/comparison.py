@@ -58,7 +58,7 @@ class Standing:
 
     @property
     def priced(self) -> bool:
-        """False where tokens were sent and nothing was paid: then no prices are known."""
+        """False if tokens were sent and nothing was paid: then no prices are known."""
         return self.total > 0 or not self.usage.context_tokens
 
     @property
@@ -95,7 +95,7 @@ class Standing:
 
     @property
     def unjudged(self) -> str:
-        """Why what was counted as kept says nothing of the policy, in words; empty where it does.
+        """Why what was counted as kept says nothing of the policy, in words; empty if it does.
 
         What upkeep forgets is not counted (`Retained`), so a policy that does more of it than it compacts would seem to keep all.
         """
@@ -148,7 +148,7 @@ def compared(runs: Iterable[Run]) -> Comparison:
 
 
 def _why_left_out(runs: Sequence[Run]) -> str:
-    """Why a session tells nothing of the policies; empty where it does."""
+    """Why a session tells nothing of the policies; empty if it does."""
     of_policies = [run for run in runs if run.policy != OPTIMUM]
     if of_policies and all(run.failure for run in of_policies):
         return "no policy got through it"
@@ -196,7 +196,7 @@ CLOSE_SHARE = 0.02
 
 
 FEW_FACTS = 200
-"""Below so many needed facts a difference of a few percent in what is kept is a handful of them."""
+"""Below that many needed facts a difference of a few percent in what is kept is a handful of them."""
 
 MOST_RULES = 3
 """Broken rules that are named."""
@@ -212,7 +212,7 @@ class Choice:
     cheapest: Standing | None
     keeps_most: Standing | None
     best: Standing | None
-    """The one to take: of the front the one that costs least once what was gone from view has been got back. None where there is no
+    """The one to take: of the front the one that costs least once what was gone from view has been got back. None if there is no
     front."""
     front: tuple[Standing, ...]
     """Those that no other clearly beats in both, from the cheapest to the one that keeps most."""

@@ -101,12 +101,12 @@ class Figures:
 
     @property
     def mean_context(self) -> float | None:
-        """Tokens; None where no request is counted."""
+        """Tokens; None if no request is counted."""
         return self.tokens.total_input_tokens / self.calls.counted if self.calls.counted else None
 
     @property
     def share_from_cache(self) -> float | None:
-        """Of the tokens sent, those read from the cache; None where no request is counted."""
+        """Of the tokens sent, those read from the cache; None if no request is counted."""
         sent = self.tokens.total_input_tokens
         return self.tokens.cache_read_tokens / sent if sent else None
 
@@ -156,7 +156,7 @@ def together(figures: Iterable[Figures]) -> Figures:
 
 
 def _cache_reads(transcript: Transcript) -> CacheReads:
-    """Nothing where no entry has a time: how long a cache lives is counted in seconds."""
+    """Nothing if no entry has a time: how long a cache lives is counted in seconds."""
     if not any(logged.at for logged in transcript.entries):
         return CacheReads()
     prediction = predict(transcript)
@@ -198,7 +198,7 @@ class Row:
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]
     project: str = ""
-    """The folder in which the agent worked; empty where the record does not tell."""
+    """The folder in which the agent worked; empty if the record does not tell."""
 
 
 def row_of(path: Place, transcript: Transcript, as_model: str | None = None) -> Row:
@@ -225,13 +225,13 @@ class Report:
     runs: tuple[Run, ...] = ()
     """The sessions carried through policies, session by session in the order of `rows`, each in the order of `policies`."""
     policies: tuple[str, ...] = ()
-    """The policies that were asked for and are known, in their order; empty where none was asked for."""
+    """The policies that were asked for and are known, in their order; empty if none was asked for."""
     places: Places = "policy"
     summaries: Summaries = "digest"
 
 
 def as_recorded(rows: Iterable[Row], sessions: Collection[str]) -> Standing | None:
-    """None where a request of any of the sessions has no cost: a sum of some would seem cheaper than it was. Output that is estimated
+    """None if a request of any of the sessions has no cost: a sum of some would seem cheaper than it was. Output that is estimated
     in part is no hindrance, since the policies' runs have the same."""
     of_them = [row.figures for row in rows if row.session_id in sessions]
     if not of_them or any(each.calls.priced < each.calls.made for each in of_them):

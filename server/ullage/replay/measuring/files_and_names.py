@@ -204,7 +204,7 @@ class Named:
 
     @property
     def mean_characters(self) -> float | None:
-        """Of a summary; None where there is none."""
+        """Of a summary; None if there is none."""
         return self.characters / self.summaries if self.summaries else None
 
     def __add__(self, other: Named) -> Named:

@@ -31,7 +31,7 @@ def variant_name(options: str) -> str:
 
 
 def variants_in(policies: Iterable[str]) -> tuple[str, ...]:
-    """Those that can be chosen from: `ullage` and its variants. None where there is no variant."""
+    """Those that can be chosen from: `ullage` and its variants. None if there is no variant."""
     found = tuple(dict.fromkeys(policies))
     if not any(name.startswith(_OPTIONS) for name in found):
         return ()
@@ -39,7 +39,7 @@ def variants_in(policies: Iterable[str]) -> tuple[str, ...]:
 
 
 def chosen(elsewhere: Sequence[_Figure], share: Callable[[_Figure], float | None]) -> _Figure | None:
-    """The one that did best on the other projects; the first of several that did. None where nothing is known of any."""
+    """The one that did best on the other projects; the first of several that did. None if nothing is known of any."""
     known = [(value, each) for each in elsewhere if (value := share(each)) is not None]
     return max(known, key=lambda each: each[0])[1] if known else None
 

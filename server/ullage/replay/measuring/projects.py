@@ -56,7 +56,7 @@ def estimate(shares: Sequence[Share]) -> Estimate:
 
 
 def ratio_interval(parts: Sequence[tuple[float, float]]) -> Interval | None:
-    """The interval of one sum divided by another, each part being a session's. None where there are too few, where there
+    """The interval of one sum divided by another, each part being a session's. None if there are too few, where there
     is nothing to divide by, and where all are so alike that drawing them tells nothing."""
     if len(parts) < FEWEST_SESSIONS or any(below < 0 for _, below in parts) or not any(below for _, below in parts):
         return None
@@ -120,7 +120,7 @@ CHOSEN_BY = "text_acquired_again_in_view"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What came of one session under a policy, or of its record. `dollars` are None where they are not known."""
+    """What came of one session under a policy, or of its record. `dollars` are None if they are not known."""
 
     session: str
     project: str
@@ -129,7 +129,7 @@ class Part:
     compactions: int
     retained: Retained
     forgetting: float | None = None
-    """Dollars; None where it is not known."""
+    """Dollars; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class OfPolicy:
     """The cost as a share of that of the policy `BESIDE` over the same sessions."""
     beside_interval: Interval | None
     beside_forgetting: float | None
-    """The same share of both with what forgetting costs; None where that is not known of one of them."""
+    """The same share of both with what forgetting costs; None if that is not known of one of them."""
     beside_forgetting_interval: Interval | None
     mean_characters: float | None
     """Of a summary."""
@@ -175,7 +175,7 @@ class ByProject:
     projects: tuple[Project, ...]
     together: tuple[OfPolicy, ...]
     chosen: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By project the policy that was chosen without it; empty where there was nothing to choose."""
+    """By project the policy that was chosen without it; empty if there was nothing to choose."""
     left_out: OfPolicy | None = None
     """Of each project what was chosen without it, all together."""
 

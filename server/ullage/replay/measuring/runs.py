@@ -49,11 +49,11 @@ class CompactionPoint:
     tokens_before: int
     tokens_after: int
     summary_characters: int
-    """Of the text that takes the place of what was summarised; 0 where nothing was."""
+    """Of the text that takes the place of what was summarised; 0 if nothing was."""
     upkeep: bool
     """Made before a call because the policy does so before every call, not because the context was full."""
     stood_in: str
-    """What stood for the model's summary: `recorded`, `digest`, `blank`; empty where no model would have been asked."""
+    """What stood for the model's summary: `recorded`, `digest`, `blank`; empty if no model would have been asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
 
 
 def summary_call(transcript: Transcript, compaction: RecordedCompaction) -> SummaryCall | None:
-    """The same for one of them; None where no counted reply precedes it."""
+    """The same for one of them; None if no counted reply precedes it."""
     reply = _last_counted(transcript, compaction)
     if reply is None or reply.usage is None:
         return None

@@ -32,7 +32,7 @@ def as_of() -> str:
 
 
 def prices_of(model: str) -> Prices | None:
-    """The prices of a model under any of its names; None where they are not known."""
+    """The prices of a model under any of its names; None if they are not known."""
     return price_list().prices.get(plain_name(model))
 
 

@@ -45,9 +45,9 @@ class Habits:
     """How a program's requests go with the cache."""
 
     ttl: Ttl | None
-    """The time to live of its marks; None where it is bought, and the record of what was written tells which."""
+    """The time to live of its marks; None if it is bought, and the record of what was written tells which."""
     writes_cost: bool
-    """False where caching is automatic and a token written costs what any other does."""
+    """False if caching is automatic and a token written costs what any other does."""
     forgets_reasoning: bool
     """Whether a user's prompt takes the reasoning of the turn before out of the prefix."""
 

@@ -190,7 +190,7 @@ def _cells(name: str, figure: OfPolicy, elsewhere: str) -> list[str]:
 
 
 def in_short(by: ByProject, policy: str) -> Iterable[str]:
-    """What was in view under one policy, in each project; nothing where there is only one."""
+    """What was in view under one policy, in each project; nothing if there is only one."""
     if len(by.projects) < 2:
         return
     figures = [(project.name, each) for project in by.projects for each in project.policies if each.policy == policy]
@@ -200,7 +200,7 @@ def in_short(by: ByProject, policy: str) -> Iterable[str]:
 
 
 def left_out_lines(by: ByProject) -> Iterator[str]:
-    """What the options hold that were chosen without each project; nothing where none were to be chosen."""
+    """What the options hold that were chosen without each project; nothing if none were to be chosen."""
     if by.left_out is None:
         return
     for project in by.projects:

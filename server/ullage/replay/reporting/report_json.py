@@ -98,7 +98,7 @@ def _reasons(reasons: dict[Figure, str]) -> dict[str, Json]:
 
 
 def _policies_json(report: Report) -> dict[str, Json]:
-    """Nothing where no policy was asked for."""
+    """Nothing if no policy was asked for."""
     if not report.policies:
         return {}
     comparison = compared(report.runs)

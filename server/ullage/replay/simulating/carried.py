@@ -114,7 +114,7 @@ class Carried:
         return () if returned.is_error else self._in_view.earlier(self.projection, returned.tool_use_id, returned.touched)
 
     def seq_of(self, recorded: int) -> int:
-        """The log's seq for one of the transcript's; 0 where it has none."""
+        """The log's seq for one of the transcript's; 0 if it has none."""
         return self._seqs.get(recorded, 0)
 
     def with_entry(self, entry: Entry, at: float) -> Projection:

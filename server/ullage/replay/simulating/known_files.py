@@ -47,9 +47,9 @@ class KnownFile:
     text: str
     whole: bool
     near_line: int
-    """Where it was edited last, counted from 1; 0 where it was not."""
+    """Where it was edited last, counted from 1; 0 if it was not."""
     touch: FileTouch | None
-    """The newest one; None where a command printed it."""
+    """The newest one; None if a command printed it."""
 
 
 class KnownFiles:
@@ -78,7 +78,7 @@ class KnownFiles:
                 self._see(printed[0], entry.content, None, whole=False)
 
     def of(self, path: str) -> KnownFile | None:
-        """A file under its name in `FileTouch`; None where nothing of it is known (it may be gone, too)."""
+        """A file under its name in `FileTouch`; None if nothing of it is known (it may be gone, too)."""
         return self._files.get(path)
 
     def is_gone(self, path: str) -> bool:
@@ -214,7 +214,7 @@ def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFil
 
 
 def _now(path: str, files: KnownFiles, line: int | None) -> FileNow | None:
-    """`line`: where the log says that it was edited last; None where it does not say."""
+    """`line`: where the log says that it was edited last; None if it does not say."""
     known = files.of(path)
     if known is None:
         return FileNow(None) if files.is_gone(path) else None

@@ -75,11 +75,11 @@ class SlotInTime:
         return self._made is not None
 
     def outcome(self) -> Draft | BaseException | None:
-        """The draft that is ready, or why there is none; None where one is in work or none was begun."""
+        """The draft that is ready, or why there is none; None if one is in work or none was begun."""
         return self._made if self._now() >= self._ready_at else None
 
     def done_at(self) -> float | None:
-        """When the one that was begun is ready, or has failed (Unix seconds); None where none was begun."""
+        """When the one that was begun is ready, or has failed (Unix seconds); None if none was begun."""
         return max(self._now(), self._ready_at) if self.begun else None
 
     def start(self, work: Coroutine[None, None, Draft]) -> None:
@@ -92,7 +92,7 @@ class SlotInTime:
         self._ready_at = self._now() + (self._writing_seconds if asked else 0.0)
 
     async def take(self) -> Draft | None:
-        """The draft, waited for where it is in work, and not kept; None where there is none or it failed."""
+        """The draft, waited for where it is in work, and not kept; None if there is none or it failed."""
         return self.drop()
 
     def drop(self) -> Draft | None:
@@ -132,7 +132,7 @@ class ReplayMeans:
         self.after_seq = 0
         """The last of the transcript's entries that were taken."""
         self.told = ""
-        """The recorded summary of this place; empty where there is none."""
+        """The recorded summary of this place; empty if there is none."""
         self.seconds = 0.0
         """What the policy took."""
         self.policy = policy
@@ -267,7 +267,7 @@ class ReplayMeans:
         return put_back(self.carried.seen(), after, self.known_files, options)
 
     def fetched_again(self) -> FetchedAgain | None:
-        """What the agent got again since the newest compaction in force; None where there is none."""
+        """What the agent got again since the newest compaction in force; None if there is none."""
         found, model = self._forgotten.look(self.view.entries, self.view.active_by_seq), self.request.model
         terms = self.measures.terms(self.request)
         return found and priced(found, self.measures.calibration(model).ratio, terms.token if terms is not None else None)
@@ -347,7 +347,8 @@ class ReplayMeans:
         self.give_up()
 
     def check(self) -> None:
-        """What the next request breaks of the API's rules, where a compaction was made since the last; then it is shown to who watches."""
+        """What the next request breaks of the API's rules, where a compaction was made since the last; then it is shown to whoever
+        watches."""
         if not self._unchecked:
             return
         view = self.view

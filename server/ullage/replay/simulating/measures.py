@@ -55,7 +55,7 @@ class Measures:
         return self.gathering.state(self._carried.projection, self.fullness(request.model), around, now, prepared)
 
     def terms(self, request: RequestShape) -> Terms | None:
-        """What tokens cost for that request; None where the prices of its model are not known."""
+        """What tokens cost for that request; None if the prices of its model are not known."""
         prices = prices_of(request.model)
         return prices.terms(for_an_hour=request.marks[0].ttl == "1h") if prices is not None else None
 
@@ -131,5 +131,5 @@ class Measures:
 
 
 def prelude_of(session: Prepared) -> str:
-    """What stands for a prelude that the transcript does not tell; empty where it tells it."""
+    """What stands for a prelude that the transcript does not tell; empty if it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""

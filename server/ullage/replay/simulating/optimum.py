@@ -201,7 +201,7 @@ class Choice:
         return sum(self._dollars(place, parts) for parts in self._summary(start, place))
 
     def _dollars(self, index: int, parts: _Parts) -> float:
-        """As `Prices.cost` has it; nothing where no prices are known."""
+        """As `Prices.cost` has it; nothing if no prices are known."""
         step = self._steps[index]
         prices = self._prices[step.model]
         if prices is None:
@@ -252,7 +252,7 @@ def _before_by_model(steps: Sequence[Step]) -> list[int | None]:
 
 
 def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
-    """The cheapest of several runs of one session that could have been made, under the name `optimum`; nothing where there is none.
+    """The cheapest of several runs of one session that could have been made, under the name `optimum`; nothing if there is none.
 
     What a policy really did is a schedule too, and may be cheaper than what it left on average lets one expect.
     """
@@ -264,7 +264,7 @@ def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
 
 def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Policy, settings: Settings) -> Iterator[Run]:
     """The cheapest run of a session under the name `optimum`: by the choice of a schedule with what each policy's compactions leave, or
-    what one of the policies did itself. Nothing where the session has no counted request.
+    what one of the policies did itself. Nothing if the session has no counted request.
 
     Where none of them made any, `default` is asked what its compactions would leave.
     """

@@ -124,7 +124,7 @@ def _holds(end: Prefix, part: Prefix) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """`text` is None where the program summary stands in; `what` is its name in `CompactionPoint.stood_in`. `tokens` by our estimate."""
+    """`text` is None if the program summary stands in; `what` is its name in `CompactionPoint.stood_in`. `tokens` by our estimate."""
 
     text: str | None
     what: str
@@ -132,7 +132,7 @@ class StandIn:
 
 
 def stand_in(summaries: Summaries, recorded: str, asked: Asked) -> StandIn:
-    """What stands for the answer to `asked`. `recorded` is the summary that the transcript has at this place, empty where none."""
+    """What stands for the answer to `asked`. `recorded` is the summary that the transcript has at this place, empty if none."""
     if summaries == "recorded" and recorded:
         return StandIn(recorded, "recorded", estimate_text(recorded))
     usual = min(USUAL_SUMMARY_TOKENS, asked.output_tokens)
@@ -160,7 +160,7 @@ class Leaves:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A run, and what the policy's compactions left on average in it; None where it made none."""
+    """A run, and what the policy's compactions left on average in it; None if it made none."""
 
     run: Run
     leaves: Leaves | None = None
@@ -200,7 +200,7 @@ class Made:
         return [left for id, left in self.left.items() if id not in self.undone]
 
     def leaves(self, policy: str, questions: Sequence[Question]) -> Leaves | None:
-        """What its compactions left on average; None where there were none. `questions` are what a model was asked for them."""
+        """What its compactions left on average; None if there were none. `questions` are what a model was asked for them."""
         made = [point for point in self.compactions if not point.upkeep]
         if not made:
             return None

@@ -224,7 +224,7 @@ class _Simulation:
         return usage
 
     def _refused_with(self, window: int) -> int:
-        """The size that the API names where it refuses the request; 0 where it takes it.
+        """The size that the API names where it refuses the request; 0 if it takes it.
 
         A request that stands in the record with its count was taken. Where all compactions so far are as recorded, and the next of the
         record came here after a refusal, this request was refused.

@@ -42,7 +42,7 @@ class Asked:
 def run(asked: Asked) -> int:
     """Writes the page and the tables, and a short form of it to stdout; gives the exit code.
 
-    0 where at least one session was read, 1 where none was or a file could not be written, 2 where nothing could be asked.
+    0 if at least one session was read, 1 where none was or a file could not be written, 2 where nothing could be asked.
     """
     options = replace(asked.options, policies=known_policies(asked.options.policies, tuple(policies()), _COMMAND))
     if asked.options.policies and not options.policies:

@@ -28,7 +28,7 @@ NOT_COMPACTED = "not compacted"
 class Whose:
     """Under which week, project, program, policy and model something is counted.
 
-    `week` is the date of its Monday in UTC (`YYYY-MM-DD`), empty where no time was recorded.
+    `week` is the date of its Monday in UTC (`YYYY-MM-DD`), empty if no time was recorded.
     """
 
     week: str
@@ -50,7 +50,7 @@ class Call:
     at: float
     usage: Usage
     dollars: Dollars | None
-    """None where the model's prices are not known."""
+    """None if the model's prices are not known."""
     missed: int = 0
     """Tokens that it sent anew, though the request before had left them in the cache."""
     missed_dollars: float = 0.0
@@ -80,16 +80,16 @@ class Compacted:
     whose: Whose
     at: float
     trigger: str
-    """Why it was made; empty where the record does not tell."""
+    """Why it was made; empty if the record does not tell."""
     tokens_before: int | None
     summary_characters: int | None
-    """None where the provider sealed it."""
+    """None if the provider sealed it."""
     dollars: float | None
-    """Of the request that wrote the summary; None where that is not known."""
+    """Of the request that wrote the summary; None if that is not known."""
     is_recorded: bool
     """Whether the record tells what that request used. Else its cost was worked out, with the conversation in the cache."""
     again: Again | None
-    """None where nothing came after it, or where it cannot be told."""
+    """None if nothing came after it, or where it cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def spent_in(transcript: Transcript, since: date | None = None) -> Spent:
 
 
 def week_of(at: float) -> str:
-    """The Monday of its week in UTC; empty where there is no time."""
+    """The Monday of its week in UTC; empty if there is no time."""
     if not at:
         return ""
     day = datetime.fromtimestamp(at, UTC).date()
@@ -208,7 +208,7 @@ class _Session:
 
 
 def _usage(logged: Logged) -> Usage | None:
-    """What a reply was counted with; None where nothing was, or a placeholder stands."""
+    """What a reply was counted with; None if nothing was, or a placeholder stands."""
     usage = logged.entry.usage if isinstance(logged.entry, AssistantReply) else None
     return usage if usage is not None and usage.total_input_tokens else None
 

@@ -73,7 +73,7 @@ class Sum:
 
     @property
     def share_from_cache(self) -> float | None:
-        """Of the tokens sent, those read from the cache; None where nothing was sent."""
+        """Of the tokens sent, those read from the cache; None if nothing was sent."""
         sent = self.usage.total_input_tokens
         return self.usage.cache_read_tokens / sent if sent else None
 
@@ -97,7 +97,7 @@ class Carried:
     """With the requests that write summaries."""
     compactions: int = 0
     forgetting: float | None = 0.0
-    """Dollars for what the agent would have got again; None where that is not known."""
+    """Dollars for what the agent would have got again; None if that is not known."""
 
     def __add__(self, other: Carried) -> Carried:
         known = self.forgetting is not None and other.forgetting is not None
@@ -188,7 +188,7 @@ class Once:
         self._known: dict[str, array[int]] = {}
 
     def new_in(self, name: str, spent: Spent) -> Spent | None:
-        """Of a conversation that another file had already, the requests that it had not; None where it had all of them."""
+        """Of a conversation that another file had already, the requests that it had not; None if it had all of them."""
         replies = array("q", (hash(call.reply) for call in spent.calls))
         if name not in self._known:
             self._known[name] = replies

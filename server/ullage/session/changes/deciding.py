@@ -245,7 +245,7 @@ class Deciding:
 
 
 def _refusal(undo: Undo) -> str:
-    """Why it cannot be undone at all; empty where it can."""
+    """Why it cannot be undone at all; empty if it can."""
     looked, texts = undo.looked, undo.looked.texts
     if (undo.hunk is not None and undo.hunk.edited) or (texts is not None and all(each.edited for each in texts.hunks)):
         return EDITED

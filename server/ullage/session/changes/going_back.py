@@ -162,7 +162,7 @@ class GoingBack:
         ]
 
     def _look_at(self, file: Wanted, where: Path, now: Content | Exception | None) -> _Found | None:
-        """None where the file is as it was then."""
+        """None if the file is as it was then."""
         if isinstance(now, TooLarge):
             return self._stays(file, f"It is {TOO_LARGE} by now, so what it holds could not be kept")
         if isinstance(now, Exception):
@@ -203,7 +203,7 @@ class GoingBack:
         return before
 
     async def _write(self, found: Sequence[_Found]) -> list[str]:
-        """Of each why it could not be written; empty where it was. Those that no editor has open are written in one go."""
+        """Of each why it could not be written; empty if it was. Those that no editor has open are written in one go."""
         files, editor = self._surroundings.files, self._surroundings.editor
         closed = [each for each in found if editor.open_text(each.back.where) is None]
         raised = await files.put_all([Put(each.back.where, each.wanted, each.now) for each in closed])

@@ -29,15 +29,15 @@ TOO_LARGE = "This file is too large by now to be compared"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the three sides of a comparison. `text` is None where it is no text; of no file, both are empty."""
+    """One of the three sides of a comparison. `text` is None if it is no text; of no file, both are empty."""
 
     data: bytes | None
-    """None where there is no file."""
+    """None if there is no file."""
     text: TextFile | None
 
     @property
     def words(self) -> str | None:
-        """The text, which is empty where there is no file; None where it is no text."""
+        """The text, which is empty if there is no file; None if it is no text."""
         if self.data is None:
             return ""
         return None if self.text is None else self.text.text
@@ -55,7 +55,7 @@ class Looked:
     agents: Side
     now_text: TextFile | None
     texts: OpenText | None
-    """The open hunks; None where the file can only be kept or undone as a whole."""
+    """The open hunks; None if the file can only be kept or undone as a whole."""
     status: Status
     note: str
     can_undo: bool
@@ -86,7 +86,7 @@ class Looking:
         self._surroundings = surroundings
 
     async def look(self, change: OpenChange, before: Looked | None = None) -> Looked | None:
-        """The file now; None where nothing of the change is open any more. `before` is what was found last.
+        """The file now; None if nothing of the change is open any more. `before` is what was found last.
 
         Raises `StoreFailed`.
         """
@@ -142,7 +142,7 @@ class Looking:
         return None
 
     def text(self, version: FileVersion) -> str | None:
-        """The text of a version; None where it is no text, or is no longer kept. Any thread. Raises `StoreFailed`."""
+        """The text of a version; None if it is no text, or is no longer kept. Any thread. Raises `StoreFailed`."""
         side = self._side(version)
         return None if side.text is None else side.text.text
 
@@ -157,7 +157,7 @@ class Looking:
     # What a turn changed
 
     def turn_file(self, file: ChangedFile) -> ShownFile | None:
-        """What a turn made of a file, then; None where it is as it was. Any thread. Raises `StoreFailed`."""
+        """What a turn made of a file, then; None if it is as it was. Any thread. Raises `StoreFailed`."""
         if file.before == file.after:
             return None
         before, after = self._side(file.before), self._side(file.after)

@@ -172,7 +172,7 @@ class Reviewing:
         return ShownTurn(turn.turn_id, turn.title, turn.at, tuple(files), tuple(turn.uncovered.values()))
 
     async def version_text(self, named: str, turn_id: str | None = None) -> str | None:
-        """The text of a file before a turn; without one, what is to be shown beside its text now. None where there was no file.
+        """The text of a file before a turn; without one, what is to be shown beside its text now. None if there was no file.
 
         Raises `SessionError`, `StoreFailed`.
         """

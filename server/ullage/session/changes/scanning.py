@@ -37,7 +37,7 @@ READERS = 2
 """Threads that read and pack: both leave the interpreter to others most of the time."""
 
 READ_TOGETHER, BYTES_TOGETHER = 100, 8_000_000
-"""Files that a thread reads at one go, and that are written in one go: so many, or of so many bytes."""
+"""How many files, or bytes of them, a thread reads at once and writes at once."""
 
 AHEAD = 4
 """Such parts that are read while the one before is written."""
@@ -61,7 +61,7 @@ _UNSETTLED = "?"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as a scan found it. `version` is None where its content is not kept, and `why` says why."""
+    """A file as a scan found it. `version` is None if its content is not kept, and `why` says why."""
 
     stamp: str
     version: FileVersion | None
@@ -336,7 +336,7 @@ def _read_one(met: Met, files: Regulars, why: str) -> _Read:
 
 
 def _why_not(met: Met) -> str:
-    """Why it is not read; empty where it is."""
+    """Why it is not read; empty if it is."""
     if met.kind != "file":
         return IGNORED if met.kind == "ignored" else LINK
     if not _is_utf8(met.path):
@@ -353,7 +353,7 @@ def _is_same(was: FileState | None, now: FileState | None) -> bool:
 
 
 def _why_left_out(path: str) -> str:
-    """Why a file that was there is not met any more, though something stands at its place; empty where nothing does."""
+    """Why a file that was there is not met any more, though something stands at its place; empty if nothing does."""
     there = Path(path)
     if there.is_symlink():
         return LINK

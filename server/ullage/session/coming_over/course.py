@@ -60,7 +60,7 @@ class Course:
         self.at(0.0)
 
     def at(self, share: float) -> None:
-        """So much of the part is done, 0 to 1. Raises `SessionError` where the user stopped it."""
+        """So much of the part is done, 0 to 1. Raises `SessionError` if the user stopped it."""
         if self._stopped.is_set():
             raise SessionError("invalid", STOPPED)
         now = time.monotonic()

@@ -27,14 +27,14 @@ from ullage.recorded.retention import Cut, Judged, Seen, View, judged_after, ses
 from ullage.recorded.transcript import Transcript
 
 NAMED = 12
-"""Of what a compaction lost, so many are named."""
+"""Of what a compaction lost, that many are named."""
 LONGEST_MEASURED = 60_000_000
 """Characters. What compactions lost in a longer session is not measured: it would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A compaction of the other program. `at` is Unix seconds, None where it is not told; so are the others.
+    """A compaction of the other program. `at` is Unix seconds, None if it is not told; so are the others.
 
     Of what was `needed` later, `kept` stood in its summary, `shown_again` came from tools or the user once more, `gone` from neither.
     """
@@ -66,7 +66,7 @@ class Told:
     calls: int
     compactions: tuple[Lost, ...]
     is_measured: bool
-    """False where it is too long for that."""
+    """False if it is too long for that."""
     missing: int
     """Places of its file that could not be read: what they said is not known."""
     unknown: int

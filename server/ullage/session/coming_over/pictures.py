@@ -89,7 +89,7 @@ class Pictures:
 
 
 def _data_of(block: Mapping[str, Json]) -> str:
-    """The base64 text of a block that is an image; empty where it is none: Anthropic's, OpenAI's, MCP's."""
+    """The base64 text of a block that is an image; empty if it is none: Anthropic's, OpenAI's, MCP's."""
     match block:
         case {"type": "image", "source": {"type": "base64", "data": str() as data}}:
             return data

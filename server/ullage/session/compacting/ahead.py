@@ -55,7 +55,7 @@ class ReadingAhead:
     @contextmanager
     def lent(self) -> Generator[Reading | None]:
         """What was read so far, for the thread of the caller alone: one who is no longer waited for may still be at it, and is waited for.
-        None where that takes too long."""
+        None if that takes too long."""
         if not self._one_reads.acquire(timeout=PATIENCE):
             yield None
             return
@@ -140,7 +140,7 @@ class LiveSlot:
         return self._task is not None
 
     def outcome(self) -> Draft | BaseException | None:
-        """The draft that is ready, or why there is none; None where one is in work or none was begun."""
+        """The draft that is ready, or why there is none; None if one is in work or none was begun."""
         task = self._task
         if task is None or not task.done():
             return None
@@ -169,7 +169,7 @@ class LiveSlot:
             then()
 
     async def take(self) -> Draft | None:
-        """The draft, waited for where it is in work, and not kept; None where there is none, it failed or it was given up meanwhile."""
+        """The draft, waited for where it is in work, and not kept; None if there is none, it failed or it was given up meanwhile."""
         task = self._task
         if task is None:
             return None

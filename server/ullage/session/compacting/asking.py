@@ -155,7 +155,7 @@ class AskingModel:
         return for_the_api(planned, Projection(self.entries), counting(self._calibration))
 
     def cost(self, usage: Usage | None) -> float | None:
-        """Dollars; None where nothing was spent or prices are not known."""
+        """Dollars; None if nothing was spent or prices are not known."""
         return self._card.cost(usage) if usage is not None else None
 
 

@@ -162,7 +162,7 @@ class CompactionController:
         return isinstance(decision, Compact) and await self.making.carry_out(decision, at_work=False) is not None
 
     async def after_overflow(self) -> bool:
-        """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
+        """Compacts after the API said that the prompt is too long. False if that did not help. Raises `ContextFull`."""
         await self._model.learn()  # the refusal may have named the window
         decision = decide_after_refusal(self.state())
         if not isinstance(decision, Compact):
@@ -182,7 +182,7 @@ class CompactionController:
         return self.next_compaction().while_editing
 
     async def while_idle(self) -> Compaction | None:
-        """Compacts while the user edits; gives None where it did not come about."""
+        """Compacts while the user edits; gives None if it did not come about."""
         return await self.making.carry_out(Compact("idle", "threshold"), at_work=False)
 
     def prepare(self) -> None:
@@ -200,7 +200,7 @@ class CompactionController:
 
 
 def later(seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
-    """Calls back in so many seconds."""
+    """Calls back after that many seconds."""
     return asyncio.get_running_loop().call_later(seconds, then)
 
 

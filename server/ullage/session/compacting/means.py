@@ -174,7 +174,7 @@ class SessionMeans:
         return await self._restoring.files(after, options, self.learned.missed)
 
     def fetched_again(self) -> FetchedAgain | None:
-        """What the agent got again since the newest compaction in force; None where there is none."""
+        """What the agent got again since the newest compaction in force; None if there is none."""
         found = self._conversation.fetched_again()
         if found is not None and found != self._fetched:
             self._fetched, terms = found, self._model.card.terms
@@ -215,7 +215,7 @@ class SessionMeans:
         await asyncio.to_thread(write_transcript, folder, id, number, view.messages)
 
     async def objection(self, wanted: Wanted) -> str:
-        """Why a hook does not want one that can wait, for the user; empty where it is made."""
+        """Why a hook does not want one that can wait, for the user; empty if it is made."""
         return await self._hooks.before_compaction(wanted)
 
     async def in_force(self, entry: Compaction) -> None:

@@ -53,7 +53,7 @@ class Restoring:
         read_rules: ReadRulesNow,
         what_runs: Callable[[], str],
     ) -> None:
-        """`what_runs` tells which commands go on in the background; empty where none do."""
+        """`what_runs` tells which commands go on in the background; empty if none do."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._reads = reads
@@ -105,7 +105,7 @@ class Restoring:
         return seen + [edit for edit in logged if edit.path not in known]
 
     async def _text_of(self, path: str) -> tuple[str | None, str] | None:
-        """Text and hash; a text of None where the file is gone; None where it is no text that could be shown, or may not be read."""
+        """Text and hash; a text of None if the file is gone; None if it is no text that could be shown, or may not be read."""
         try:
             resolved = self._surroundings.folders.resolve(path)
             if self._read_rules().refusing(resolved, path) is not None:

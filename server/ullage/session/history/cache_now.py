@@ -29,7 +29,7 @@ CHANGE_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class CacheNow:
-    """How it stands. Dollars are None where the prices are not known, and without what comes back."""
+    """How it stands. Dollars are None if the prices are not known, and without what comes back."""
 
     request: NextRequest
     warm: float | None
@@ -50,12 +50,12 @@ class Miss:
     at: float
     tokens: int
     cost: float | None
-    """None where it was another model's, or the prices are not known."""
+    """None if it was another model's, or the prices are not known."""
     reasons: tuple[Reason, ...]
     idle: float
     """Seconds since the request before."""
     change: str
-    """What was changed, as the lines of a diff; empty where nothing can be shown."""
+    """What was changed, as the lines of a diff; empty if nothing can be shown."""
 
 
 def cache_now(requests: SentRequests, view: Projection, card: ModelCard, asking: Asking, gauge: Gauge, now: float) -> CacheNow:

@@ -52,7 +52,7 @@ class _Foreseen:
     view: Projection
     tokens: int
     fitted: Compaction | None
-    """What would make it fit the window; None where it fits, or nothing would."""
+    """What would make it fit the window; None if it fits, or nothing would."""
 
 
 class Changes:
@@ -73,7 +73,7 @@ class Changes:
         self._changed = changed
         self._one_changes = asyncio.Lock()
         self._seen: dict[tuple[EpochKey, int], Sequence[FileTouch]] = {}
-        """What is in view of files once a change is made: under that key, with so many entries in the log."""
+        """What is in view of files once a change is made: under that key, with that many entries in the log."""
         self._foreseen: _Foreseen | None = None
 
     @asynccontextmanager
@@ -126,7 +126,7 @@ class Changes:
         return fitted
 
     def _as_foreseen(self, entry: Change) -> _Foreseen | None:
-        """What was found out of that change; None where it was made of another log, or another model is asked now."""
+        """What was found out of that change; None if it was made of another log, or another model is asked now."""
         known = self._foreseen
         if known is None or known.entry != entry or known.card is not self._model.card:
             return None
@@ -140,7 +140,7 @@ class Changes:
             self._changed(touches_in_view(projection) if touches is None else touches)
 
     def make(self, entry: Change, *, fit: bool) -> None:
-        """Logs the change. Raises `SessionError` where the conversation would be larger than the window; see `History.undo` for `fit`."""
+        """Logs the change. Raises `SessionError` if the conversation would be larger than the window; see `History.undo` for `fit`."""
         window, known = self._model.card.hold_window, self._as_foreseen(entry)
         tokens = self._controller.tokens_with(entry) if known is None else known.tokens
         fitted: Compaction | None = None

@@ -22,7 +22,7 @@ from ullage.context.view.projection import Projection
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """`frees` are tokens, about; `cost` is what the next request then takes more while the cache is warm (dollars, None where the prices
+    """`frees` are tokens, about; `cost` is what the next request then takes more while the cache is warm (dollars, None if the prices
     are not known)."""
 
     frees: int
@@ -46,7 +46,7 @@ class Clears:
         self._read, self._write = prices
 
     def of(self, part: ContextPart) -> Clearing | None:
-        """None where there is no result that can be cleared."""
+        """None if there is no result that can be cleared."""
         if part.kind not in ("call", "report") or part.excluded or part.call is None or part.seq in self._view.pinned_entries:
             return None
         result = entry_at(self._view.entries, part.seq)

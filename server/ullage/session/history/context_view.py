@@ -65,7 +65,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A part with what a user sees of it. `title` is empty where its kind says all; `turns_ago` is None for what precedes the messages."""
+    """A part with what a user sees of it. `title` is empty if its kind says all; `turns_ago` is None for what precedes the messages."""
 
     part: ContextPart
     title: str
@@ -102,7 +102,7 @@ class ContextPage:
     """How many parts fit the query."""
     rows: tuple[Row, ...]
     read_price: float | None
-    """Dollars for a token that a request reads from the cache; None where the prices are not known."""
+    """Dollars for a token that a request reads from the cache; None if the prices are not known."""
     write_price: float | None
     """The same where it is sent anew."""
     cache: CacheNow
@@ -234,7 +234,7 @@ class _Looked:
         return Row(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part), clearing)
 
     def title(self, part: ContextPart) -> str:
-        """Empty where its kind says all."""
+        """Empty if its kind says all."""
         if part.call is not None:
             return self.timeline.title_for(part.call)
         return part.name if part.name or not part.seq else title_of_entry(self._logged(part), self.timeline)

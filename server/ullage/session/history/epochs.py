@@ -27,7 +27,7 @@ class EpochInfo:
     """One epoch. `number` counts from 1, `at` is when it began (Unix seconds), `cost` the dollars of its requests.
 
     `compaction` is the one that it began with; None for the first. `cost` also has what was spent in vain on summaries meanwhile; it is
-    None where nothing had a price, and has nothing of what another session paid from which this one was forked.
+    None if nothing had a price, and has nothing of what another session paid from which this one was forked.
     """
 
     number: int
@@ -38,7 +38,7 @@ class EpochInfo:
     undone: bool
     current: bool
     fetched_again: FetchedAgain | None = None
-    """What the agent got again since its compaction; None where that is nothing, and while that is undone."""
+    """What the agent got again since its compaction; None if that is nothing, and while that is undone."""
 
 
 def epochs(projection: Projection, fetched_again: Mapping[str, FetchedAgain]) -> tuple[EpochInfo, ...]:
@@ -76,7 +76,7 @@ def _fetched(epoch: EpochInfo, fetched_again: Mapping[str, FetchedAgain]) -> Fet
 
 
 def _in_force(found: Sequence[EpochInfo], undone: Collection[str]) -> int:
-    """The place of the newest epoch whose compaction was not undone then; 0 where there is none."""
+    """The place of the newest epoch whose compaction was not undone then; 0 if there is none."""
     for index in range(len(found) - 1, 0, -1):
         compaction = found[index].compaction
         if compaction is None or compaction.id not in undone:
@@ -108,7 +108,7 @@ class FatePage:
 
 
 def fate_page(projection: Projection, timeline: Timeline, number: int, group: Group, offset: int, limit: int) -> FatePage | None:
-    """The messages of epoch `number` (as `epochs` counts them) from the `offset`th of the group on; None where there is no such epoch.
+    """The messages of epoch `number` (as `epochs` counts them) from the `offset`th of the group on; None if there is no such epoch.
 
     Goes through the log up to the end of the epoch.
     """

@@ -58,7 +58,7 @@ def _as_markdown(title: str, entries: Iterable[Logged]) -> Iterator[str]:
 
 
 def _part(logged: Logged, inputs: dict[str, Mapping[str, Json]]) -> str:
-    """One entry; empty where a reader has nothing of it. `inputs` are those of the calls that were made, by id."""
+    """One entry; empty if a reader has nothing of it. `inputs` are those of the calls that were made, by id."""
     match logged.entry:
         case UserPrompt() as prompt:
             attached = "".join(f"\n\nAttached: `{each.title}`" for each in prompt.attachments)

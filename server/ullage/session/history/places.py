@@ -19,12 +19,12 @@ from ullage.workspace.folders import Folders, OutsideWorkspace
 
 
 def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
-    """The newest entry that the item shows: of a tool call its result; None where there is none."""
+    """The newest entry that the item shows: of a tool call its result; None if there is none."""
     return next((logged for logged in reversed(entries) if _shows(logged.entry, item_id)), None)
 
 
 def first_of_item(entries: Sequence[Logged], item_id: str) -> int:
-    """The seq from which on the log holds the item and all items after it: of a call, the reply that made it. 0 where nothing shows it."""
+    """The seq from which on the log holds the item and all items after it: of a call, the reply that made it. 0 if nothing shows it."""
     found = entry_of_item(entries, item_id)
     if found is None or not isinstance(found.entry, ToolReturned):
         return 0 if found is None else found.seq
@@ -46,7 +46,7 @@ def items_of_entry(entry: Entry) -> tuple[str, ...]:
 
 
 def item_of_message(entry: Entry) -> str | None:
-    """The item that a user would call that message: of a reply the first one with words, else the first; None where no item shows it."""
+    """The item that a user would call that message: of a reply the first one with words, else the first; None if no item shows it."""
     if isinstance(entry, AssistantReply):
         said = (index for index, block in enumerate(entry.blocks) if isinstance(block, Text) and block.text.strip())
         index = next(said, None)
@@ -114,7 +114,7 @@ class ForkPlace:
 
 
 def fork_origin(entries: Sequence[Logged]) -> ForkOrigin | None:
-    """The session that the log was forked from last; None where it is no fork."""
+    """The session that the log was forked from last; None if it is no fork."""
     forked = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, Forked))
     return next((ForkOrigin(entry.session_id, entry.title) for entry in forked), None)
 
@@ -128,7 +128,7 @@ def end_of_fork(entries: Sequence[Logged]) -> TurnEnded:
 
 
 def fork_place(entries: Sequence[Logged], item_id: str) -> ForkPlace | None:
-    """Where a fork from that item ends: before a prompt, else with the item; None where nothing in the log shows it.
+    """Where a fork from that item ends: before a prompt, else with the item; None if nothing in the log shows it.
 
     A reply is taken with all results of its calls, and with the end of its turn where that comes next: there the next request stood, or
     would have stood.

@@ -33,7 +33,7 @@ SUMMARY_PROMPT_TOKENS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
-    """One part of what the model sees now, and what would become of it (tokens). `item_id` is None where no item shows it."""
+    """One part of what the model sees now, and what would become of it (tokens). `item_id` is None if no item shows it."""
 
     item_id: str | None
     role: Part
@@ -53,12 +53,12 @@ class PreviewCost:
     later_before: float
     later_after: float
     estimate: str = ""
-    """What the price of the summary rests on, in words; empty where none has to be written."""
+    """What the price of the summary rests on, in words; empty if none has to be written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a compaction would do. Tokens; `nothing` says why nothing would change, and is empty where something would."""
+    """What a compaction would do. Tokens; `nothing` says why nothing would change, and is empty if something would."""
 
     policy: str
     rung: Rung
@@ -72,7 +72,7 @@ class Preview:
     lines: tuple[PreviewLine, ...]
     restored: tuple[RestoredFileItem, ...]
     cost: PreviewCost | None
-    """None where the prices are not known."""
+    """None if the prices are not known."""
     nothing: str = ""
 
 
@@ -158,7 +158,7 @@ def by_hand(active: Iterable[Compaction]) -> Mapping[int, Fate]:
 def cost_of(
     before: Projection, entry: Compaction, rung: Rung, card: ModelCard, now: float, categories: Sequence[tuple[str, int]]
 ) -> PreviewCost | None:
-    """What the compaction would cost and save; None where the prices are not known. `categories` are the gauge's (tokens)."""
+    """What the compaction would cost and save; None if the prices are not known. `categories` are the gauge's (tokens)."""
     if card.prices is None:
         return None
     used, after = entry.tokens_before, entry.estimated_after
@@ -187,7 +187,7 @@ def cost_of(
 
 
 def _sent(tokens: int, read: int) -> Usage:
-    """A request of so many tokens of which the cache holds `read`; the rest is written to it."""
+    """A request of that many tokens of which the cache holds `read`; the rest is written to it."""
     return Usage(0, 0, cache_read_tokens=read, cache_write_5m_tokens=tokens - read)
 
 

@@ -53,7 +53,7 @@ class NothingDecided:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What was decided about one hook as it is now; None where nothing was."""
+    """What was decided about one hook as it is now; None if nothing was."""
 
     digest: str
     runs: Runs | None

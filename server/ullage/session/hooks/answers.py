@@ -36,17 +36,17 @@ class Said:
     """What one hook said of one event."""
 
     blocks: str | None = None
-    """Why it says no; None where it does not. After a call: what it has to say of it."""
+    """Why it says no; None if it does not. After a call: what it has to say of it."""
     context: str = ""
     """What it tells the agent besides."""
     asks: str | None = None
-    """Why the user has to be asked about the call, however it is allowed; None where nothing is said of that."""
+    """Why the user has to be asked about the call, however it is allowed; None if nothing is said of that."""
     ends: str | None = None
-    """Why it wants the turn to end; None where it does not."""
+    """Why it wants the turn to end; None if it does not."""
     to_user: str = ""
     """What it tells the user."""
     trouble: str = ""
-    """What is wrong with it, in words for the user; empty where nothing is."""
+    """What is wrong with it, in words for the user; empty if nothing is."""
 
 
 def said_by(event: Event, finished: Finished, seconds: float) -> Said:

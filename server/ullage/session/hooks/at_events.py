@@ -1,6 +1,6 @@
 """What hooks do at each moment of a session: before and after calls, at prompts, at the end of a turn, at its start and at compactions.
 
-What they say reaches the model as a notice of its own, marked as a hook's: never as words of the user, nor of the program. It allows
+Their words reach the model as a notice of their own, marked as a hook's: never as words of the user or of the program. It allows
 nothing: a hook can refuse a call, and have the user asked about it, but what has to be allowed is asked about whatever hooks say.
 """
 
@@ -34,9 +34,9 @@ class BeforeCall:
     """What hooks say of a call that is about to run."""
 
     blocks: str | None = None
-    """What the model is told in place of a result; None where it may run."""
+    """What the model is told in place of a result; None if it may run."""
     asks: str = ""
-    """Why the user has to be asked, in a sentence for them; empty where that is as ever."""
+    """Why the user has to be asked, in a sentence for them; empty if that is as ever."""
 
 
 class HooksAtEvents:
@@ -135,14 +135,14 @@ class HooksAtEvents:
         return told
 
     def take_end(self) -> str:
-        """Why a hook ended the turn, for the user; empty where none did."""
+        """Why a hook ended the turn, for the user; empty if none did."""
         ends, self._ends = self._ends, None
         return ends or ""
 
     # Around turns
 
     async def prompted(self, text: str) -> Sequence[Attachment]:
-        """What hooks add to a prompt that was typed. Raises `SessionError` where one refuses it."""
+        """What hooks add to a prompt that was typed. Raises `SessionError` if one refuses it."""
         await self._hooks.renew()
         if not self._with_user:
             return ()
@@ -179,7 +179,7 @@ class HooksAtEvents:
         return frozenset(_beginning(_marked(hook)) for hook, _ in said)
 
     async def go_on(self, last_words: str) -> Notice | None:
-        """The turn would end: what the model is told where a hook wants it to go on; None where it ends."""
+        """The turn would end: what the model is told where a hook wants it to go on; None if it ends."""
         if not self._with_user:
             return None
         given: dict[str, Json] = {"stop_hook_active": self._going_on > 0, "last_assistant_message": last_words[:GIVEN_CHARACTERS]}
@@ -203,7 +203,7 @@ class HooksAtEvents:
     # Around compactions
 
     async def before_compaction(self, wanted: Wanted) -> str:
-        """Why a hook does not want it, for the user; empty where none minds, or it is made all the same."""
+        """Why a hook does not want it, for the user; empty if none minds, or it is made all the same."""
         trigger = _as_told(wanted.trigger)
         given: dict[str, Json] = {"trigger": trigger, "custom_instructions": wanted.focus, "ullage_trigger": wanted.trigger}
         said = await self._hooks.run("PreCompact", lambda _: given, (trigger, wanted.trigger))

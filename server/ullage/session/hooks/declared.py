@@ -109,7 +109,7 @@ class _NotRead:
 
 
 def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | _NotRead | None:
-    """The file; None where there is none."""
+    """The file; None if there is none."""
     try:
         path = named.resolve(strict=True)
         if not folders.contains(path) or folders.is_private(path):
@@ -161,7 +161,7 @@ def _of_event(event: str, groups: object, shown: str, dialect: Dialect) -> Itera
 
 
 def _problem(event: Event | None, matcher: object, entry: Mapping[str, object]) -> str:
-    """Why it cannot be run; empty where it can."""
+    """Why it cannot be run; empty if it can."""
     command = entry.get("command")
     if event is None:
         return "Ullage has no such event"

@@ -39,7 +39,7 @@ _READABLE = re.compile(r"[\w:*?.|()\s,^$-]*")
 
 
 def matcher_problem(matcher: object) -> str:
-    """Why a matcher cannot be read, in words for the user; empty where it can."""
+    """Why a matcher cannot be read, in words for the user; empty if it can."""
     if not isinstance(matcher, str) or len(matcher) > LONGEST_MATCHER or _READABLE.fullmatch(matcher) is None:
         return "its matcher is none that Ullage reads: names between |, with .* for any characters"
     return "its matcher has parentheses inside of parentheses" if re.search(r"\([^)]*\(", matcher) else ""

@@ -61,7 +61,7 @@ class ListedHook:
     """Of the hook as it is now, with its scripts: when it is edited it has another one."""
     hook: Hook
     runs: Runs | None
-    """What the user decided; None where nothing."""
+    """What the user decided; None if nothing."""
     last: LastRun | None
 
 
@@ -72,9 +72,9 @@ class HooksNow:
     listed: tuple[ListedHook, ...]
     passed: tuple[Passed, ...]
     off: str
-    """Why none of them runs, in words for the user; empty where those run that are allowed."""
+    """Why none of them runs, in words for the user; empty if those run that are allowed."""
     no_sandbox: str
-    """Why no sandbox confines them, in words that follow "because"; empty where one does."""
+    """Why no sandbox confines them, in words that follow "because"; empty if one does."""
 
 
 class Hooks:
@@ -95,7 +95,7 @@ class Hooks:
 
     @property
     def off(self) -> str:
-        """Why none runs; empty where those run that the user allowed."""
+        """Why none runs; empty if those run that the user allowed."""
         settings = self._surroundings.settings
         if not settings.trusted:
             return "This workspace is not trusted, so no hook runs."

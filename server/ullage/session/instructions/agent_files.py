@@ -76,7 +76,7 @@ class AgentFile:
     model: str = ""
     """Empty: that of its parent."""
     trouble: str = ""
-    """Why it does not count, in words for the user; empty where it does."""
+    """Why it does not count, in words for the user; empty if it does."""
     acts: bool = False
     """Whether it names tools that change something."""
     digest: str = ""
@@ -97,7 +97,7 @@ def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]
 
 
 def agents_for_the_model(folders: Folders, may_not_be_read: ReadRules) -> str:
-    """What the model is told of them before any message; empty where there are none."""
+    """What the model is told of them before any message; empty if there are none."""
     usable = [each for each in agent_files(folders, may_not_be_read) if not each.trouble][:MOST_AGENTS]
     lines = [f"- {each.name} (`{in_a_line(each.shown)}`{', acts' * each.acts}): {each.description}" for each in usable]
     return "\n".join((_LISTED, *lines)) if lines else ""

@@ -1,7 +1,7 @@
 """The head of a Markdown file: settings between two lines of `---` at its beginning.
 
 The files of this kind that people have are not all YAML: `globs: *.ts` is an alias there. So their lines are read as their authors mean
-them: a name, then words, a list, or a text over several lines. What cannot be read is told, and the rest of the file counts.
+them: a name, then words, a list, or a text over several lines. It says what cannot be read, and the rest of the file counts.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Head:
     """The file without its head."""
     values: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict[str, str | tuple[str, ...]])
     trouble: str = ""
-    """What cannot be read in it, in words for the user; empty where all can."""
+    """What cannot be read in it, in words for the user; empty if all can."""
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
     """What stands behind each name on its line."""
 
     def text(self, name: str) -> str:
-        """A text; empty where there is none. A list is joined by commas."""
+        """A text; empty if there is none. A list is joined by commas."""
         value = self.values.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
 

@@ -42,7 +42,7 @@ def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[t
 
 
 def _in_room(files: Iterable[RulesFile], room: int) -> tuple[list[RulesFile], str]:
-    """The files that can be told in so many characters, and a sentence that names the others; empty where there are none."""
+    """The files that can be told in that many characters, and a sentence that names the others; empty if there are none."""
     fitting: list[RulesFile] = []
     others: list[str] = []
     for file in files:
@@ -71,9 +71,9 @@ class ListedRules:
     state: str
     """Whether it is in force, and why, in words for the user."""
     trouble: str
-    """What is wrong with it, in words for the user; empty where nothing is."""
+    """What is wrong with it, in words for the user; empty if nothing is."""
     source: str
-    """The file that imports it; empty where it stands where such files stand."""
+    """The file that imports it; empty if it stands where such files stand."""
 
 
 class RulesInForce:
@@ -97,7 +97,7 @@ class RulesInForce:
         )
 
     def met(self, touches: Iterable[FileTouch]) -> str:
-        """The rules that come into force with these touches, as text for the model; empty where there are none."""
+        """The rules that come into force with these touches, as text for the model; empty if there are none."""
         return self._tell(self._in_force_with(touch.path for touch in touches))
 
     def _in_force_with(self, names: Iterable[str]) -> list[RulesFile]:

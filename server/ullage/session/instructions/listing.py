@@ -31,9 +31,9 @@ class Listed:
     state: str
     """Whether it is in force, and why, in words for the user."""
     trouble: str
-    """What is wrong with it, in words for the user; empty where nothing is."""
+    """What is wrong with it, in words for the user; empty if nothing is."""
     source: str
-    """The file that imports it; empty where it stands where such files stand."""
+    """The file that imports it; empty if it stands where such files stand."""
 
 
 def listed_instructions(rules: Sequence[ListedRules], files: Sequence[PromptFile]) -> Sequence[Listed]:

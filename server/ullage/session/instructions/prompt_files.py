@@ -74,15 +74,15 @@ class PromptFile:
     kind: Kind
     name: str
     description: str
-    """In one line; empty where the file has none."""
+    """In one line; empty if the file has none."""
     hint: str
-    """What can follow the name, for the user; empty where nobody says."""
+    """What can follow the name, for the user; empty if nobody says."""
     shown: str
     """The path of its file, as the user and the model know it."""
     text: str
     """What it says, without its head."""
     trouble: str = ""
-    """Why it does not count, in words for the user; empty where it does."""
+    """Why it does not count, in words for the user; empty if it does."""
     own: bool = False
     """Whether the user keeps it in their home folder."""
     folder: Path | None = None
@@ -104,7 +104,7 @@ def prompt_files(folders: Folders, may_not_be_read: ReadRules) -> list[PromptFil
 
 
 def skills_for_the_agent(skills: Sequence[PromptFile]) -> str:
-    """What the model is told of the skills before any message; empty where there are none."""
+    """What the model is told of the skills before any message; empty if there are none."""
     return "\n".join((_SKILLS, *map(in_the_list, skills))) if skills else ""
 
 
@@ -151,7 +151,7 @@ _SKILLS = (
 
 
 def called(text: str, files: Sequence[PromptFile]) -> Attachment | None:
-    """What is attached to a prompt that calls a command or a skill by its name; None where it calls none."""
+    """What is attached to a prompt that calls a command or a skill by its name; None if it calls none."""
     match = _CALLED.fullmatch(text.strip())
     file = None if match is None else next((each for each in files if each.name == match[1].lower() and not each.trouble), None)
     if match is None or file is None:
@@ -259,7 +259,7 @@ def _skill(folder: str, shown: str, head: Head) -> PromptFile:
 
 
 def _against_the_format(name: str, folder: str, length: int) -> str:
-    """What a skill has otherwise than agentskills.io; empty where that is nothing."""
+    """What a skill has otherwise than agentskills.io; empty if that is nothing."""
     if not name:
         return "its head has no name, so that of its folder counts"
     if _SKILL_NAME.fullmatch(name) is None:
@@ -307,7 +307,7 @@ class NotRead:
     """An instructions file that gives no text."""
 
     trouble: str
-    """Empty where there is nothing to tell: there is no such file, or it lies elsewhere."""
+    """Empty if there is nothing to tell: there is no such file, or it lies elsewhere."""
 
 
 def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | NotRead:
@@ -327,7 +327,7 @@ def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | 
 
 
 def _resolved(named: Path, folders: Folders) -> Path | None:
-    """Where a file lies; None where that is not in the workspace. The agent cannot reach into `.ullage`, but commands and sub-agents may
+    """Where a file lies; None if that is not in the workspace. The agent cannot reach into `.ullage`, but commands and sub-agents may
     stand there."""
     for root in folders.roots:
         for own in (root / OWN_FOLDER / name for name in ("commands", "agents")):

@@ -90,7 +90,7 @@ class RulesFile:
     """The folder that it is about. Its patterns start there."""
     when: When
     text: str
-    """What the model is told of it; empty where it cannot be read or says what another one says."""
+    """What the model is told of it; empty if it cannot be read or says what another one says."""
     trouble: str = ""
     """What is wrong with it, in words for the user."""
     source: str = ""

@@ -36,7 +36,7 @@ class WayOfAsking:
     wanted: AskFor
     in_force: AskFor
     no_sandbox: str = ""
-    """Why no sandbox confines commands, in words that follow "because"; empty where one does."""
+    """Why no sandbox confines commands, in words that follow "because"; empty if one does."""
 
 
 def way_of_asking(around: Surroundings) -> WayOfAsking:
@@ -69,7 +69,7 @@ class SessionPermits:
         return self.judging().has_lapsed(need)
 
     def why_lapsed(self, rule: Rule) -> str:
-        """Why a rule does not count now; empty where it does, or nobody knows. For another thread."""
+        """Why a rule does not count now; empty if it does, or nobody knows. For another thread."""
         if rule.refuses or rule.action not in ("command", "mcp"):
             return ""
         now = self._held_by(rule, None)
@@ -111,7 +111,7 @@ class SessionPermits:
         return replace(rule, files=files)
 
     def _held_by(self, rule: Rule, asked: PermissionNeed | None) -> str | None:
-        """None where that is not known."""
+        """None if that is not known."""
         match rule.action:
             case "command":
                 return self.digest(rule.pattern)

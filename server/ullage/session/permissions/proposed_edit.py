@@ -24,11 +24,11 @@ class Documents(Protocol):
     """Where they lie."""
 
     def write(self, tool_use_id: str, file: str, text: str) -> Path | None:
-        """Makes one; None where nothing is kept on disk. Raises `StoreFailed`."""
+        """Makes one; None if nothing is kept on disk. Raises `StoreFailed`."""
         ...
 
     def read(self, path: Path) -> str | None:
-        """Its text on disk; None where it is gone or no text any more."""
+        """Its text on disk; None if it is gone or no text any more."""
         ...
 
     def remove(self, path: Path) -> None:
@@ -52,7 +52,7 @@ class ProposedEdits:
         self._laid: dict[str, _Laid] = {}
 
     async def lay_open(self, call_id: str, target: Path, proposed: str) -> Path | None:
-        """The document of that edit. If it is there already, it stays as the user left it. None where nothing can be kept."""
+        """The document of that edit. If it is there already, it stays as the user left it. None if nothing can be kept."""
         laid = self._laid.get(call_id)
         if laid is not None and (self.made_of(call_id) is not None or laid.text == proposed):
             return laid.path
@@ -65,7 +65,7 @@ class ProposedEdits:
         return path
 
     def made_of(self, call_id: str) -> str | None:
-        """What the user made of the proposed text by now; None where they left it as it was, or it cannot be read."""
+        """What the user made of the proposed text by now; None if they left it as it was, or it cannot be read."""
         laid = self._laid.get(call_id)
         if laid is None:
             return None
@@ -76,7 +76,7 @@ class ProposedEdits:
         return with_line_ends_of(laid.text, shown)
 
     def changes(self, call_id: str) -> str:
-        """What the user changed, as a difference; empty where they changed nothing."""
+        """What the user changed, as a difference; empty if they changed nothing."""
         made = self.made_of(call_id)
         return "" if made is None else difference(self._laid[call_id].text, made)
 

@@ -164,7 +164,7 @@ class ValueStore(Protocol):
         ...
 
     def recalled(self, key: str) -> Json:
-        """What was kept; None where nothing was."""
+        """What was kept; None if nothing was."""
         ...
 
 
@@ -223,7 +223,7 @@ def _kept(rule: Rule) -> KeptRule:
 
 
 def _rule(kept: KeptRule, scope: RuleScope) -> Rule | None:
-    """None where it is none that this version knows: then it allows nothing."""
+    """None if it is none that this version knows: then it allows nothing."""
     action = next((known for known in get_args(RuleAction) if known == kept.action.removeprefix(_NEVER)), None)
     if action is None:
         return None
@@ -233,7 +233,7 @@ def _rule(kept: KeptRule, scope: RuleScope) -> Rule | None:
 
 
 def early_rule(action: str, kept: str) -> Rule | None:
-    """What an earlier version kept; None where it allows nothing today. Commands had their kind before them; those without one come from
+    """What an earlier version kept; None if it allows nothing today. Commands had their kind before them; those without one come from
     the first version, which told dangerous commands from others by a list of its own: they allow nothing."""
     files, pattern = "", kept
     if action == "command" and kept.startswith(_AS_OF):

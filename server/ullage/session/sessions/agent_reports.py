@@ -53,7 +53,7 @@ def spent_in_turn(entries: Sequence[Logged]) -> float:
 
 
 def last_words(entries: Sequence[Logged]) -> str:
-    """What a sub-agent said last; empty where it said nothing."""
+    """What a sub-agent said last; empty if it said nothing."""
     for logged in reversed(entries):
         if isinstance(logged.entry, UserPrompt):
             break
@@ -65,7 +65,7 @@ def last_words(entries: Sequence[Logged]) -> str:
 
 
 def changed_by(agent_id: str, entries: Iterable[Logged]) -> tuple[FileTouch, ...]:
-    """The files that a sub-agent changed, by the log of its parent. Their texts are none that the parent saw: they have no hash."""
+    """The files that a sub-agent changed, by the log of its parent. The parent has not seen their texts: they have no hash."""
     found: dict[str, FileTouch] = {}
     for logged in entries:
         entry = logged.entry

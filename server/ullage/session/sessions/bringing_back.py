@@ -165,7 +165,7 @@ class BringingBack:
         self._home.store.remember(self._key, to_json(noted) if noted else None)
 
     async def _take_back(self, brought: Brought) -> str:
-        """Why it stays; empty where it is as it was before."""
+        """Why it stays; empty if it is as it was before."""
         versions, here = self._home.versions, brought.here
         try:
             before = await asyncio.to_thread(kept, versions, brought.before)
@@ -218,7 +218,7 @@ class BringingBack:
         return _Looked(FileBrought(change.path, there, here, joined.action, joined.conflict), joined.wanted, ours)
 
     async def _write(self, each: _Looked) -> str:
-        """Why it could not be written; empty where it was."""
+        """Why it could not be written; empty if it was."""
         files, where = self._home.files, each.file.here
         now = each.now
         try:
@@ -242,7 +242,7 @@ CHANGED_SINCE = "It was changed since, in the same lines. It stays as it is"
 NOT_KEPT = "What it held before is no longer kept. It stays as it is"
 
 Held: TypeAlias = tuple[str, bool] | None
-"""The SHA-256 of what a file held, and whether it could be run; None where there was none."""
+"""The SHA-256 of what a file held, and whether it could be run; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True)

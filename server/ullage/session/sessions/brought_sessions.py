@@ -161,7 +161,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
 
 
 def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None:
-    """How many entries of it could not be read; None where it is there already."""
+    """How many entries of it could not be read; None if it is there already."""
     logged = old.load(record.id)
     last = max([each.seq for each in logged] + [row.seq for row in old.damaged(record.id)], default=0)
     by_seq = {each.seq: each for each in logged}

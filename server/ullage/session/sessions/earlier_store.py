@@ -232,7 +232,7 @@ class EarlierStore:
                     kept.keep(data, media)
 
     def _mark(self) -> dict[str, Json] | None:
-        """Which files there are by now; None where no log lies there, or it is reached by a link or is no plain file."""
+        """Which files there are by now; None if no log lies there, or it is reached by a link or is no plain file."""
         if self._folder.is_symlink():
             return None
         mark: dict[str, Json] = {}

@@ -46,7 +46,7 @@ KEPT_AFTER = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one session. Tokens as the gauge counts them; None where that is not known."""
+    """Of one session. Tokens as the gauge counts them; None if that is not known."""
 
     outcome: Literal["idle", "done", "failed", "interrupted"] = "idle"
     """What became of the last turn."""
@@ -56,7 +56,7 @@ class Figures:
     used: int | None = None
     threshold: int | None = None
     cost: float | None = None
-    """Dollars; None where the prices are not known."""
+    """Dollars; None if the prices are not known."""
     files: int = 0
     """With open changes."""
     added: int = 0
@@ -123,7 +123,7 @@ _NUMBERS = ("used", "threshold", "cost", "files", "added", "removed")
 
 
 def from_json(value: Json) -> Figures | None:
-    """As a row has them; None where it is none that this version can read."""
+    """As a row has them; None if it is none that this version can read."""
     if not isinstance(value, Mapping):
         return None
     found = [value.get(name) for name in _NUMBERS]
@@ -163,7 +163,7 @@ class SessionSummary:
     open_elsewhere: bool = False
     """Whether another window has it open, so that it cannot be opened here."""
     figures: Figures | None = None
-    """None where nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
+    """None if nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
     worktree: Worktree | None = None
     """Where its agent works, if that is not the workspace folder."""
 

@@ -42,7 +42,7 @@ from ullage.tools.recall import RecallHit
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One place where the words stand. `item_id` is None where no item shows it; `at` is Unix seconds."""
+    """One place where the words stand. `item_id` is None if no item shows it; `at` is Unix seconds."""
 
     session_id: str
     session_title: str
@@ -82,7 +82,7 @@ def _item(log: LogStore, hit: SearchHit, words: str) -> str | None:
 
 
 def block_with(reply: AssistantReply, what: str, words: str) -> str | None:
-    """The item of that reply in which the words stand: thinking, a text or a call. None where none of that kind has any of them."""
+    """The item of that reply in which the words stand: thinking, a text or a call. None if none of that kind has any of them."""
     wanted = words.casefold().split()
     best, most = None, 0
     for index, block in enumerate(reply.blocks):
@@ -132,7 +132,7 @@ class SessionRecall:
         return [self._hit(hit) for hit in found]
 
     async def result(self, tool_use_id: str) -> str | None:
-        """The whole result of a tool call, unclipped; None where there is none of that id."""
+        """The whole result of a tool call, unclipped; None if there is none of that id."""
         return await asyncio.to_thread(self._result, tool_use_id, self._entries()[:])
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
@@ -148,7 +148,7 @@ class SessionRecall:
         return "\n\n".join(f"[{who}, entry {item.seq}]\n{quoted(said)}" for item in logged for who, said in out.texts(item))
 
     async def report(self, agent: str) -> str | None:
-        """What that sub-agent said last, whole, and which entries it has; None where there is no such sub-agent."""
+        """What that sub-agent said last, whole, and which entries it has; None if there is no such sub-agent."""
         return await asyncio.to_thread(self._report, agent, self._entries()[:])
 
     def _report(self, agent: str, entries: Sequence[Logged]) -> str | None:
@@ -233,7 +233,7 @@ class SessionRecall:
 
 
 def _begun(entries: Sequence[Logged]) -> int:
-    """The last entry that a sub-agent has from its parent; 0 where it has none."""
+    """The last entry that a sub-agent has from its parent; 0 if it has none."""
     return max((each.seq for each in entries if isinstance(each.entry, Forked)), default=0)
 
 

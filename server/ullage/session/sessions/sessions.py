@@ -367,7 +367,7 @@ class Sessions:
 
     @property
     def unconfirmed_address(self) -> str:
-        """Where the environment would have the model asked, and the user has not confirmed it; empty where there is no such thing."""
+        """Where the environment would have the model asked, and the user has not confirmed it; empty if there is no such thing."""
         settings = self._around.settings
         return unconfirmed_address(settings.provider, settings.base_url, os.environ, self._user_state.is_confirmed_address)
 
@@ -401,7 +401,7 @@ class Sessions:
         await self._models.try_out(self._around.settings, name.strip(), address, provider)
 
     def _policy(self, name: str) -> Policy:
-        """That policy; Ullage's own where there is none of that name (who reads the settings has said so)."""
+        """That policy; Ullage's own if there is none of that name: a message has said so when the settings were read."""
         return ULLAGE if name == ULLAGE.name else self._find_policies().get(name, ULLAGE)
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:

@@ -62,7 +62,7 @@ class _Running:
     tokens: int = 0
     looked_at: int = 0
     limit: str = ""
-    """The limit that ended it, in words for the model; empty where none did."""
+    """The limit that ended it, in words for the model; empty if none did."""
     asked: dict[str, ToolCallItem] = field(default_factory=dict[str, ToolCallItem])
     """Its calls that wait for the user, the oldest first."""
 
@@ -111,7 +111,7 @@ class SubAgents:
         return self._log.recalled_all(AGENT).keys()
 
     def role_of(self, session_id: str) -> Role | None:
-        """What that session is; None where it is no sub-agent. Raises `StoreFailed`."""
+        """What that session is; None if it is no sub-agent. Raises `StoreFailed`."""
         return self._beginning.get(session_id) or from_json(self._log.recalled(AGENT + session_id))
 
     def of_parent(self, parent_id: str) -> Mapping[str, Role]:

@@ -39,7 +39,7 @@ def to_json(worktree: Worktree) -> Json:
 
 
 def from_json(value: Json) -> Worktree | None:
-    """As a row has it; None where it is none."""
+    """As a row has it; None if it is none."""
     if not isinstance(value, dict):
         return None
     texts = [value.get(name) for name in _FIELDS]
@@ -75,7 +75,7 @@ class Worktrees:
         self._elsewhere: dict[str, Elsewhere] = {}
 
     def of(self, session_id: str) -> Worktree | None:
-        """The worktree of that session; None where it works in the workspace folder."""
+        """The worktree of that session; None if it works in the workspace folder."""
         return from_json(self._log.recalled(WORKTREE + session_id))
 
     def all(self) -> dict[str, Worktree]:
@@ -114,14 +114,14 @@ class Worktrees:
         return stays
 
     def named(self, session_id: str) -> Worktree:
-        """The same as `of`. Raises `SessionError` where there is none."""
+        """The same as `of`. Raises `SessionError` if there is none."""
         worktree = self.of(session_id)
         if worktree is None:
             raise SessionError("invalid", "This session has no worktree: it works in the workspace folder")
         return worktree
 
     def enter(self, session_id: str) -> Elsewhere | None:
-        """What surrounds that session, which is being opened; None where that is the workspace."""
+        """What surrounds that session, which is being opened; None if that is the workspace."""
         try:
             worktree = self.of(session_id)
         except StoreFailed as error:

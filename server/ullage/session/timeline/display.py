@@ -157,7 +157,7 @@ class Spending:
 
     @property
     def dollars(self) -> float | None:
-        """None where no call had a price."""
+        """None if no call had a price."""
         return self._dollars if self._priced else None
 
     def summary_output(self, policy: Policy) -> int:
@@ -238,7 +238,7 @@ class ShownGauge:
             self.show()
 
     def foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
-        """A preview said that a compaction would leave so many tokens."""
+        """A preview said that a compaction would leave that many tokens."""
         self._left_over.foretold(key, full, self._surroundings.policy, left)
         self.show()
 

@@ -27,7 +27,7 @@ class ShownMedia:
     """An image or a PDF that the model was shown."""
 
     name: str
-    """Of the file: its path as it was attached or read; empty where no file was read for it."""
+    """Of the file: its path as it was attached or read; empty if no file was read for it."""
     words: str
     """What it is: `image, 800 × 600, 638 tokens`."""
     path: str
@@ -95,7 +95,7 @@ class Asked:
 
     action: AskedAction
     folder: str
-    """Where it would happen, by the name of the workspace folder, absolute where it is outside; empty where that does not matter."""
+    """Where it would happen, by the name of the workspace folder, absolute where it is outside; empty if that does not matter."""
     parts: tuple[AskedPart, ...]
     proposals: tuple[Proposal, ...] = ()
     """Rules that would cover it."""
@@ -153,19 +153,19 @@ class ToolCallItem:
     failure: Failure | None = None
     """Why it failed, where that is no fault of the tool."""
     began: float | None = None
-    """When it began to run (Unix seconds); None where it did not, or where it is not known."""
+    """When it began to run (Unix seconds); None if it did not, or where it is not known."""
     locations: tuple[Location, ...] = ()
     """Where in the workspace it is at work."""
     seconds: float | None = None
-    """How long it ran, without the wait for an approval; None where that is not known."""
+    """How long it ran, without the wait for an approval; None if that is not known."""
     agent: AgentRun | None = None
     """The sub-agent that is or was at work for it."""
     goes_on: str = ""
     """The id of the command that went on after it."""
     doing: str = ""
-    """What that does now, in words for the user; empty where it does nothing any more."""
+    """What that does now, in words for the user; empty if it does nothing any more."""
     cost: float | None = None
-    """Dollars that the call itself cost, beside the conversation; None where it cost nothing, or nobody knows."""
+    """Dollars that the call itself cost, beside the conversation; None if it cost nothing, or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class RestoredFileItem:
     path: str
     note: str
     is_read: bool = True
-    """False where it had no room or is gone: the model is only told its name."""
+    """False if it had no room or is gone: the model is only told its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,9 +210,9 @@ class CompactionItem:
     saves: float | None = None
     """About how many dollars one that was made before the threshold was to save, as announced."""
     fetched_again: FetchedAgain | None = None
-    """What the agent got again since; None where that is nothing, and while it is undone."""
+    """What the agent got again since; None if that is nothing, and while it is undone."""
     checked: Checked | None = None
-    """What it was checked against before it was used; None where that is nothing."""
+    """What it was checked against before it was used; None if that is nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class KeptItems:
             self.newest[item.id] = item
 
     def remove(self, item_id: str) -> bool:
-        """Takes an item away; False where there is none."""
+        """Takes an item away; False if there is none."""
         return self.newest.pop(item_id, None) is not None or self._older.remove(item_id)
 
     def page(self, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -173,7 +173,7 @@ class ItemPages:
         return None if found is None else self._items(found)[item_id]
 
     def put(self, item: Item) -> bool:
-        """What has become of an item; False where none here has that id."""
+        """What has become of an item; False if none here has that id."""
         found = self._find(item.id)
         if found is None:
             return False
@@ -182,7 +182,7 @@ class ItemPages:
         return True
 
     def remove(self, item_id: str) -> bool:
-        """Takes an item away; False where none here has that id."""
+        """Takes an item away; False if none here has that id."""
         found = self._find(item_id)
         if found is None:
             return False
@@ -200,7 +200,7 @@ class ItemPages:
             yield from reversed(self._items(number).values())
 
     def before(self, item_id: str) -> tuple[Iterator[Item], int] | None:
-        """The items before that one, the newest first, and how many they are; None where none here has that id."""
+        """The items before that one, the newest first, and how many they are; None if none here has that id."""
         found = self._find(item_id)
         if found is None:
             return None
@@ -254,7 +254,7 @@ class ItemPages:
 
 
 def page_of(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The first of them, up to so many characters and at least one."""
+    """The first of them, up to that many characters and at least one."""
     page: list[Item] = []
     characters = 0
     for item in items:

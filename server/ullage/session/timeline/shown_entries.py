@@ -109,7 +109,7 @@ class UpkeepLines:
         self._current = None
 
     def changed(self, compaction_id: str, *, undone: bool) -> NoticeItem | None:
-        """The line after an undo or a redo; None where that compaction stands in none."""
+        """The line after an undo or a redo; None if that compaction stands in none."""
         line = self._line_of.get(compaction_id)
         if line is None:
             return None
@@ -138,7 +138,7 @@ class FetchedSince:
         return other
 
     def since(self, compaction_id: str) -> FetchedAgain | None:
-        """None where nothing is known, or nothing came again."""
+        """None if nothing is known, or nothing came again."""
         found = self.all.get(compaction_id)
         return found if found is not None and found.characters else None
 
@@ -198,7 +198,7 @@ def failure_of(result: ToolReturned) -> Failure | None:
 
 
 def thought_for(reply: AssistantReply, index: int) -> float | None:
-    """Seconds from the beginning of that block to what came after it; None where that is not known."""
+    """Seconds from the beginning of that block to what came after it; None if that is not known."""
     if index >= len(reply.began):
         return None
     began = reply.began[index]
@@ -275,7 +275,7 @@ def one_line(title: str) -> str:
 
 
 def title_of_fork(title: str, taken: Collection[str]) -> str:
-    """`Mend the gauge (fork)`, `Mend the gauge (fork 2)` and so on, the first that is not taken; empty where it has no title yet."""
+    """`Mend the gauge (fork)`, `Mend the gauge (fork 2)` and so on, the first that is not taken; empty if it has no title yet."""
     base = _FORK.sub("", title)
     if not base:
         return ""

@@ -124,7 +124,7 @@ class Timeline:
         return self._items.get(item_id)
 
     def title_of_call(self, tool_use_id: str) -> str | None:
-        """What a call is named; None where there is none. May be asked from another thread."""
+        """What a call is named; None if there is none. May be asked from another thread."""
         item = self._items.get(tool_use_id)
         return item.title if isinstance(item, ToolCallItem) else None
 
@@ -327,7 +327,7 @@ class Timeline:
             self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
 
     def _call_long_ago(self, seq: int) -> str:
-        """The id of the call whose result is that entry, where its item has left memory; empty where there is none."""
+        """The id of the call whose result is that entry, where its item has left memory; empty if there is none."""
         log = () if self._log is None else self._log()
         index = bisect_left(log, seq, key=lambda logged: logged.seq)
         entry = log[index].entry if index < len(log) and log[index].seq == seq else None

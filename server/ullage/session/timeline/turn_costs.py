@@ -26,7 +26,7 @@ class TurnCost:
     calls: int = 0
     """How many these are."""
     dollars: float | None = None
-    """At the prices of the day; None where no call had a price."""
+    """At the prices of the day; None if no call had a price."""
     unpriced: int = 0
     """Of `calls`, those without a known price: `dollars` has nothing of them."""
     unreported: int = 0
@@ -78,7 +78,7 @@ class TurnCosts:
         """Whether what is taken was said in another program (`CameOver`), whose costs nobody counts here. Our first prelude ends that."""
 
     def add(self, entry: Entry) -> str | None:
-        """Takes an entry that was logged. Gives the id of the prompt whose turn it ended; None where it ended none that cost anything."""
+        """Takes an entry that was logged. Gives the id of the prompt whose turn it ended; None if it ended none that cost anything."""
         match entry:
             case CameOver():
                 self._is_elsewhere = True

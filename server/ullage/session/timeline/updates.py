@@ -51,7 +51,7 @@ class Gauge:
     cache_hit_rate: float | None
     """Share of all input tokens of this session that was read from the cache, 0 to 1; None before the first response."""
     cost: float | None
-    """Dollars so far; None where the prices are not known."""
+    """Dollars so far; None if the prices are not known."""
     frees: int
     """What a compaction now would free (estimate)."""
     frees_cost: float | None
@@ -59,7 +59,7 @@ class Gauge:
     next: NextCompaction
     """When it compacts by itself."""
     anew_cost: float | None = None
-    """How many dollars more the next request costs if nothing of it is read from the prompt cache; None where prices are not known."""
+    """How many dollars more the next request costs if nothing of it is read from the prompt cache; None if prices are not known."""
     policy: str = "ullage"
     """The name of the policy in force."""
     measure: Measure = "usage"
@@ -237,7 +237,7 @@ class Snapshot:
     """The mode in force."""
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
-    """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
+    """The absolute path of the folder that is kept for the workspace; None if everything is in memory."""
     changes: OpenChanges = NOTHING_OPEN
     worktree: Worktree | None = None
     """Where the agent works, if that is not the workspace folder."""

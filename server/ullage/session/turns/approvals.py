@@ -79,7 +79,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The user said yes; `text` is what they made of a proposed text, None where they left it as it was."""
+    """The user said yes; `text` is what they made of a proposed text, None if they left it as it was."""
 
     text: str | None = None
 
@@ -122,7 +122,7 @@ class Approvals:
         attended: bool = True,
     ) -> None:
         """`workspace` are the folders that the user has open. `refusal` says why a call may not run at all, in words for the model; empty
-        where it may. `attended`: whether somebody is there to ask; what would be asked about is not run where nobody is."""
+        if it may. `attended`: whether somebody is there to ask; what would be asked about is not run where nobody is."""
         self.attended = attended
         self._timeline = timeline
         self.permits = permits
@@ -200,7 +200,7 @@ class Approvals:
         """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
         for all with it, in place of what was offered.
 
-        Raises `SessionError` where it is not asked, no longer or answered already, where the option is none of those offered, or a rule
+        Raises `SessionError` if it is not asked, no longer or answered already, where the option is none of those offered, or a rule
         cannot be one.
         """
         stood_in = self._stood_in.get(call_id)
@@ -242,9 +242,9 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 
 
 async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = "") -> PermissionNeed | ToolOutcome | None:
-    """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`.
+    """What was allowed, None if the call is free; the outcome where it is not to be run. Raises `BadToolInput`.
 
-    `asks` says why the user is asked in any case, in a sentence for them; empty where they are asked as ever.
+    `asks` says why the user is asked in any case, in a sentence for them; empty if they are asked as ever.
     """
     need = await _need(call, tool, approvals)
     refusal = approvals.refusal(need) if isinstance(need, PermissionNeed) else ""

@@ -40,7 +40,7 @@ class CommandNotices:
             self._tell_again = bool(told) and told.partition("\n")[0] not in entry.resume
 
     def resume(self) -> str:
-        """What runs, for a compaction; empty where nothing does."""
+        """What runs, for a compaction; empty if nothing does."""
         return running_text(self._running.now(), self._conversation.clock())
 
     async def take(self) -> tuple[Notice, ...]:

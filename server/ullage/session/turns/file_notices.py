@@ -33,7 +33,7 @@ class FileNotices:
         self._suspects[path] = None
 
     async def take(self) -> tuple[Notice, ...]:
-        """What the model has to be told now; empty where nothing that it saw is different."""
+        """What the model has to be told now; empty if nothing that it saw is different."""
         suspects, self._suspects = list(self._suspects), {}
         rules = self._rules.changed(suspects)
         changed, renewed = await self._differing(suspects)
@@ -55,7 +55,7 @@ class FileNotices:
         return changed, [file for path, (_, how) in changed.items() if how and (file := await self._restoring.renewed(path)) is not None]
 
     async def _now_where_changed(self, path: str) -> tuple[str, str] | None:
-        """Hash and a word about a file that the agent saw with another text than it was told of last; the word is empty where it is back at
+        """Hash and a word about a file that the agent saw with another text than it was told of last; the word is empty if it is back at
         the one that it saw. None of any other file."""
         if path not in self._reads.paths():
             return None

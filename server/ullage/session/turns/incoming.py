@@ -228,7 +228,7 @@ def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:
 
 
 def left_by_a_killed_process(found: UnfinishedReply | None, entries: Sequence[Logged]) -> AssistantReply | None:
-    """The entry for what was found; None where it is none that the log waits for."""
+    """The entry for what was found; None if it is none that the log waits for."""
     if found is None or not found.blocks:
         return None
     for logged in reversed(entries):
@@ -261,7 +261,7 @@ class Inconclusive:
     word: str
     """What the model is told before it is asked again ..."""
     told_from: int = 1
-    """... from so many in a row on."""
+    """... from that many in a row on."""
 
 
 PAUSES = Inconclusive(
@@ -289,7 +289,7 @@ UNREADABLE = Inconclusive(
 
 
 def inconclusive(reply: AssistantReply, calls: Sequence[ToolUse]) -> Inconclusive | None:
-    """Which kind of these a reply is; None where it is none."""
+    """Which kind of these a reply is; None if it is none."""
     if calls:
         return UNREADABLE if all(UNPARSABLE_INPUT in call.input for call in calls) else None
     if reply.stop_reason == PAUSED:
@@ -305,7 +305,7 @@ class InARow:
         self._times = 0
 
     def after(self, reply: AssistantReply, calls: Sequence[ToolUse]) -> Notice | TurnEnded | None:
-        """What the model is told before it is asked again, or how the turn ends; None where there is nothing to say."""
+        """What the model is told before it is asked again, or how the turn ends; None if there is nothing to say."""
         kind = inconclusive(reply, calls)
         self._times = self._times + 1 if kind is self._kind else 1
         self._kind = kind

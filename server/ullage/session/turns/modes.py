@@ -78,7 +78,7 @@ class ModeStore(Protocol):
         ...
 
     def recalled(self, key: str) -> Json:
-        """What was kept; None where nothing was."""
+        """What was kept; None if nothing was."""
         ...
 
 
@@ -91,7 +91,7 @@ class ModeInForce:
         kept = next((mode for mode in MODES if mode.id == store.recalled(self._key)), None)
         self.id: ModeId = FIRST_MODE if kept is None else kept.id
         self._told: ModeId | None = FIRST_MODE
-        """None where a compaction may have taken the notice out of view."""
+        """None if a compaction may have taken the notice out of view."""
         for logged in entries:
             self.see(logged.entry)
 
@@ -108,13 +108,13 @@ class ModeInForce:
             self._told = None
 
     def notice(self) -> Notice | None:
-        """What the model has to be told now; None where it knows. That it may act is only told to one that was told otherwise."""
+        """What the model has to be told now; None if it knows. That it may act is only told to one that was told otherwise."""
         if self.id == self._told or (self._told is None and self.id == FIRST_MODE):
             return None
         return Notice("rules", _BY_ID[self.id].told)
 
     def refusal(self, need: PermissionNeed) -> str:
-        """Why a call may not run in this mode, in words for the model; empty where it may. Fetching a page and searching for pages
+        """Why a call may not run in this mode, in words for the model; empty if it may. Fetching a page and searching for pages
         change nothing, and are asked about all the same."""
         if self.id == "act" or (need.harmless and not need.goes_on) or need.action in ("host", "search"):
             return ""

@@ -65,9 +65,9 @@ class Questions:
             del self._waiting[call_id]
 
     def answer(self, call_id: str, question_id: str, given: Sequence[Given] | None) -> None:
-        """The user's answers to these questions, in their order; None where they skip them.
+        """The user's answers to these questions, in their order; None if they skip them.
 
-        Raises `SessionError` where they are not asked, no longer or answered already, or where the answers do not fit them.
+        Raises `SessionError` if they are not asked, no longer or answered already, or where the answers do not fit them.
         """
         asking = self._waiting.get(call_id)
         if asking is None or question_id != asking.id or asking.answer.done():

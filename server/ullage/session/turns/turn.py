@@ -250,7 +250,7 @@ class Turn:
                 self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
 
     def stopped_by_hook(self) -> TurnEnded | None:
-        """The end of the turn, where a hook wants that; None where none does."""
+        """The end of the turn, where a hook wants that; None if none does."""
         why = self._hooks.take_end()
         return TurnEnded("cancelled", why, "continue") if why else None
 

@@ -155,7 +155,7 @@ def _in_order(prompts: Sequence[UserPrompt]) -> list[UserPrompt]:
 
 
 def refuse_too_long(text: str, fits: int) -> None:
-    """Raises `SessionError` where the prompt has more than `fits` tokens."""
+    """Raises `SessionError` if the prompt has more than `fits` tokens."""
     if len(text) > MOST_CHARACTERS or estimate_text(text) > fits:
         characters = min(MOST_CHARACTERS, int(len(text) * fits / max(1, estimate_text(text))))
         raise SessionError("invalid", TOO_LONG.format(len(text), max(0, characters)))

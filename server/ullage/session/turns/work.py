@@ -39,7 +39,7 @@ class Work:
         return self._task is None and not self._is_over
 
     def refuse_if_over(self) -> None:
-        """Raises `SessionError` where the session is closed: a turn would write into a log that is no longer its own."""
+        """Raises `SessionError` if the session is closed: a turn would write into a log that is no longer its own."""
         if self._is_over:
             raise SessionError("unknown_session", f"The session {self._session_id} is not open")
 

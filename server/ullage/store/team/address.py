@@ -68,7 +68,7 @@ def _of_environment() -> str:
 
 
 def address_of(setting: str, environment: Mapping[str, str] | None = None) -> Address | None:
-    """The database of the setting, or else of the environment; None where neither names one. Raises `BadAddress`."""
+    """The database of the setting, or else of the environment; None if neither names one. Raises `BadAddress`."""
     inherited = _of_environment() if environment is None else environment.get(VARIABLE, "")
     for name, value in (('The setting "Ullage › Store: Url"', setting), (VARIABLE, inherited)):
         if value.strip():

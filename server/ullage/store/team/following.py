@@ -165,7 +165,7 @@ class Following:
 
     def open(self, session_id: str) -> None:
         """Takes the lease, and what was written elsewhere. While the database is away the session is opened as it is here, and what is said
-        waits. Raises `SessionInUse` where another machine writes it."""
+        waits. Raises `SessionInUse` if another machine writes it."""
         if not can_go(session_id):
             return
         with self._one_passes:

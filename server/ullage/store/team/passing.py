@@ -190,7 +190,7 @@ def fetch(here: Here, team: TeamStore, session_id: str) -> int:
 
 
 def common(here: Here, team: TeamStore, session_id: str) -> int:
-    """The last seq of those that are here and there. Raises `Diverged` where they are not the same up to it."""
+    """The last seq of those that are here and there. Raises `Diverged` if they are not the same up to it."""
     mine = [row for row in _all(here, session_id) if row.is_whole]
     if not mine:
         return 0
@@ -216,7 +216,7 @@ def _all(here: Here, session_id: str) -> Iterator[EntryRow]:
 
 
 def _keep(here: Here, team: TeamStore, spoken: Spoken) -> None:
-    """What is not here yet. What is not what its name says is not taken."""
+    """What is not here yet. Content that does not match its name is not taken."""
     if here.folder is None or not _is_name(spoken):
         return
     if spoken.kind == "version":

@@ -96,7 +96,7 @@ class PostgresStore:
         self._ask("SELECT ullage.give_back(%s, %s, %s)::text", (self.workspace, session_id, self._holder))
 
     def append(self, session_id: str, after: int, batch: Batch) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` where that is not the last one."""
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one."""
         rows, spoken = batch.rows, batch.spoken
         self._ask(
             "SELECT ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], %s::text[], %s::text[])",
@@ -114,7 +114,7 @@ class PostgresStore:
         return int(found[0][0]) if found else 0
 
     def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
-        """The words of the entries behind seq `after`, up to `through`. False where another one said them meanwhile."""
+        """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
         given = (
             *(self.workspace, session_id, after, through, [each.seq for each in said], [_text(each.what) for each in said]),
             *([None if each.tool_use_id is None else _text(each.tool_use_id) for each in said], [_text(each.text) for each in said]),
@@ -137,7 +137,7 @@ class PostgresStore:
         )
 
     def heads(self, session_id: str) -> Heads | None:
-        """What goes along with it; None where there is no such session. One statement, since each takes its time in a slow database."""
+        """What goes along with it; None if there is no such session. One statement, since each takes its time in a slow database."""
         found = self._ask(
             "SELECT id, title, created_at, updated_at, keys, vals, val_sums, prompt_ids, prompt_bodies, prompt_sums FROM ullage.session, "
             "LATERAL (SELECT array_agg(key ORDER BY key), array_agg(value ORDER BY key), array_agg(sum ORDER BY key) FROM ullage.value "
@@ -160,7 +160,7 @@ class PostgresStore:
         )
 
     def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The entries behind that seq, at most so many."""
+        """The entries behind that seq, at most that many."""
         rows = self._ask(
             "SELECT seq, at, body, sum FROM ullage.entry WHERE workspace = %s AND session_id = %s AND seq > %s ORDER BY seq LIMIT %s",
             (self.workspace, session_id, seq, most),
@@ -202,7 +202,7 @@ class PostgresStore:
         return [Spoken(kind, str(name)) for kind, name in rows]
 
     def attached(self, spoken: Spoken) -> bytes | None:
-        """Its bytes; None where they are not there."""
+        """Its bytes; None if they are not there."""
         found = self._ask(
             "SELECT data FROM ullage.attached WHERE workspace = %s AND kind = %s AND name = %s", (self.workspace, spoken.kind, spoken.name)
         )

@@ -45,7 +45,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A session of the workspace. `held_by` is who writes it now, empty where nobody does."""
+    """A session of the workspace. `held_by` is who writes it now, empty if nobody does."""
 
     session: SessionRow
     last_seq: int
@@ -74,7 +74,7 @@ class TeamStore(Protocol):
         ...
 
     def append(self, session_id: str, after: int, batch: Batch) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` where that is not the last one."""
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one."""
         ...
 
     def said_through(self, session_id: str) -> int:
@@ -82,7 +82,7 @@ class TeamStore(Protocol):
         ...
 
     def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
-        """The words of the entries behind seq `after`, up to `through`. False where another one said them meanwhile."""
+        """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
         ...
 
     def put_heads(self, heads: Heads) -> None:
@@ -90,11 +90,11 @@ class TeamStore(Protocol):
         ...
 
     def heads(self, session_id: str) -> Heads | None:
-        """What goes along with it; None where there is no such session."""
+        """What goes along with it; None if there is no such session."""
         ...
 
     def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The entries behind that seq, at most so many."""
+        """The entries behind that seq, at most that many."""
         ...
 
     def digest(self, session_id: str, through: int) -> tuple[int, str]:
@@ -114,7 +114,7 @@ class TeamStore(Protocol):
         ...
 
     def attached(self, spoken: Spoken) -> bytes | None:
-        """Its bytes; None where they are not there."""
+        """Its bytes; None if they are not there."""
         ...
 
     def search(self, words: str, limit: int) -> list[SearchHit]:

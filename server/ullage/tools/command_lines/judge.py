@@ -199,7 +199,7 @@ class _Judging:
 
     @property
     def entered(self) -> str:
-        """The one folder of the project that the line went to, relative to the workspace folder; empty where rules for the workspace
+        """The one folder of the project that the line went to, relative to the workspace folder; empty if rules for the workspace
         folder do not hold there."""
         gone_to = self.folders - self._operands.start
         if len(gone_to) != 1 or not all(Path(place).is_absolute() for place in self._site.search_path.split(os.pathsep)):
@@ -278,7 +278,7 @@ class _Judging:
         return awaited == "nothing" and self._are_operands(rule, operands)
 
     def _option(self, rule: Rule, text: str) -> Takes | None:
-        """What the word after this option has to be; None where it is not known to be harmless."""
+        """What the word after this option has to be; None if it is not known to be harmless."""
         name, equals, value = text.partition("=")
         if rule.options.get(text) == "perhaps" or _NUMBER.fullmatch(text):
             return "nothing"

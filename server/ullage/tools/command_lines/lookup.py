@@ -94,7 +94,7 @@ class Operands:
         return frozenset({self._root})
 
     def enter(self, text: str, folders: AbstractSet[str]) -> frozenset[str] | None:
-        """The folders in which the next command could run after `cd`, which may have failed; None where it leads out."""
+        """The folders in which the next command could run after `cd`, which may have failed; None if it leads out."""
         if not text or not self.is_inside(text, folders):
             return None
         entered = {self._real(folder, text) for folder in folders}
@@ -156,7 +156,7 @@ class Operands:
         return os.path.lexists(Path(folder, piece))
 
     def within_project(self, folder: str) -> str:
-        """A folder below the workspace folder, relative to it; empty where it belongs to something else: a repository of its own, installed
+        """A folder below the workspace folder, relative to it; empty if it belongs to something else: a repository of its own, installed
         packages, or a hidden folder."""
         path = Path(folder).relative_to(self._root)
         if any(name.startswith(".") or name in _INSTALLED for name in path.parts):
@@ -165,7 +165,7 @@ class Operands:
         return path.as_posix() if is_own else ""
 
     def expanded(self, word: Word, folders: AbstractSet[str]) -> list[str] | None:
-        """The words that a shell may put in the place of this one, itself among them; None where that is not followed."""
+        """The words that a shell may put in the place of this one, itself among them; None if that is not followed."""
         if not word.has_glob:
             return [word.text]
         names = word.text.split("/")

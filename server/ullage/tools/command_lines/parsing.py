@@ -205,7 +205,7 @@ def _is_letter(character: str) -> bool:
 
 
 def spans_by_grammar(text: str) -> tuple[Span, ...] | None:
-    """The pieces of a line in order; None where it holds anything else. Places are in characters."""
+    """The pieces of a line in order; None if it holds anything else. Places are in characters."""
     root = _parser().parse(text.encode()).root_node
     if root.has_error:
         return None

@@ -49,7 +49,7 @@ class Rule:
     pattern: str
     scope: RuleScope
     since: float | None = None
-    """Unix seconds; None where an earlier version made it."""
+    """Unix seconds; None if an earlier version made it."""
     files: str = ""
     """A digest of what its pattern names, be it files or tools of a server: it holds as long as that is the same."""
     used: int = 0
@@ -247,7 +247,7 @@ class Judging:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]
 
     def _proposals(self, need: PermissionNeed, parts: Sequence[AskedPart], hosts: Sequence[AskedPart]) -> tuple[Proposal, ...]:
-        """What would make the call free, part by part; nothing where no rule can."""
+        """What would make the call free, part by part; nothing if no rule can."""
         if need.steers:
             return ()
         made = [Proposal("host", part.text) for part in hosts if part.standing == "asked"]
@@ -299,7 +299,7 @@ def covers_tool(pattern: str, tool: str) -> bool:
 
 def proposed(part: Part, *, alone: bool) -> str | None:
     """The pattern that is offered for a command: its name with any words where that is a known one or a subcommand, else its words as they
-    are. None where no pattern covers it."""
+    are. None if no pattern covers it."""
     if (part.moved and not part.entered) or (part.words[0] in CHANGES_SHELL and not alone):
         return None
     words = [_written(word, glob) for word, glob in zip(part.words, part.globs, strict=True)]
@@ -318,7 +318,7 @@ def proposed(part: Part, *, alone: bool) -> str | None:
 
 
 def _written(word: str, glob: bool) -> str | None:
-    """The word as it stands in a pattern; None where it cannot."""
+    """The word as it stands in a pattern; None if it cannot."""
     if glob:
         return word.replace("?", "*")
     if word and not set(word) & set("*?'\"$`\\!#;&|<>(){}[]~^ \t\n") and not word.startswith(("=", "^")):
@@ -329,7 +329,7 @@ def _written(word: str, glob: bool) -> str | None:
 
 
 def tools_of(pattern: str) -> tuple[str, str]:
-    """The server and the tool that the pattern of a rule names; the tool is empty where it names several."""
+    """The server and the tool that the pattern of a rule names; the tool is empty if it names several."""
     server, _, tool = pattern.partition("/")
     return server, "" if "*" in tool else tool
 
@@ -340,7 +340,7 @@ def held_by(pattern: str, need: PermissionNeed) -> str:
 
 
 def check_rule(rule: Rule) -> str:
-    """Why it cannot be a rule, in words for the user; empty where it can."""
+    """Why it cannot be a rule, in words for the user; empty if it can."""
     try:
         (check_refusing if rule.refuses else check_pattern)(rule.action, rule.pattern)
     except BadPattern as error:
@@ -354,7 +354,7 @@ def explanation_of(rule: Rule) -> str:
 
 
 def warning_about(rule: Rule) -> str:
-    """What is wide about a rule; empty where nothing is. One that refuses more than was meant shows that by itself."""
+    """What is wide about a rule; empty if nothing is. One that refuses more than was meant shows that by itself."""
     return "" if rule.refuses else warning_of(rule.action, rule.pattern)
 
 

@@ -21,7 +21,7 @@ class Leading:
     valued: frozenset[str] = frozenset()
     """Options whose value is the next word."""
     plain: frozenset[str] | None = None
-    """Options without a value; None where all others are such. One in neither set may be either."""
+    """Options without a value; None if all others are such. One in neither set may be either."""
 
 
 _NPM = Leading(
@@ -124,7 +124,7 @@ def behind_options(program: str, words: Sequence[str], start: int) -> set[int]:
 
 
 def _following(leading: Leading, words: Sequence[str], at: int) -> tuple[int, ...]:
-    """Where the word behind the option at that place stands; nothing where there is no option."""
+    """Where the word behind the option at that place stands; nothing if there is no option."""
     word = words[at] if at < len(words) else ""
     if word.startswith("+") and len(word) > 1:  # a toolchain of `cargo`
         return (at + 1,)

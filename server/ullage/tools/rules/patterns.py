@@ -72,8 +72,8 @@ class CommandPattern:
     """Of each word: whether it stands for nothing but itself."""
 
     def matches(self, part: Part) -> bool:
-        """Whether that command of a line is one of these. One that may run elsewhere is none, but for a folder of the project that the line
-        went to first: there, no word of the pattern stands for a file."""
+        """Whether that command of a line is one of these. A command that may run elsewhere does not match, except in a folder of the
+        project that the line went to first: there, no word of the pattern stands for a file."""
         if self.exact is not None:
             return False
         if self.known:
@@ -326,7 +326,7 @@ def _command(text: str, read: CommandPattern) -> str:
 
 
 def warning_of(action: RuleAction, text: str) -> str:
-    """What is wide about a pattern that may be a rule all the same; empty where nothing is."""
+    """What is wide about a pattern that may be a rule all the same; empty if nothing is."""
     if action == "mcp" and text.endswith("/*"):
         return "The server can add tools at any time. They are allowed, too."
     if action != "command":

@@ -161,7 +161,7 @@ def _own_folders(confinement: Confinement, size: Sequence[str]) -> list[str]:
 def filter_file() -> Generator[int]:
     """A descriptor with the program of system calls, to be handed to one bubblewrap.
 
-    Raises `OSError` where this machine's system calls are not known.
+    Raises `OSError` if this machine's system calls are not known.
     """
     program = system_call_filter()
     if program is None or sys.platform != "linux":

@@ -172,7 +172,7 @@ class NoSandbox:
 
 @dataclass(frozen=True, slots=True)
 class OwnFolders:
-    """Folders on the disk that only the sandbox uses; None where there is to be one in memory, which is gone after the call."""
+    """Folders on the disk that only the sandbox uses; None if there is to be one in memory, which is gone after the call."""
 
     temporary: Path | None = None
     home: Path | None = None

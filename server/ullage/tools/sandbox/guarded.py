@@ -151,7 +151,7 @@ def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _follow(git: Path) -> Path | None:
-    """The folder itself, or the one that a file in its place names; None where there is none."""
+    """The folder itself, or the one that a file in its place names; None if there is none."""
     try:
         if git.is_file():
             with open_regular(git.resolve()) as file:

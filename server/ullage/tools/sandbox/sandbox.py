@@ -102,7 +102,7 @@ class Sandbox:
 
     @property
     def missing(self) -> NoSandbox | None:
-        """Why commands run without a sandbox, as far as that is known; None where they run in one, or nobody has looked yet."""
+        """Why commands run without a sandbox, as far as that is known; None if they run in one, or nobody has looked yet."""
         if self.wanted == "off":
             return TURNED_OFF
         return self._finder.found if isinstance(self._finder.found, NoSandbox) else None

@@ -198,7 +198,7 @@ _MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "mknod
 
 
 def system_call_filter(machine: str | None = None) -> bytes | None:
-    """The program for `bwrap --seccomp` on that machine (by default this one); None where its system calls are not known here."""
+    """The program for `bwrap --seccomp` on that machine (by default this one); None if its system calls are not known here."""
     architecture = ARCHITECTURES.get(machine or platform.machine())
     return None if architecture is None else b"".join(struct.pack("<HBBI", *line) for line in _program(architecture))
 

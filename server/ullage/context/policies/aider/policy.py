@@ -148,7 +148,7 @@ def _same_file(path: str, other: str) -> bool:
 
 
 def _common_folder(paths: Collection[str]) -> str:
-    """What all paths begin with, up to a `/`; empty where they have no folder in common, or some are relative."""
+    """What all paths begin with, up to a `/`; empty if they have no folder in common, or some are relative."""
     if not paths or not all(path.startswith("/") for path in paths):
         return ""
     parents = [PurePosixPath(path).parent.parts for path in paths]

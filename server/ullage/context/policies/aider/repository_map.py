@@ -28,7 +28,7 @@ PREFERENCE = 100
 SPOKEN_OF = 10
 """Times as much counts a name that was spoken of ..."""
 TELLING = 10
-"""... or one of several words, with at least so many characters: """
+"""... or one of several words, with at least that many characters: """
 TELLING_CHARACTERS = 8
 PRIVATE = 0.1
 """A name that begins with an underscore counts less ..."""
@@ -54,7 +54,7 @@ def repository_map(
     worked_on: Collection[str] = (),
     spoken_of: Collection[str] = (),
 ) -> str:
-    """As many definitions as fit in `tokens`, by file with their lines; empty where none fits.
+    """As many definitions as fit in `tokens`, by file with their lines; empty if none fits.
 
     `texts` are the files by path, `worked_on` paths among them, `spoken_of` words of the conversation: names and names of files.
     """
@@ -240,7 +240,7 @@ def _with_lines(before: str, shown: str) -> str:
 
 
 def patched(patch: str, before: Mapping[str, str]) -> dict[str, str]:
-    """The texts of the files afterwards, empty where one was deleted; nothing where it is no patch.
+    """The texts of the files afterwards, empty if one was deleted; nothing if it is no patch.
 
     Of a file that is known in part only, what was put in stands at the end.
     """

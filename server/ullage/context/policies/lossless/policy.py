@@ -67,7 +67,7 @@ class LosslessOptions:
     leaf_fanout: int = 8
     """So many neighbouring summaries over messages become one ..."""
     condensed_fanout: int = 4
-    """... and so many over summaries."""
+    """... and that many over summaries."""
     hard_fanout: int = 2
     """Of either, where nothing else is left to do."""
     condensed_smallest: int = 2_000
@@ -80,7 +80,7 @@ class LosslessOptions:
 class LosslessEngine(Unchanging):
     """One summary a compaction: over the oldest messages, or over the oldest summaries of one depth.
 
-    `sweeps`: where the context was full, whoever carries the engine out may ask for a plan again, so many times in all at one boundary,
+    `sweeps`: where the context was full, whoever carries the engine out may ask for a plan again, that many times in all at one boundary,
     as long as there is one: lossless-claw brings all that is older than the newest messages under summaries at once (`maxSweepIterations`).
     """
 

@@ -51,7 +51,7 @@ def within_reach(comparison: Comparison, ruled_out: Collection[str]) -> tuple[li
 
 
 def cost_bars(comparison: Comparison, ruled_out: Collection[str]) -> Markup | None:
-    """None where no prices are known."""
+    """None if no prices are known."""
     shown, _ = within_reach(comparison, ruled_out)
     longest = max((max(each.total, min(each.dollars.total + each.summaries_cold.total, each.total * 1.3)) for each in shown), default=0.0)
     if not longest:
@@ -68,7 +68,7 @@ def cost_bars(comparison: Comparison, ruled_out: Collection[str]) -> Markup | No
 
 
 def fate_bars(comparison: Comparison) -> Markup | None:
-    """None where nothing was needed after a compaction, or blanks stood for all summaries."""
+    """None if nothing was needed after a compaction, or blanks stood for all summaries."""
     shown = [each for each in comparison.by_cost() if each.keeps_known and each.needed.needed]
     if not shown:
         return None
@@ -254,7 +254,7 @@ class _Scale:
 
 
 def scatter(comparison: Comparison, choice: Choice) -> Markup | None:
-    """The picture; None where cost or what is kept is not known of two policies."""
+    """The picture; None if cost or what is kept is not known of two policies."""
     reachable, _ = within_reach(comparison, choice.ruled_out)
     shown = [each for each in reachable if each.keeps_known and not each.failures]
     if choice.keeps_most is None or len(shown) < 2:
@@ -320,7 +320,7 @@ def _dots(shown: Sequence[Standing], choice: Choice, scale: _Scale) -> Iterator[
 
 
 def _place(x: float, y: float, name: str, taken: list[_Box]) -> _Box | None:
-    """Where a name fits beside its dot; None where everything is taken (the tip of the mouse and the words still tell)."""
+    """Where a name fits beside its dot; None if everything is taken (the tip of the mouse and the words still tell)."""
     wide = len(name) * CHARACTER
     for left, top in (
         (x + 9, y - 8),

@@ -72,7 +72,7 @@ the price classes, 7 to 10 what became of facts; the first of each is plain."""
 
 
 def marks(largest: float, about: int = 4, smallest: float = 0.0) -> list[float]:
-    """Round values between `smallest` and `largest`, about so many."""
+    """Round values between `smallest` and `largest`, about that many."""
     if largest <= smallest:
         return [smallest]
     step = _round_step((largest - smallest) / about)

@@ -29,7 +29,7 @@ class Column:
 
 
 def share_of_facts(standing: Standing) -> Value:
-    """Of the facts needed, those in view; None where there were none or blanks stood for summaries."""
+    """Of the facts needed, those in view; None if there were none or blanks stood for summaries."""
     return standing.needed.kept.value if standing.keeps_known else None
 
 
@@ -239,7 +239,7 @@ def _costs(optimum: Standing | None) -> tuple[Column, ...]:
 
 
 def _best(column: Column, standings: Sequence[Standing]) -> str:
-    """The best value as it is shown; nothing where it is everybody's."""
+    """The best value as it is shown; nothing if it is everybody's."""
     values = [value for each in standings if (value := column.value(each)) is not None]
     if column.better is None or not values:
         return ""
@@ -286,7 +286,7 @@ _Cell = Callable[[OfPolicy], str]
 
 
 def projects(by: ByProject) -> Markup | None:
-    """A table with a column for each project; None where there is only one."""
+    """A table with a column for each project; None if there is only one."""
     if len(by.projects) < 2:
         return None
     shown: list[tuple[str, str, _Cell]] = [

@@ -111,7 +111,7 @@ def _family(address: str) -> socket.AddressFamily:
 
 def listening(process: int) -> dict[int, str]:
     """The TCP ports on which something listens for connections from the machine itself, in the network of that process: each with the
-    address to connect to. Nothing where the process is gone."""
+    address to connect to. Nothing if the process is gone."""
     found: dict[int, str] = {}
     for name, here, everywhere, target in _TABLES:
         try:

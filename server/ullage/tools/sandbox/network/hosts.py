@@ -58,7 +58,7 @@ def parse_host(text: str) -> Host:
 
 
 def normal_name(name: str) -> str | None:
-    """The name or address as it is compared; None where it is neither."""
+    """The name or address as it is compared; None if it is neither."""
     lowered = name.lower().rstrip(".")
     address = _address(lowered)
     if address is not None:

@@ -154,7 +154,7 @@ class Place:
         return [port for port, to in self.ways.items() if to is other]
 
     async def open_way(self, port: int, other: Place, doorway: Doorway | None) -> None:
-        """Listens there for its connections to the other one. Raises `OSError` where its network cannot be entered."""
+        """Listens there for its connections to the other one. Raises `OSError` if its network cannot be entered."""
         doorway = doorway or await self._own_doorway()
         servers = list[asyncio.Server]()
         try:

@@ -1,6 +1,6 @@
 """A proxy that connects to allowed hosts and to nothing else: `CONNECT` (HTTPS and what else speaks through it), and plain HTTP.
 
-A name is looked up once, here, and the connection goes to the very address that was checked. What is refused is noted, so that the
+A name is looked up once, here, and the connection goes to the very address that was checked. It notes what it refuses, so that the
 command's result can say it.
 
 The user's machine may have to go through a proxy itself, as `HTTPS_PROXY` and its like name it in the server's environment (`Upstreams`).
@@ -35,11 +35,11 @@ class Upstream:
     port: int
     tls: bool = False
     authorization: str = field(default="", repr=False)
-    """The value of `Proxy-Authorization`; empty where it wants none."""
+    """The value of `Proxy-Authorization`; empty if it wants none."""
 
     @property
     def header(self) -> bytes:
-        """The line for it; nothing where it wants none."""
+        """The line for it; nothing if it wants none."""
         return f"Proxy-Authorization: {self.authorization}\r\n".encode() if self.authorization else b""
 
 
@@ -214,7 +214,7 @@ class Proxy:
                     each.close()
 
     async def _checked_address(self, wanted: _Wanted, writer: StreamWriter, *, is_known_elsewhere: bool) -> str | None:
-        """The address to connect to; None where it was refused, and answered. Empty where the name `is_known_elsewhere` alone."""
+        """The address to connect to; None if it was refused, and answered. Empty if the name `is_known_elsewhere` alone."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(wanted.name, wanted.port, type=socket.SOCK_STREAM)
         except socket.gaierror:
@@ -235,7 +235,7 @@ class Proxy:
 
 
 def _read_head(head: bytes) -> _Wanted | None:
-    """Where a request goes; None where it cannot be told."""
+    """Where a request goes; None if it cannot be told."""
     line, _, rest = head.partition(b"\r\n")
     parts = line.split(b" ")
     if len(parts) != 3 or not line.isascii() or not parts[2].startswith(b"HTTP/1."):
