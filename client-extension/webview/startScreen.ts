@@ -1,6 +1,9 @@
 /** What is seen before there is a conversation: the server is starting or down, or the session is empty. */
 
 import { t } from "../src/l10n";
+import { ageOf, titleOf } from "../src/session/sessionRows";
+import { visibleLine } from "../src/visible";
+import type { SessionSummary } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
 import { whatLasts } from "./header";
@@ -11,9 +14,16 @@ const TOUR = "Take the tour"; // oxlint-disable-line ullage/untranslated -- the 
 /** Works in any folder, with a question before the file is written. */
 const NOTE = "Write a note"; // oxlint-disable-line ullage/untranslated -- the practice model reads it
 
+/** How many of the sessions before are offered; the list of sessions has all. */
+const RECENT = 3;
+
 export class StartScreen {
   readonly element = element("div", { className: "start" });
   private drawn = "";
+  /** Sessions before this one, so that it takes one click to go on. */
+  private readonly recent = element("section", { className: "recent", hidden: true });
+  /** The session whose recent ones are asked for. */
+  private asked: string | undefined;
 
   constructor(private readonly actions: Actions) {}
 
@@ -21,6 +31,12 @@ export class StartScreen {
     const { server, session } = state;
     const empty = session === undefined || (session.items.length === 0 && session.earlier === 0);
     this.element.hidden = !empty;
+    if (!empty) {
+      this.asked = undefined;
+      this.drawRecent([]);
+    } else if (session !== undefined && server.state === "running" && this.asked !== session.sessionId) {
+      void this.findRecent(session.sessionId);
+    }
     const drawn = JSON.stringify([empty, session === undefined && server, session?.model.practice]);
     if (!empty || drawn === this.drawn) {
       return;
@@ -34,6 +50,32 @@ export class StartScreen {
     } else {
       setChildren(this.element, ...this.empty(session.model.practice));
     }
+  }
+
+  private async findRecent(shown: string): Promise<void> {
+    this.asked = shown;
+    const listed = await this.actions.ask("ullage/session/list", {}).catch(() => undefined);
+    if (this.asked === shown) {
+      this.drawRecent((listed?.sessions ?? []).filter(({ sessionId, title }) => sessionId !== shown && title !== "").slice(0, RECENT));
+    }
+  }
+
+  private drawRecent(sessions: readonly SessionSummary[]): void {
+    this.recent.hidden = sessions.length === 0;
+    const rows = sessions.map((summary) => {
+      const title = visibleLine(titleOf(summary));
+      return element(
+        "li",
+        {},
+        element(
+          "button",
+          { type: "button", title, on: { click: () => this.actions.runCommand("ullage.openSession", summary.sessionId) } },
+          element("span", { className: "recent-title", textContent: title }),
+          element("span", { className: "muted", textContent: ageOf(summary.updatedAt, Date.now() / 1000) }),
+        ),
+      );
+    });
+    setChildren(this.recent, rows.length > 0 && element("h3", { textContent: t("Recent sessions") }), element("ul", {}, ...rows));
   }
 
   private starting(message: string): HTMLElement[] {
@@ -69,6 +111,7 @@ export class StartScreen {
         tip("/", t("for commands, such as /compact")),
         tip("%", t("how full the context is; click it in the status bar to compact"), "dashboard"),
       ),
+      this.recent,
     ];
   }
 
