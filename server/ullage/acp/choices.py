@@ -78,7 +78,7 @@ class Offers:
 
     async def _ask(self, place: Place) -> None:
         try:
-            self._models[place.folder] = await place.sessions.offered_models()
+            self._models[place.folder] = await place.sessions.models.offered()
         except SessionError as error:
             logger.info("the models are not known: %s", error)
         finally:
@@ -96,9 +96,9 @@ async def choose(sessions: Sessions, session_id: str, option: str, value: str | 
     if option == MODE:
         sessions.get(session_id).set_mode(mode_named(value))
     elif option == MODEL:
-        await sessions.set_model(session_id, value)
+        await sessions.models.choose(session_id, value)
     elif option == EFFORT:
-        await sessions.set_effort(session_id, _effort(value))
+        await sessions.models.choose_effort(session_id, _effort(value))
     else:
         raise SessionError("invalid", f"There is no option {option}. The options are: {MODE}, {MODEL}, {EFFORT}")
 

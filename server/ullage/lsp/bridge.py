@@ -126,7 +126,7 @@ class Bridge:
     def editor_models_changed(self) -> None:
         """The editor offers other language models of its own than before."""
         self.editor_models.changed()
-        self.sessions.editor_models_changed()
+        self.sessions.models.editor_models_changed()
 
     def _send(self, session_id: str, seq: int, update: Update) -> None:
         self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))

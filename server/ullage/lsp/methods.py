@@ -166,12 +166,12 @@ def _postpone_compaction(sessions: Sessions, params: wire.PostponeParams) -> wir
 
 
 async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.Nothing:
-    await sessions.set_model(params.session_id, params.model)
+    await sessions.models.choose(params.session_id, params.model)
     return _NOTHING
 
 
 async def _set_effort(sessions: Sessions, params: wire.SetEffortParams) -> wire.Nothing:
-    await sessions.set_effort(params.session_id, params.effort)
+    await sessions.models.choose_effort(params.session_id, params.effort)
     return _NOTHING
 
 
@@ -194,11 +194,11 @@ def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
 
 
 async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsResult:
-    return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address, params.provider)])
+    return wire.ModelsResult([_offered(model) for model in await sessions.models.offered(params.address, params.provider)])
 
 
 async def _try_model(sessions: Sessions, params: wire.TryModelParams) -> wire.Nothing:
-    await sessions.try_model(params.model, params.address, params.provider)
+    await sessions.models.try_out(params.model, params.address, params.provider)
     return wire.Nothing()
 
 

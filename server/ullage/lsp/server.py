@@ -233,7 +233,7 @@ class UllageServer(LanguageServer):
         """Asks the user, once for each address, whether the model may be asked where the environment says."""
         from ullage.models.choose import shown_address
 
-        address = "" if self.bridge is None else self.bridge.sessions.unconfirmed_address
+        address = "" if self.bridge is None else self.bridge.sessions.models.unconfirmed_address
         if not address:
             return
         question = types.ShowMessageRequestParams(
@@ -244,7 +244,7 @@ class UllageServer(LanguageServer):
         )
         answer: object = await self.protocol.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, question)
         if isinstance(answer, types.MessageActionItem) and answer.title == SEND_THERE and self.bridge is not None:
-            self.bridge.sessions.confirm_address(address)
+            self.bridge.sessions.models.confirm_address(address)
 
     # What the user and the log are told
 

@@ -230,7 +230,7 @@ async def _running(_: Sessions, session: Session, words: str) -> Answer:
 
 async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     if name:
-        await sessions.set_model(session.id, name)
+        await sessions.models.choose(session.id, name)
     model = session.snapshot(0).model
     shown = model.display_name or model.name
     return Answer(f"{shown} answers." if name else f"{shown} answers. /model NAME chooses another one.")
@@ -247,7 +247,7 @@ async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
     if choice is None and word:
         raise SessionError("invalid", f"{name} has no effort {word}. It takes: default, {', '.join(model.efforts)}")
     if choice is not None:
-        await sessions.set_effort(session.id, choice)
+        await sessions.models.choose_effort(session.id, choice)
         return Answer(f"Effort: {choice}. It counts from the next call on.")
     effort, dearer = model.effort or "default", shown.gauge.anew_cost
     first = f"Effort: {effort}. After a change the next request is not read from the prompt cache."

@@ -295,7 +295,7 @@ async def check_it_is_read_only(here: Stage, session_id: str) -> None:
     for act in (
         lambda: here.sessions.get(session_id),
         lambda: here.sessions.fork(session_id),
-        lambda: here.sessions.set_model(session_id, "other"),
+        lambda: here.sessions.models.choose(session_id, "other"),
     ):
         with pytest.raises(SessionError) as refusal:
             done = act()

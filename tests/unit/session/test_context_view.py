@@ -102,7 +102,7 @@ async def test_each_request_that_missed_the_cache_says_why(folder: Path) -> None
         assert (await session.context.look(Query())).missed == 0
         clock.now += 301
         await say(here, session)
-        await here.sessions.set_effort(session.id, "low")
+        await here.sessions.models.choose_effort(session.id, "low")
         await say(here, session)
         (folder / "AGENTS.md").write_text("Use metres.\n")
         await compact(here, session)  # rules are taken over where the prefix is new anyway

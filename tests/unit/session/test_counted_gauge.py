@@ -105,7 +105,7 @@ async def test_other_vendors_models_are_not_counted_by_claudes_tokenizer(folder:
 
     async with stage(folder, find_tokenizer=find) as here:
         session = await here.new()
-        await here.sessions.set_model(session.id, "qwen3-coder")
+        await here.sessions.models.choose(session.id, "qwen3-coder")
         asked.clear()
         before = session.snapshot().gauge.used
         here.fake.enqueue(Say("Yes"))

@@ -192,7 +192,7 @@ async def test_a_model_that_is_left_while_it_counts_is_not_believed_of_the_next(
         session = await here.new()
         await here.say(session, "Hello")
         await counts_of(session).settled()
-        await here.sessions.set_model(session.id, "claude-haiku-4-5")
+        await here.sessions.models.choose(session.id, "claude-haiku-4-5")
         gauge = session.snapshot().gauge
         assert whole(gauge)
         here.fake.enqueue(Say("Yes"))

@@ -125,11 +125,11 @@ async def _unanswered(here: Stage, session: Session) -> list[str]:
 async def test_a_client_can_tell_a_server_without_a_list_from_one_that_asks_for_a_key(folder: Path) -> None:
     async with stage(folder) as here, FakeApi(lists_models=False) as bare, FakeApi(keys=["secret"], lists_models=False) as locked:
         with pytest.raises(SessionError) as unlisted:
-            await here.sessions.offered_models(bare.base_url)
+            await here.sessions.models.offered(bare.base_url)
         bare.enqueue(Say("Hello."))
-        await here.sessions.try_model(" claude-opus-5-5 ", bare.base_url)
+        await here.sessions.models.try_out(" claude-opus-5-5 ", bare.base_url)
         with pytest.raises(SessionError) as unknown:
-            await here.sessions.try_model("no-such-model", bare.base_url)
+            await here.sessions.models.try_out("no-such-model", bare.base_url)
         with pytest.raises(SessionError) as refused:
-            await here.sessions.try_model("claude-opus-5-5", locked.base_url)
+            await here.sessions.models.try_out("claude-opus-5-5", locked.base_url)
     assert [each.value.reason for each in (unlisted, unknown, refused)] == ["list_refused", "endpoint_failed", "key_refused"]

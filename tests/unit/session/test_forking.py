@@ -201,7 +201,7 @@ async def test_a_fork_is_there_after_a_restart_and_when_its_original_is_gone(fol
 async def test_compactions_pins_and_the_model_come_along(folder: Path) -> None:
     async with stage(folder) as here:
         session = await told(here)
-        await here.sessions.set_model(session.id, "claude-sonnet-5-5")
+        await here.sessions.models.choose(session.id, "claude-sonnet-5-5")
         session.history.pin_item(item_of(session, "Read the dip"), pinned=True)
         here.fake.enqueue(Say("## Decisions\n- Take the mean."))
         session.compact()

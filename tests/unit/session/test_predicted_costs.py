@@ -76,7 +76,7 @@ async def change(chance: Random, here: Stage, session: Session) -> str:
             await session.history.undo()
             return "undo"
         case 2:
-            await here.sessions.set_effort(session.id, chance.choice(("default", "low", "high")))
+            await here.sessions.models.choose_effort(session.id, chance.choice(("default", "low", "high")))
             return "effort"
         case 3:
             (here.folder / "AGENTS.md").write_text(f"Rules: {words(chance, 40)}\n")

@@ -278,7 +278,7 @@ class Story:
             case "policy":
                 self._use(here, replace(self.settings, policy_name=POLICIES[step.number % len(POLICIES)]))
             case "model":
-                await here.sessions.set_model(session.id, (MODEL, OTHER_MODEL)[step.number % 2])
+                await here.sessions.models.choose(session.id, (MODEL, OTHER_MODEL)[step.number % 2])
             case "forked":
                 await self._fork(here, session, step.number)
             case "forked at work":

@@ -80,7 +80,7 @@ async def test_what_another_server_names_is_what_the_gauge_shows(folder: Path, w
         stage(folder, fake=fake, base_url=server.url, settings=replace(Settings(), policy_name="none")) as here,
     ):
         session = await here.new()
-        await here.sessions.set_model(session.id, "qwen")
+        await here.sessions.models.choose(session.id, "qwen")
         await here.say(session, "word " * 4_000)
         assert named(here, session) == (size, window)
 

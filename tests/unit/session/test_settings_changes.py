@@ -31,7 +31,7 @@ async def test_another_model_answers_from_the_next_call_on(tmp_path: Path) -> No
         session = await here.new()
         await session.prompt("Read it")
         await here.fake.until_held()
-        await here.sessions.set_model(session.id, OTHER)
+        await here.sessions.models.choose(session.id, OTHER)
         here.fake.release()
         await here.idle(session)
         assert [record.body["model"] for record in here.fake.requests] == [MODEL, OTHER]
@@ -45,11 +45,11 @@ async def test_effort_is_asked_for_where_the_model_takes_it_and_a_sessions_own_c
         await here.say(session, "By itself")
         here.sessions.configure(replace(here.settings, effort="low"))
         await here.say(session, "By the setting")
-        await here.sessions.set_effort(session.id, "max")
+        await here.sessions.models.choose_effort(session.id, "max")
         await here.say(session, "By choice")
         assert session.snapshot().model.effort == "max"
         await here.say(other, "By the setting")
-        await here.sessions.set_effort(session.id, "default")
+        await here.sessions.models.choose_effort(session.id, "default")
         await here.say(session, "By itself again")
         assert session.snapshot().model.effort is None
         asked = [record.body.get("output_config") for record in here.fake.requests]
@@ -59,8 +59,8 @@ async def test_effort_is_asked_for_where_the_model_takes_it_and_a_sessions_own_c
 async def test_a_model_without_effort_gets_none(tmp_path: Path) -> None:
     async with stage(project(tmp_path)) as here:
         session = await here.new()
-        await here.sessions.set_effort(session.id, "high")
-        await here.sessions.set_model(session.id, "qwen3-coder")
+        await here.sessions.models.choose_effort(session.id, "high")
+        await here.sessions.models.choose(session.id, "qwen3-coder")
         here.fake.enqueue(Say("100."))
         await here.say(session, "Read it")
         assert "output_config" not in here.fake.requests[0].body

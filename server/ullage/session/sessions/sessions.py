@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.models.choose import Provider, choose_model, unconfirmed_address
+from ullage.models.choose import choose_model
 from ullage.models.counting import CountText, tokenizer
 from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
-from ullage.models.model import EffortChoice, TokenizerVersion
-from ullage.models.model_card import OfferedModel
+from ullage.models.model import TokenizerVersion
 from ullage.session.changes.progress import ShowProgress, nowhere
 from ullage.session.errors import SessionError, refusing
 from ullage.session.long_work import Background, call_in, patiently_at_once, walked_again
@@ -26,6 +24,7 @@ from ullage.session.reading_settings import installed_by_name
 from ullage.session.session import Session
 from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
+from ullage.session.sessions.choosing_models import ChoosingModels
 from ullage.session.sessions.earlier_store import Taken
 from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary
 from ullage.session.sessions.forking import Fork, fork_session
@@ -89,7 +88,7 @@ class Sessions:
         self._kept = kept or open_workspace_store(roots, settings.store_location, settings.team_place)
         self._kept.versions.limit = settings.versions_bytes
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
-        self._user_state = user_state = UserState(state_folder)
+        user_state = UserState(state_folder)
         known = Folders(
             roots,
             None if self._kept.folder is None else Kept(self._kept.folder, READABLE),
@@ -126,6 +125,7 @@ class Sessions:
         keep, figures = self._background.keep, OpenFigures(self._kept.log, self._figures_changed, self._background.keep)
         self._open = OpenSessions(self._kept, self._around, self._models, figures, on_update, on_warning, keep, self._list_changed)
         self.worktrees, self.coming_over = self._open.worktrees, self._open.coming_over
+        self.models = ChoosingModels(self._around, self._models, self._open, user_state, keep)
         self._events = WorkspaceEvents(self._around, self._open.at_home, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
@@ -317,25 +317,6 @@ class Sessions:
         if was_open:
             walked_again()
 
-    # Models
-
-    async def set_model(self, session_id: str, name: str) -> None:
-        """Another model answers in that session from its next call on. Raises `SessionError`."""
-        session = self.get(session_id)
-        if not name.strip():
-            raise SessionError("invalid", "A model needs a name")
-        await self._open.choose(session, "model", name)
-
-    async def set_effort(self, session_id: str, effort: EffortChoice) -> None:
-        """That effort is asked for in that session from its next call on, where its model takes it. Raises `SessionError`."""
-        await self._open.choose(self.get(session_id), "effort", effort)
-
-    def editor_models_changed(self) -> None:
-        """The editor offers other models of its own than before."""
-        if self._around.settings.provider == "editor":
-            for session in self._open:
-                self._background.keep(session.learn_model())
-
     def _tokens_counted(self) -> None:
         for session in self._open:
             session.tokens_counted()
@@ -366,21 +347,6 @@ class Sessions:
         self._background.keep(follow(self.servers, settings))
 
     @property
-    def unconfirmed_address(self) -> str:
-        """Where the environment would have the model asked, and the user has not confirmed it; empty if there is no such thing."""
-        settings = self._around.settings
-        return unconfirmed_address(settings.provider, settings.base_url, os.environ, self._user_state.is_confirmed_address)
-
-    def confirm_address(self, address: str) -> None:
-        """The user wants the model to be asked there. Raises `SessionError`."""
-        with refusing():
-            self._user_state.confirm_address(address)
-        self._models.forget()
-        for session in self._open:
-            self._open.choose_model(session)
-            session.settings_changed()
-
-    @property
     def always_allowed(self) -> Remembered:
         """What the user always allows in this workspace."""
         return self._around.remembered
@@ -389,16 +355,6 @@ class Sessions:
     def way_of_asking(self) -> WayOfAsking:
         """What the user is asked about that no rule allows."""
         return way_of_asking(self._around)
-
-    async def offered_models(self, address: str | None = None, provider: Provider | None = None) -> Sequence[OfferedModel]:
-        """The models that can be chosen, or that a server at `address` offers, as `ModelsInWorkspace.offered`. Raises `SessionError`."""
-        return await self._models.offered(self._around.settings, address, provider)
-
-    async def try_model(self, name: str, address: str | None = None, provider: Provider | None = None) -> None:
-        """Sends that model one short message, at the same place as `offered_models`. Raises `SessionError`."""
-        if not name.strip():
-            raise SessionError("invalid", "A model needs a name")
-        await self._models.try_out(self._around.settings, name.strip(), address, provider)
 
     def _policy(self, name: str) -> Policy:
         """That policy; Ullage's own if there is none of that name: a message has said so when the settings were read."""
