@@ -73,7 +73,11 @@ def _with_team(kept: WorkspaceStore, workspace: Path, team: TeamPlace) -> Worksp
             kept, warnings=(*kept.warnings, f"{str(error).removesuffix('.')}. Sessions are kept on this machine alone until then")
         )
     writes, reads = PostgresStore(address, name, holder), PostgresStore(address, name, holder, durable=False)
-    following = Following(here, writes, reads, kept.log.claim, kept.log.release)
+
+    def erase(session_id: str) -> None:
+        erase_session(session_id, kept.folder, kept.log, kept.index, kept.results, kept.media, kept.versions)
+
+    following = Following(here, writes, reads, kept.log.claim, kept.log.release, erase=erase)
     kept.log.keep_elsewhere(following)
     return replace(kept, following=following)
 

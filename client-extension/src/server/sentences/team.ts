@@ -48,6 +48,10 @@ export const TEAM: readonly string[] = [
   known("The database {place} has the encoding {encoding}, which cannot hold all that is said. Make one with UTF8."),
   known("The tables in {place} are of a later version of Ullage. Update Ullage here."),
   known("A colleague, or another of your machines, is at work in this session. Open it again when it is free."),
+  known("A colleague deleted this session, or you did so on another machine."),
+  known(
+    "The session “{title}” was deleted by a colleague, or by you on another machine, and had gone on here. What is here is kept as a session of its own, with “(as it went on here)” behind its title.",
+  ),
   known("Session {id} went on here and in the team's store, each in its own way"),
   known("The entries of this session are in the team's database only, which cannot be used now. {error}"),
   known(

@@ -4,7 +4,8 @@ TeamStoreFailed
 ├── Away        it cannot be used now: try again later, nothing was changed
 │   └── LinkLost    the connection is gone: what was on its way may have been written
 ├── Refused     it will not do this until somebody changes something there, or here
-└── Taken       another process writes the session, or has written it since
+├── Taken       another process writes the session, or has written it since
+└── Deleted     somebody deleted the session for good
 """
 
 from __future__ import annotations
@@ -36,6 +37,13 @@ class Taken(TeamStoreFailed):
 
     def __init__(self) -> None:
         super().__init__("A colleague, or another of your machines, is at work in this session. Open it again when it is free.")
+
+
+class Deleted(TeamStoreFailed):
+    """Somebody deleted this session."""
+
+    def __init__(self) -> None:
+        super().__init__("A colleague deleted this session, or you did so on another machine.")
 
 
 class LaterSchema(Refused):
@@ -93,6 +101,8 @@ def fault_of(error: BaseException, address: Address, *, connecting: bool = False
     said = address.without_secrets(" ".join(str(error).split()))
     if code in _TAKEN:
         return Taken()
+    if code == "UL006":
+        return Deleted()
     if code in _REFUSED:
         return Refused(f"The team's database {place} cannot be used: {_REFUSED[code]}.")
     if code in _AWAY:

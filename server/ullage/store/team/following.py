@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from ullage.store.elsewhere import SearchHit
 from ullage.store.errors import SessionInUse, StoreFailed
-from ullage.store.schema import PromptRow, ValueRow
+from ullage.store.team.burying import Burying, KeptBeside
 from ullage.store.team.connecting import LEASE_SECONDS
-from ullage.store.team.faults import Away, LinkLost, Refused, Taken, TeamStoreFailed
+from ullage.store.team.faults import Away, Deleted, LinkLost, Refused, Taken, TeamStoreFailed
+from ullage.store.team.followed import Followed, finish
 from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetch, send
 from ullage.store.team.store import TeamStore
 from ullage.store.team.team_list import TeamList
@@ -46,21 +46,6 @@ KEPT_BESIDE = (
 NOT_HERE = "The entries of this session are in the team's database only, which cannot be used now. {}"
 
 
-@dataclass(slots=True)
-class _Followed:
-    """One session that is written here. `reached` is the last seq that is there, and all up to `through` is."""
-
-    reached: int = 0
-    through: int = 0
-    is_ours: bool = False
-    """Whether its lease was taken over the connection that there is, and what is there was compared."""
-    is_open: bool = False
-    is_unsent: bool = False
-    sent_heads: tuple[bytes, Sequence[ValueRow], Sequence[PromptRow]] | None = None
-    failed: StoreFailed | None = None
-    waiting: list[tuple[int, Future[None]]] = field(default_factory=list[tuple[int, "Future[None]"]])
-
-
 class Following:
     """Implements `Elsewhere` for the log of one workspace. `writes` is used by one call at a time, `reads` beside it."""
 
@@ -72,8 +57,10 @@ class Following:
         claim: Callable[[str], None],
         release: Callable[[str], None],
         lease_seconds: float = LEASE_SECONDS,
+        erase: Callable[[str], None] = lambda session_id: None,
     ) -> None:
-        """`claim` and `release` are those of the log, for sessions that are taken in without being opened."""
+        """`claim` and `release` are those of the log, for sessions that are taken in without being opened. `erase` deletes one here, with
+        all that goes with it."""
         self._here = here
         self._writes = writes
         self._reads = reads
@@ -89,9 +76,10 @@ class Following:
         self._guard = threading.RLock()
         self._one_passes = threading.RLock()
         """One session at a time is on its way."""
-        self._sessions: dict[str, _Followed] = {}
+        self._sessions: dict[str, Followed] = {}
         self._list = TeamList()
         self._words = Words(here, reads)
+        self._burying = Burying(here, reads, claim, release, erase)
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._away: TeamStoreFailed | None = None
@@ -119,7 +107,7 @@ class Following:
         """Something of it was written here."""
         if can_go(session_id):
             with self._guard:
-                self._sessions.setdefault(session_id, _Followed()).is_unsent = True
+                self._sessions.setdefault(session_id, Followed()).is_unsent = True
             self._wake.set()
 
     def settled(self, session_id: str) -> Future[None] | None:
@@ -128,7 +116,7 @@ class Following:
             return None
         last = self._here.rows.last(session_id)
         with self._guard:
-            session = self._sessions.setdefault(session_id, _Followed())
+            session = self._sessions.setdefault(session_id, Followed())
             if session.failed is None and session.through >= last:
                 return None
             future: Future[None] = Future()
@@ -171,7 +159,7 @@ class Following:
         with self._one_passes:
             self._claim(session_id)
             with self._guard:
-                session = self._sessions[session_id] = _Followed(is_open=True, is_unsent=True)
+                session = self._sessions[session_id] = Followed(is_open=True, is_unsent=True)
             try:
                 self._lease(session_id)
                 self._fetch(session_id, session)
@@ -179,6 +167,11 @@ class Following:
             except Taken as error:
                 self._forget(session_id)
                 raise SessionInUse(session_id, str(error)) from error
+            except Deleted:
+                self._forget(session_id)
+                self._release(session_id)
+                self._bury(self._burying.bury(session_id))
+                raise
             except (Away, Refused) as error:
                 self._is_away(error)
                 self._refuse_what_is_not_here(session_id, error)
@@ -195,7 +188,7 @@ class Following:
             except SessionInUse:
                 return  # another window has it, and all of it
             try:
-                self._fetch(session_id, _Followed())
+                self._fetch(session_id, Followed())
             except (Away, Refused) as error:
                 self._refuse_what_is_not_here(session_id, error)
             finally:
@@ -210,6 +203,7 @@ class Following:
             if heads is not None and not self._writes.take(session_id):
                 raise Taken
             if heads is not None:
+                self._burying.leave(session_id)
                 self._writes.delete(session_id)
             self._forget(session_id)
 
@@ -267,7 +261,7 @@ class Following:
                 if session is not None:
                     self._send(session_id, session)
 
-    def _send(self, session_id: str, session: _Followed) -> None:
+    def _send(self, session_id: str, session: Followed) -> None:
         session.is_unsent = False
         try:
             if not session.is_ours:
@@ -285,13 +279,13 @@ class Following:
             if not session.is_open and not session.is_unsent:
                 self._writes.give_back(session_id)
                 self._forget(session_id)
-        except (Taken, Diverged) as error:
-            self._fail(session_id, session, error if isinstance(error, Taken) else Taken())
+        except (Taken, Deleted, Diverged) as error:
+            self._fail(session_id, session, Taken() if isinstance(error, Diverged) else error)
         except BaseException:
             session.is_unsent = True
             raise
 
-    def _take(self, session_id: str, session: _Followed) -> None:
+    def _take(self, session_id: str, session: Followed) -> None:
         """Takes the lease, and finds out to where the session is the same here and there. Raises `Taken`, `Diverged`."""
         self._lease(session_id)
         reached = common(self._here, self._writes, session_id)
@@ -305,7 +299,7 @@ class Following:
         if not self._writes.take(session_id) and (heads is not None or self._writes.heads(session_id) is not None):
             raise Taken
 
-    def _fetch(self, session_id: str, session: _Followed) -> None:
+    def _fetch(self, session_id: str, session: Followed) -> None:
         try:
             reached = fetch(self._here, self._writes, session_id)
         except Diverged:
@@ -322,24 +316,17 @@ class Following:
         self.changed()
         return reached
 
-    def _acknowledged(self, session: _Followed, sent: Sent) -> None:
+    def _acknowledged(self, session: Followed, sent: Sent) -> None:
         with self._guard:
-            session.reached, session.through = sent.there, sent.through
-            done = [future for last, future in session.waiting if last <= sent.through]
-            session.waiting = [(last, future) for last, future in session.waiting if last > sent.through]
-        for future in done:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            done = session.reaches(sent)
+        finish(done)
 
-    def _fail(self, session_id: str, session: _Followed, error: StoreFailed) -> None:
+    def _fail(self, session_id: str, session: Followed, error: StoreFailed) -> None:
         with self._guard:
-            session.failed = error
-            waiting, session.waiting = session.waiting, []
+            failing = session.fails(error)
             if not session.is_open:
                 self._sessions.pop(session_id, None)
-        for _, future in waiting:
-            if future.set_running_or_notify_cancel():
-                future.set_exception(error)
+        finish(failing, error)
 
     def _forget(self, session_id: str) -> None:
         with self._guard:
@@ -366,10 +353,21 @@ class Following:
             followed = frozenset(self._sessions)
         is_first = not self._list.is_known
         news = self._list.look(self._reads, self._here.rows, followed)
+        with self._one_passes:
+            buried = self._burying.look(followed)
+        for kept in buried:
+            self._bury(kept)
         for session_id in self._list.behind(self._here.rows) if is_first else ():
             self.written(session_id)
         if news:
             self.changed()
+
+    def _bury(self, kept: KeptBeside | None) -> None:
+        """A session was deleted there, and so here; what went on here alone is kept."""
+        if kept is not None:
+            self.tell(kept.told)
+            self.written(kept.session_id)
+        self.changed()
 
     def _is_away(self, error: TeamStoreFailed) -> None:
         with self._guard:

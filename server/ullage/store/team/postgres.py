@@ -23,7 +23,7 @@ from ullage.store.session_rows import Heads
 from ullage.store.team.address import Address
 from ullage.store.team.connecting import LEASE_SECONDS, connected
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
-from ullage.store.team.store import Batch, Listed, Said, Spoken
+from ullage.store.team.store import Batch, Gone, Listed, Said, Spoken
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class PostgresStore:
         ]
 
     def make(self, session: SessionRow) -> int:
-        """Makes the session where there is none; gives the seq to which it has come."""
+        """Makes the session where there is none; gives the seq to which it has come. Raises `Deleted` where there was one."""
         given = (self.workspace, session.id.decode(), session.title, session.created_at)
         return int(self._ask("SELECT ullage.make_session(%s, %s, %s, %s)", given)[0][0])
 
@@ -236,6 +236,20 @@ class PostgresStore:
     def delete(self, session_id: str) -> bool:
         """Deletes a session for good; this process holds its lease. Whether there was one."""
         return bool(self._ask("SELECT ullage.delete_session(%s, %s, %s)", (self.workspace, session_id, self._holder))[0][0])
+
+    def gone(self, after: int) -> list[Gone]:
+        """The sessions that were deleted since that number, in order."""
+        rows = self._ask(
+            "SELECT number, session_id FROM ullage.deleted WHERE workspace = %s AND number > %s ORDER BY number",
+            (self.workspace, after),
+        )
+        return [Gone(number, str(session_id)) for number, session_id in rows]
+
+    def sums_of_gone(self, session_id: str) -> frozenset[bytes]:
+        """The sums of the entries that a session had when it was deleted."""
+        given = (self.workspace, session_id)
+        rows = self._ask("SELECT unnest(sums) FROM ullage.deleted WHERE workspace = %s AND session_id = %s", given)
+        return frozenset(bytes(each) for (each,) in rows)
 
     # The connection
 

@@ -54,6 +54,14 @@ class Listed:
     """What the list shows of it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A session that was deleted. `number` grows from one to the next."""
+
+    number: int
+    session_id: str
+
+
 class TeamStore(Protocol):
     """The sessions of one workspace in a store that several machines share."""
 
@@ -62,7 +70,7 @@ class TeamStore(Protocol):
         ...
 
     def make(self, session: SessionRow) -> int:
-        """Makes the session where there is none; gives the seq to which it has come."""
+        """Makes the session where there is none; gives the seq to which it has come. Raises `Deleted` where there was one."""
         ...
 
     def take(self, session_id: str) -> bool:
@@ -123,6 +131,14 @@ class TeamStore(Protocol):
 
     def delete(self, session_id: str) -> bool:
         """Deletes a session for good; this process holds its lease. Whether there was one."""
+        ...
+
+    def gone(self, after: int) -> list[Gone]:
+        """The sessions that were deleted since that number, in order."""
+        ...
+
+    def sums_of_gone(self, session_id: str) -> frozenset[bytes]:
+        """The sums of the entries that a session had when it was deleted."""
         ...
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ from ullage.store.team.faults import LaterSchema, Refused
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """The number of the last file."""
 
 
@@ -71,6 +71,4 @@ def _found(connection: psycopg.Connection[Any]) -> int:
 def _check_encoding(connection: psycopg.Connection[Any], address: Address) -> None:
     found = connection.execute("SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()").fetchone()
     if found is not None and found[0] != "UTF8":
-        raise Refused(
-            f"The database {address.shown} has the encoding {found[0]}. Make one with ENCODING 'UTF8', which can hold all that is said."
-        )
+        raise Refused(f"The database {address.shown} has the encoding {found[0]}, which cannot hold all that is said. Make one with UTF8.")

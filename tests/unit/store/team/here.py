@@ -52,7 +52,7 @@ class Colleague:
     def __init__(self, machine: Machine, writes: PostgresStore, reads: PostgresStore, lease_seconds: float) -> None:
         self.machine, self.log, self.writes = machine, machine.log, writes
         self.told: list[str] = []
-        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
+        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds, machine.log.delete)
         self.following.tell = self.told.append
         self.following.is_well = self.told.append
         machine.log.keep_elsewhere(self.following)

@@ -186,20 +186,6 @@ def test_a_deleted_session_is_gone_there(join: Join, connect: Callable[..., Post
     until(lambda: session not in ann.following._sessions)
 
 
-def test_one_that_a_colleague_deleted_leaves_the_list_of_who_has_nothing_of_it(join: Join) -> None:
-    ann, bob, carol = join("ann"), join("bob"), join("carol")
-    session = ann.new("To be deleted")
-    ann.say(session, *turn(1))
-    for each in (bob, carol):
-        each.following._look()
-        assert [record.title for record in each.log.sessions()] == ["To be deleted"]
-    carol.following.bring(session)
-    ann.following.delete(session)
-    for each, left in ((bob, 0), (carol, 1)):
-        each.following._look()
-        assert len(each.log.sessions()) == left
-
-
 def test_several_sessions_at_once(join: Join, connect: Callable[..., PostgresStore]) -> None:
     machines = [join(name) for name in ("ann", "bob", "carol")]
     sessions = [(machine, machine.new()) for machine in machines for _ in range(4)]

@@ -1,0 +1,82 @@
+"""Sessions that were deleted in the team's store: their entries are deleted here, too, unless some of them were never there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from ullage.store.errors import StoreFailed
+from ullage.store.team.passing import Here, can_go
+from ullage.store.team.store import TeamStore
+
+logger = logging.getLogger(__name__)
+
+KEPT = (
+    "The session “{}” was deleted by a colleague, or by you on another machine, and had gone on here. What is here is kept as a session "
+    "of its own, with “(as it went on here)” behind its title."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBeside:
+    """A session of its own now, made of one that was deleted."""
+
+    session_id: str
+    told: str
+    """What the user should know of it."""
+
+
+class Burying:
+    """For one log; one call at a time. Raises what the store does."""
+
+    def __init__(
+        self, here: Here, team: TeamStore, claim: Callable[[str], None], release: Callable[[str], None], erase: Callable[[str], None]
+    ) -> None:
+        """`claim` and `release` are those of the log; `erase` deletes a session here, with all that goes with it."""
+        self._here = here
+        self._team = team
+        self._claim = claim
+        self._release = release
+        self._erase = erase
+        self._looked_at = 0
+        self._left: set[str] = set()
+
+    def leave(self, session_id: str) -> None:
+        """This process deletes it just now, here and there."""
+        self._left.add(session_id)
+
+    def look(self, followed: AbstractSet[str]) -> list[KeptBeside | None]:
+        """Deletes here what was deleted there since the last time, but for those that are followed: these hear of it with their next entry.
+        What was kept, for each."""
+        buried: list[KeptBeside | None] = []
+        for gone in self._team.gone(self._looked_at):
+            if gone.session_id not in followed and gone.session_id not in self._left and self._is_here(gone.session_id):
+                try:
+                    buried.append(self.bury(gone.session_id))
+                except StoreFailed as error:  # another window has it open: the next start looks again
+                    logger.info("session %s was deleted there, and not here: %s", gone.session_id, error)
+            self._looked_at = gone.number
+        return buried
+
+    def bury(self, session_id: str) -> KeptBeside | None:
+        """Deletes that one here, or gives it another id where something in it was never there. Raises `SessionInUse`, `UnknownSession`."""
+        rows = self._here.rows
+        heads = rows.heads(session_id)
+        known = self._team.sums_of_gone(session_id)
+        after, is_known = 0, True
+        while is_known and (page := rows.after(session_id, after, 1_000)):
+            is_known = all(row.sum in known for row in page if row.is_whole)
+            after = page[-1].seq
+        if is_known or heads is None:
+            self._erase(session_id)
+            return None
+        self._claim(session_id)
+        try:
+            return KeptBeside(rows.put_aside(session_id), KEPT.format(heads.session.title.decode("utf-8", "replace")))
+        finally:
+            self._release(session_id)
+
+    def _is_here(self, session_id: str) -> bool:
+        return can_go(session_id) and self._here.rows.heads(session_id) is not None

@@ -1,0 +1,50 @@
+"""One session that is written here: how far it has come in the team's store, and who waits for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from ullage.store.errors import StoreFailed
+from ullage.store.schema import PromptRow, ValueRow
+from ullage.store.team.passing import Sent
+
+
+@dataclass(slots=True)
+class Followed:
+    """`reached` is the last seq that is there, and all up to `through` is."""
+
+    reached: int = 0
+    through: int = 0
+    is_ours: bool = False
+    """Whether its lease was taken over the connection that there is, and what is there was compared."""
+    is_open: bool = False
+    is_unsent: bool = False
+    sent_heads: tuple[bytes, Sequence[ValueRow], Sequence[PromptRow]] | None = None
+    failed: StoreFailed | None = None
+    waiting: list[tuple[int, Future[None]]] = field(default_factory=list[tuple[int, "Future[None]"]])
+
+    def reaches(self, sent: Sent) -> list[Future[None]]:
+        """It has come so far; gives who has waited for that."""
+        self.reached, self.through = sent.there, sent.through
+        done = [future for last, future in self.waiting if last <= sent.through]
+        self.waiting = [(last, future) for last, future in self.waiting if last > sent.through]
+        return done
+
+    def fails(self, error: StoreFailed) -> list[Future[None]]:
+        """It will never go on there; gives all who wait."""
+        self.failed = error
+        waiting, self.waiting = self.waiting, []
+        return [future for _, future in waiting]
+
+
+def finish(waiting: Iterable[Future[None]], error: StoreFailed | None = None) -> None:
+    """Tells them; not while a lock is held, since what they do then runs at once."""
+    for future in waiting:
+        if not future.set_running_or_notify_cancel():
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
