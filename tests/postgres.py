@@ -115,6 +115,10 @@ class Postgres:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
+    def processes(self) -> list[int]:
+        """The ids of all that run."""
+        return [] if self._process is None else [self._process.pid, *_children(self._process.pid)]
+
     def url(self, user: str = "postgres", database: str = "postgres") -> str:
         """The address for that user."""
         return f"postgresql://{user}@/{database}?host={self.folder}"

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Hang, Reply, Say
+from tests.fake_api import Call, Hang, Reply, Rule, Say
 from tests.forking import forking
 from tests.patience import PATIENCE
 from tests.postgres import Postgres
 from tests.unit.session.harness import Stage, items, notices, stage
 from tests.unit.store.team.killed_session import run
+from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import TurnEnded
 from ullage.session.conversation import WAITS
 from ullage.session.errors import SessionError
@@ -135,6 +136,34 @@ async def test_the_database_goes_away_in_mid_turn(machine: Machine, postgres: Po
         assert said(session)[-1] == "It holds 100." and not any(each.id == WAITS for each in notices(session))
         await until(lambda: ann.watcher.well)
         assert "is back" in ann.watcher.well[0]
+
+
+async def test_a_summary_is_written_meanwhile_and_comes_behind_what_it_tells_of(
+    machine: Machine, postgres: Postgres, workspace: str
+) -> None:
+    async with machine("ann") as ann:
+        ann.fake.enqueue(Say("It holds 100. " * 600), Say("And 200. " * 600))
+        session = await ann.new()
+        for prompt in ("How much does it hold?", "And the other?"):
+            await ann.say(session, prompt)
+        await asyncio.to_thread(postgres.kill)
+        try:
+            ann.fake.add_rules(Rule("=== RECORD ===", Say("=== RECORD ===\nThe tanks hold 100 and 200.\n=== END OF RECORD ===")))
+            session.compact()
+            await until(lambda: any(isinstance(logged.entry, Compaction) for logged in session.entries))
+            asked = len(ann.fake.requests)
+            await session.prompt("Are you sure?")
+            await until(lambda: any(each.id == WAITS for each in notices(session)))
+            assert len(ann.fake.requests) == asked, "the next request waits for both"
+        finally:
+            await asyncio.to_thread(postgres.start)
+        seqs = [seq for (seq,) in postgres.sql("SELECT seq FROM ullage.entry WHERE workspace = %s ORDER BY seq", workspace)]
+        assert seqs == list(range(1, len(seqs) + 1)), "none without those before it"
+        ann.fake.enqueue(Say("Yes."))
+        await ann.idle(session)
+        assert said(session)[-1] == "Yes."
+    made = postgres.sql("SELECT count(*) FROM ullage.entry WHERE workspace = %s", workspace)
+    assert made == [(len(session.entries),)]
 
 
 async def test_a_turn_that_waits_can_be_stopped(machine: Machine, postgres: Postgres) -> None:
