@@ -6,14 +6,14 @@ messages are new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 
-from ullage.context.blocks import Block, Message, Text, ToolResult
+from ullage.context.blocks import Block, Text, ToolResult
 from ullage.context.compaction.economy import NONE_YET, Economy, Refetched
 from ullage.context.counting.media import shown_tokens
-from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
+from ullage.context.counting.tokens import TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.recorded.transcript import RecordedCompaction, Transcript
 from ullage.replay.measuring.retaining import Needed, SessionSearch
 from ullage.replay.measuring.runs import Places, Summaries
@@ -82,7 +82,6 @@ class Memo:
     def __init__(self) -> None:
         self._texts: dict[int, tuple[str, int]] = {}
         self._blocks: dict[int, tuple[object, int]] = {}
-        self._characters: dict[int, tuple[Message, int]] = {}
 
     def text(self, text: str) -> int:
         """Of a text."""
@@ -100,15 +99,4 @@ class Memo:
         known = self._blocks.get(id(block))
         if known is None:
             known = self._blocks[id(block)] = (block, estimate_block(block))
-        return known[1]
-
-    def message(self, message: Message) -> int:
-        """Of a message with its framing."""
-        return MESSAGE_TOKENS + sum(self.block(block) for block in message.blocks)
-
-    def characters(self, message: Message, of: Callable[[Message], int]) -> int:
-        """Of a message, counted by `of`, which is always the same."""
-        known = self._characters.get(id(message))
-        if known is None:
-            known = self._characters[id(message)] = (message, of(message))
         return known[1]
