@@ -33,16 +33,19 @@ export class ApiKey {
    * Asks for a key; undefined if the user leaves.
    *
    * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
+   * @param typed stands in the box already: a key that nobody refused, since the server could not be reached.
    */
   async input(
     problemOf: (typed: string) => string | undefined,
     problem?: string,
     prompt = PROMPT,
     placeHolder = "",
+    typed = "",
   ): Promise<string | undefined> {
     const key = await askFor({
       title: t("Ullage: API key"),
       prompt: problem ?? prompt,
+      value: typed,
       placeHolder,
       password: true,
       ignoreFocusOut: true,

@@ -135,12 +135,13 @@ export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> 
   const { address, provider } = place ?? before.place;
   const isAnthropics = provider === "anthropic" && address === "";
   const prompt = place !== undefined && address !== "" ? t("{address} asks for a key", { address }) : undefined;
-  for (let problem: string | undefined; ;) {
+  for (let problem: string | undefined, typed = ""; ;) {
     const key = await parts.apiKey.input(
       isAnthropics ? keyProblem : () => undefined,
       problem,
       prompt,
       isAnthropics ? "sk-ant-…" : undefined, // oxlint-disable-line ullage/untranslated -- how a key begins
+      typed,
     );
     if (key === undefined) {
       if (problem !== undefined) {
@@ -153,6 +154,7 @@ export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> 
       found = await tried(parts, key, { address, provider });
     } catch (error) {
       problem = refusalOfKey(messageOf(error));
+      typed = reasonOf(error) === "key_refused" ? "" : key;
       continue;
     }
     await (found === undefined ? restore() : choose(parts, found));
