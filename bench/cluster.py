@@ -8,6 +8,7 @@ machine: how much quicker so many workers are than one. Starting the workers is 
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from bench.results import machine, table
@@ -31,8 +33,10 @@ MESSAGES = 16
 BEGAN = 1_770_000_000
 """Unix seconds of the first message."""
 OPTIONS = Options(policies=("claude-code",))
-LARGE = (10, 25)
-"""Megabytes of one transcript."""
+LARGE = (("words", (10, 50)), ("screenshots", (100, 500)))
+"""What one transcript is full of, and its megabytes."""
+SCREENSHOT_BYTES = 300_000
+"""Of an image, before it becomes base64 text."""
 
 
 def lines(messages: Iterator[Message] | Sequence[Message], session: str) -> Iterator[str]:
@@ -56,11 +60,31 @@ def lay_down(folder: Path, sessions: int) -> tuple[Path, ...]:
     return tuple(sorted(folder.glob("s*.jsonl")))
 
 
-def large(folder: Path, megabytes: int) -> Path:
-    """One transcript of that size."""
-    path = folder / f"large{megabytes}.jsonl"
+def with_screenshots(messages: Iterator[Message]) -> Iterator[Message]:
+    """Messages as of an agent that works in a browser on a large project: results of 10 kB, every fourth with a picture."""
+    random = Random(1)  # noqa: S311 - nothing secret comes of it
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (1280).to_bytes(4, "big") + (800).to_bytes(4, "big")
+    for number, message in enumerate(messages):
+        for block in message["content"]:
+            if block["type"] == "tool_result":
+                text = "\n".join(f"{each:>6}→{block['content'][:200]}" for each in range(60))
+                block["content"] = [{"type": "text", "text": text}]
+                if number % 4 == 1:
+                    data = base64.b64encode(head + random.randbytes(SCREENSHOT_BYTES)).decode()
+                    source = {"type": "base64", "media_type": "image/png", "data": data}
+                    block["content"].append({"type": "image", "source": source})
+        yield message
+
+
+def large(folder: Path, megabytes: int, kind: str = "words") -> Path:
+    """One transcript of that size. Beside results of one with screenshots the program wrote the whole files, as Claude Code does."""
+    path = folder / f"{kind}{megabytes}.jsonl"
+    messages = Generated(1).messages()
     with path.open("w", encoding="utf-8") as file:
-        for line in lines(Generated(1).messages(), "large"):
+        for line in lines(messages if kind == "words" else with_screenshots(messages), "large"):
+            if kind != "words" and '"tool_result"' in line:
+                beside = {"type": "text", "file": {"filePath": "/work/app/a.py", "content": line[:40_000], "numLines": 9, "totalLines": 9}}
+                line = json.dumps({**json.loads(line), "toolUseResult": beside}, ensure_ascii=False) + "\n"
             file.write(line)
             if file.tell() > megabytes * 1_000_000:
                 return path
@@ -79,14 +103,16 @@ def section(date: str, sessions: int) -> str:
         cores = os.cpu_count() or 1
         counts = [count for count in (1, 2, 4, 8) if count <= cores]
         taken = {count: _on_workers(paths, count, alone) for count in counts}
-        memory = {megabytes: _memory(large(Path(temporary), megabytes)) for megabytes in LARGE}
+        memory = [
+            (f"{megabytes} MB of {kind}", _memory(large(Path(temporary), megabytes, kind))) for kind, sizes in LARGE for megabytes in sizes
+        ]
     of_one = taken[1][1]
     rows = [["one process, no scheduler", "–", f"{one_process / of_one:.2f}", "–"]]
     for count, (starting, working) in taken.items():
         rows.append(
             [f"{count} worker{'s' if count > 1 else ''}", f"{of_one / working:.2f}", f"{working / of_one:.2f}", f"{starting:.1f} s"]
         )
-    takes = [[f"{megabytes} MB", said] for megabytes, said in memory.items()]
+    takes = [[*each] for each in memory]
     about = (
         f"`npm run bench -- cluster {sessions}`: {sessions:,} generated sessions ({size / 1e6:,.0f} MB), one policy, on {machine()}. "
         f"The load was {busy:.1f} when it began and {os.getloadavg()[0]:.1f} when it ended, with this run's own. The figures of all runs "

@@ -209,7 +209,7 @@ def recorded_cuts(transcript: Transcript) -> tuple[Cut, ...]:
     return tuple(Cut(compaction.after_seq, compaction.summary) for compaction in transcript.compactions)
 
 
-def judged(facts: SessionFacts, cuts: Sequence[Cut], search: Search | None = None) -> Iterator[Judged]:
+def judged(facts: SessionFacts, cuts: Iterable[Cut], search: Search | None = None) -> Iterator[Judged]:
     """Every fact that was needed after one of `cuts`, which are all the compactions of a session in their order."""
     previous_seq = 0
     for cut in cuts:
@@ -312,12 +312,13 @@ class Seen:
                     if block is not None:
                         self._first.setdefault(block, logged.seq)
 
-    def acquired(self, views: Sequence[View]) -> Acquired:
+    def acquired(self, views: Iterable[View]) -> Acquired:
         """`views` are those after a session's compactions, in their order."""
-        found = Acquired()
-        for index, view in enumerate(views):
-            found += self.acquired_after(view, views[index + 1].after_seq if index + 1 < len(views) else None)
-        return found
+        found, before = Acquired(), None
+        for view in views:
+            found += self.acquired_after(before, view.after_seq) if before is not None else Acquired()
+            before = view
+        return found + (self.acquired_after(before, None) if before is not None else Acquired())
 
     def acquired_after(self, view: View, until: int | None) -> Acquired:
         """The same after one compaction; `until` is where the next one stands, None if there is none."""

@@ -22,6 +22,7 @@ from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
+from ullage.replay.memory import TooLarge
 from ullage.replay.places import Place, Unreadable, sessions_of, size_of
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
@@ -83,13 +84,21 @@ def file_work(place: Place, options: Options) -> FileWork:
     failures: list[str] = []
     try:
         for transcript in sessions_of(place, options.start):
-            rows.append(row_of(place, transcript, options.as_model))
-            runs.extend(_runs(transcript, options, failures))
+            row, more = row_of(place, transcript, options.as_model), tuple(_runs(transcript, options, failures))
+            rows.append(row)
+            runs.extend(more)
     except Unreadable as error:
         failures.append(str(error))
+    except TooLarge as error:
+        failures.append(left_out(place, error))
     if not rows and not failures:
         failures.append(f"{place} holds no sessions")
     return FileWork(tuple(rows), tuple(runs), tuple(failures))
+
+
+def left_out(place: Place, error: TooLarge) -> str:
+    """Of a file of whose sessions only the first are told of, if any; for the user."""
+    return f"{place} is left out from its next session on: {error}"
 
 
 def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iterator[Run]:

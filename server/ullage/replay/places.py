@@ -14,6 +14,7 @@ from typing import TypeAlias
 from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.readers.files import NothingFound
 from ullage.recorded.transcript import Transcript
+from ullage.replay.memory import TooLarge, look
 from ullage.replay.object_storage import brought
 
 
@@ -65,6 +66,8 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
             yield from _sessions(path, str(path), place.address, folder)
     except NothingFound as error:
         raise Unreadable(str(error)) from error
+    except TooLarge as error:
+        raise Unreadable(f"{place} is left out: {error}") from None
     except OSError as error:
         raise Unreadable(f"{place} cannot be read: {error.strerror or error}") from error
 
@@ -73,7 +76,7 @@ def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transc
     """`here` is named by another name to the user. A project that is the folder of a copy is `folder` in truth."""
     copied_to = str(path.resolve().parent)
     try:
-        for transcript in sessions_in(path):
+        for transcript in sessions_in(path, at=lambda position: look()):
             yield replace(transcript, project=folder) if folder and transcript.project == copied_to else transcript
     except NotATranscript as error:
         raise Unreadable(str(error).replace(here, named)) from error

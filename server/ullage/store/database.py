@@ -73,9 +73,14 @@ class _Unusable(Exception):
         self.can_be_read = can_be_read
 
 
-def open_memory() -> sqlite3.Connection:
-    """A database that ends with the process."""
-    connection = connect(":memory:")
+TEMPORARY = ""
+"""As a path: a file of SQLite's own in the folder for temporary files, which nobody else sees, and which is gone when it is closed. Until
+it is larger than SQLite's cache it lies in memory."""
+
+
+def open_memory(path: str = ":memory:") -> sqlite3.Connection:
+    """A database that ends with the process; with `TEMPORARY` one that may be larger than memory."""
+    connection = connect(path)
     schema.migrate(connection)
     return connection
 

@@ -25,7 +25,7 @@ from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
 from ullage.store.copying import Held, HeldSessions
-from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
+from ullage.store.database import TEMPORARY, SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.elsewhere import Elsewhere, Nowhere
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, header_damage
@@ -77,6 +77,11 @@ class LogStore:
         log._list.delete_unfinished()
         log._writer.take_in_all()
         return log
+
+    @classmethod
+    def temporary(cls) -> LogStore:
+        """A log that ends with the process, and lies in memory as far as it is small."""
+        return cls.of(open_memory(TEMPORARY))
 
     @classmethod
     def of(cls, connection: sqlite3.Connection) -> LogStore:

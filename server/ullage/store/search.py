@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
-from ullage.store.database import failing_clearly, is_damage
+from ullage.store.database import TEMPORARY, failing_clearly, is_damage
 from ullage.store.elsewhere import SearchHit
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
@@ -65,6 +65,14 @@ class SearchIndex:
         self._one_thread = threading.Lock()
         self._path = None if folder is None else ullage_folder.search_index(folder)
         self._connection = open_index(self._path)
+
+    @classmethod
+    def temporary(cls, log: LogStore, results: ResultFiles) -> SearchIndex:
+        """An index that ends with the process, and lies in memory as far as it is small."""
+        index = cls(None, log, results)
+        index._connection.close()
+        index._connection = made_anew(None, TEMPORARY)
+        return index
 
     def close(self) -> None:
         """Lets go of the file."""

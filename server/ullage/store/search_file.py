@@ -68,14 +68,15 @@ def open_index(path: Path | None) -> sqlite3.Connection:
         return made_anew(path)
 
 
-def made_anew(path: Path | None) -> sqlite3.Connection:
-    """An empty index: nothing in an old one cannot be made again. Raises `StoreFailed`."""
+def made_anew(path: Path | None, without: str = ":memory:") -> sqlite3.Connection:
+    """An empty index: nothing in an old one cannot be made again. Without a path it is where SQLite takes `without` for. Raises
+    `StoreFailed`."""
     try:
         for suffix in ("", "-wal", "-shm") if path is not None else ():
             path.with_name(path.name + suffix).unlink(missing_ok=True)  # pyright: ignore[reportOptionalMemberAccess]
     except OSError as error:
         raise StoreFailed(f"Cannot remove the damaged search index {path}: {error.strerror or error}") from error
-    return _made(connect(":memory:" if path is None else str(path)), path)
+    return _made(connect(without if path is None else str(path)), path)
 
 
 def _made(connection: sqlite3.Connection, path: Path | None) -> sqlite3.Connection:

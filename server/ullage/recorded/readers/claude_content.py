@@ -15,8 +15,8 @@ from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, 
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import AssistantReply
 from ullage.models.known_models import card_from_table
-from ullage.recorded.readers.claude_lines import Line
-from ullage.recorded.readers.entries import IMAGES_NOTE, Shown, shown_document, shown_image
+from ullage.recorded.readers.claude_lines import MEASURED, Line
+from ullage.recorded.readers.entries import IMAGES_NOTE, Shown, shown_pages, shown_size
 from ullage.recorded.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, Tally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
 
@@ -97,7 +97,7 @@ def text_of(value: Json, model: str, tally: Tally) -> str:
             source = as_object(block.get("source"))
             if source.get("type") == "text":
                 return as_text(source.get("data"))
-            shown = shown_document(as_text(source.get("data")))
+            shown = _document(block)
             tally.note(NO_PAGES if not shown.tokens else "Documents (PDF) are counted by their pages, at what a page of prose takes")
             return shown.words
         case "tool_reference":
@@ -120,15 +120,26 @@ def _media_tokens(block: JsonObject, model: str) -> int:
         case "image":
             return _image(block, model).tokens
         case "document":
-            source = as_object(block.get("source"))
-            return 0 if source.get("type") == "text" else shown_document(as_text(source.get("data"))).tokens
+            return 0 if as_object(block.get("source")).get("type") == "text" else _document(block).tokens
         case _:
             return 0
 
 
 def _image(block: JsonObject, model: str) -> Shown:
     card = card_from_table(model)
-    return shown_image(as_text(as_object(block.get("source")).get("data")), old_model=card is not None and card.tokenizer == "3.0")
+    size = [as_count(each) or 0 for each in as_list(_measured(block).get("size"))]
+    known = (size[0], size[1]) if len(size) == len(("width", "height")) and min(size) > 0 else None
+    return shown_size(known, old_model=card is not None and card.tokenizer == "3.0")
+
+
+def _document(block: JsonObject) -> Shown:
+    return shown_pages(as_count(_measured(block).get("pages")))
+
+
+def _measured(block: JsonObject) -> JsonObject:
+    """What the line kept of it; nothing where it had no data."""
+    source = as_object(block.get("source"))
+    return source if source.get("type") == MEASURED else {}
 
 
 _SURELY_TOO_FEW = 0.5

@@ -1,6 +1,7 @@
 """The lines of a Claude Code transcript, and which of them are the conversation that was continued.
 
-A line is cut down to what is needed, since many repeat whole files beside the message. Each line names the one before it. A user who
+A line is cut down to what is needed as soon as it is read, since all are in memory until the last is known. Many repeat whole files beside
+the message, and images make most of a long transcript: of these only their size stays. Each line names the one before it. A user who
 goes back and says something else starts another branch. Calls that run side by side branch too, and there nothing was taken back: all
 lines of one reply and all results of its calls belong together.
 """
@@ -8,13 +9,14 @@ lines of one reply and all results of its calls belong together.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json
 from ullage.context.entries import Answer, TouchKind
-from ullage.recorded.readers.entries import FileOnDisk
+from ullage.recorded.readers.entries import FileOnDisk, pages_of, size_of
 from ullage.recorded.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
 
@@ -57,24 +59,25 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
 
     `turn` says how many prompts came before it in the file.
     """
-    message = as_object(value.get("message"))
+    message, about = as_object(value.get("message")), dict[str, Json]()
     parent = as_text(value.get("parentUuid"))
     if kind == "system":
         parent = parent or as_text(value.get("logicalParentUuid"))
         about = {name: value[name] for name in ("subtype", "compactMetadata") if name in value}
     elif kind == "attachment":
-        about = as_object(value.get("attachment"))
+        about = {**as_object(value.get("attachment"))}
     else:
-        about = {name: message[name] for name in ("id", "model", "usage", "stop_reason") if name in message}
+        about = {name: message[name] for name in ("id", "stop_reason") if name in message}
+        about["model"], about["usage"] = sys.intern(as_text(message.get("model"))), _counts(message.get("usage"))
     is_summary = value.get("isCompactSummary") is True
     return Line(
         kind=kind,
-        uuid=as_text(value.get("uuid")) or unnamed,
-        parent=parent,
-        session=as_text(value.get("sessionId")),
-        folder=as_text(value.get("cwd")),
+        uuid=sys.intern(as_text(value.get("uuid")) or unnamed),
+        parent=sys.intern(parent),
+        session=sys.intern(as_text(value.get("sessionId"))),
+        folder=sys.intern(as_text(value.get("cwd"))),
         at=as_seconds(value.get("timestamp")),
-        content=_blocks(message.get("content")),
+        content=[_slim(block) for block in _blocks(message.get("content"))],
         message=about,
         request=as_text(value.get("requestId")) or f"{turn} {_sent(message)}",
         is_meta=value.get("isMeta") is True,
@@ -111,6 +114,42 @@ def _blocks(content: Json) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return as_list(content)
+
+
+MEASURED = "measured"
+"""The type of what stands for the base64 text of an image or a document: `size` or `pages`, or null where they cannot be told."""
+
+_COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
+
+
+def _counts(usage: Json) -> dict[str, Json]:
+    """The counts that are read; servers tell more with each reply."""
+    told = as_object(usage)
+    return {name: told[name] for name in _COUNTS if name in told}
+
+
+def _slim(block: Json) -> Json:
+    """A block of a message, or a part of a result, without what nothing is made of. Names are shared with the other blocks."""
+    if not isinstance(block, dict):
+        return block
+    kind, source = block.get("type"), as_object(block.get("source"))
+    data = source.get("data")
+    if kind in ("image", "document") and isinstance(data, str) and source.get("type") != "text":
+        return {"type": kind, "source": {"type": MEASURED, **_measured(kind, data)}}
+    slim = {sys.intern(name): value for name, value in block.items()}
+    parts = slim.get("content")
+    if kind == "tool_result" and isinstance(parts, list):
+        slim["content"] = [_slim(part) for part in parts]
+    if kind == "tool_use" and isinstance(input := slim.get("input"), dict):
+        slim["input"] = {sys.intern(name): value for name, value in input.items()}
+    return slim
+
+
+def _measured(kind: Json, data: str) -> dict[str, Json]:
+    if kind == "document":
+        return {"pages": pages_of(data)}
+    size = size_of(data)
+    return {"size": None if size is None else list(size)}
 
 
 def _file_on_disk(result: JsonObject) -> FileOnDisk | None:

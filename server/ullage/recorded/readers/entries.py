@@ -193,7 +193,11 @@ class Shown:
 
 def shown_image(data: str, *, old_model: bool) -> Shown:
     """An image, given its base64 text."""
-    size = size_of(data)
+    return shown_size(size_of(data), old_model=old_model)
+
+
+def shown_size(size: tuple[int, int] | None, *, old_model: bool) -> Shown:
+    """An image of that width and height in pixels; None where they cannot be told."""
     if size is None:
         return Shown("[image of unknown size]", 0)
     width, height = size
@@ -203,10 +207,19 @@ def shown_image(data: str, *, old_model: bool) -> Shown:
 
 def shown_document(data: str) -> Shown:
     """A PDF, given its base64 text."""
+    return shown_pages(pages_of(data))
+
+
+def pages_of(data: str) -> int | None:
+    """The pages of a PDF in base64; None where they cannot be told."""
     try:
-        pages = pdf_pages(base64.b64decode(data))
+        return pdf_pages(base64.b64decode(data))
     except (binascii.Error, ValueError):
-        pages = None
+        return None
+
+
+def shown_pages(pages: int | None) -> Shown:
+    """A document of so many pages."""
     if pages is None:
         return Shown("[document]", 0)
     tokens = pdf_tokens(pages)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Lock
 from typing import Generic, TypeVar
 
 from ullage.replay.cluster.installation import Installation, difference, installation
+from ullage.replay.memory import within
 from ullage.replay.places import Place, size_of
 
 Work = TypeVar("Work")
@@ -71,8 +73,14 @@ def done(places: tuple[Place, ...], asked: Asked[Work]) -> tuple[Work | Raised, 
     other = difference(installation(), asked.by)
     if other:
         raise OtherInstallation(other)
-    with _ONE_AT_A_TIME:
+    with _ONE_AT_A_TIME, within(_limit()):
         return tuple(_done(place, asked.work) for place in places)
+
+
+def _limit() -> int | None:
+    """Bytes past which this worker is ended; None where it may take what there is."""
+    limit = import_module("distributed").get_worker().memory_manager.memory_limit
+    return int(limit) if limit else None
 
 
 def _done(place: Place, work: Callable[[Place], Work]) -> Work | Raised:

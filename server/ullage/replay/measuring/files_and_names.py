@@ -10,9 +10,10 @@ all of them, but nobody could read it. So it also counts how many of the listed 
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ullage.context.blocks import Json, ToolUse
@@ -67,12 +68,17 @@ def _calls(seq: int, use: ToolUse) -> list[FileCall]:
     printed = [] if written else files_printed(use.input)
     if not written and not printed:
         return []
-    identifiers = frozenset(identifiers_in("\n".join(strings_of(use.input))))
+    identifiers = _names("\n".join(strings_of(use.input)))
     reads = use.name in _READING_TOOLS
     return [
-        *(FileCall(seq, path, reads, identifiers, frozenset(identifiers_in(text))) for path, text in written.items()),
+        *(FileCall(seq, path, reads, identifiers, _names(text)) for path, text in written.items()),
         *(FileCall(seq, path, True, identifiers, frozenset()) for path in printed),
     ]
+
+
+def _names(text: str) -> frozenset[str]:
+    """The same few names stand in many calls of a session: each is in memory once."""
+    return frozenset(map(sys.intern, identifiers_in(text)))
 
 
 def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator[FileCall]:
@@ -80,7 +86,7 @@ def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator
     paths = dict.fromkeys([*files, *(tail_of(touch.path) for touch in returned.touched)])
     if not paths:
         return
-    identifiers = frozenset(identifiers_in(returned.content))
+    identifiers = _names(returned.content)
     for path in paths:
         yield FileCall(seq, path, path in read, identifiers, frozenset())
 
@@ -145,7 +151,7 @@ _NAME = re.compile(r"\b(?:[a-z]+[A-Z]\w{5,}|[A-Z][a-z]+[A-Z]\w{4,}|[a-z]+_[a-z]\
 """A stricter form than in `facts.py`: with an inner capital or an underscore, of some length, whole words."""
 
 
-def tied(entries: Sequence[Logged], calls: Sequence[FileCall], cuts: Sequence[Cut]) -> Share:
+def tied(entries: Sequence[Logged], calls: Sequence[FileCall], cuts: Iterable[Cut]) -> Share:
     """Of the identifiers that the assistant writes into a file in the window after a cut, and that stood in a call on that file before it:
     the share that stands near the file's basename in the text kept. `calls` are those of `entries`."""
     return sum((_tied_in(needed_pairs(entries, calls, cut.after_seq), cut.kept) for cut in cuts), Share())

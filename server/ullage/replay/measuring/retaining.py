@@ -1,12 +1,15 @@
 """What the compactions of a simulated session kept of what was needed later, and what the agent's own search would have found of the rest.
 
-What is slow to read is read once for all policies. The search is the store's index over the session's entries, in memory.
+What is slow to read is read once for all policies. The search is the store's index over the session's entries,
+in a file of SQLite's own that is gone with it.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.calls import strings_of
@@ -33,15 +36,26 @@ class Left:
     former."""
 
     after_seq: int
-    kept: str
+    _kept: bytes
     summary: str
     restored: tuple[str, ...]
     put_back: str = ""
 
+    @classmethod
+    def of(cls, after_seq: int, kept: str, summary: str, restored: tuple[str, ...], put_back: str = "") -> Left:
+        """Of a long session there are hundreds, each as large as a context: until they are asked for they are packed."""
+        return cls(after_seq, zlib.compress(kept.encode("utf-8", "surrogatepass"), 1), summary, restored, put_back)
+
+    @property
+    def kept(self) -> str:
+        """Unpacked anew each time."""
+        return zlib.decompress(self._kept).decode("utf-8", "surrogatepass")
+
     @property
     def view(self) -> View:
         """All of it."""
-        return View(self.after_seq, f"{self.kept}\n\n{self.put_back}", len(self.kept) - len(self.summary) + len(self.put_back))
+        kept = self.kept
+        return View(self.after_seq, f"{kept}\n\n{self.put_back}", len(kept) - len(self.summary) + len(self.put_back))
 
 
 def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
@@ -54,7 +68,7 @@ def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) 
     in_view = [file.path for file in compaction.restored if file.is_read]
     in_view += whole_in_view(view)
     put_back = "\n\n".join(file.text for file in compaction.restored if file.is_read)
-    return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)), put_back)
+    return Left.of(after_seq, kept, told, tuple(dict.fromkeys(in_view)), put_back)
 
 
 def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
@@ -87,20 +101,23 @@ class Needed:
             return Retained()
         if self._facts is None or self._seen is None:
             self._facts, self._calls, self._seen = session_facts(self._entries), file_calls(self._entries), Seen(self._entries)
-        cuts = [Cut(each.after_seq, each.kept) for each in places]
+        # Of a long session the views after its compactions are larger together than the session: one is unpacked at a time.
         summaries = [Cut(each.after_seq, each.summary) for each in places]
-        whole = [Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places]
         restored = (restoring(files_read_again(self._entries, self._calls, each.after_seq), each.restored) for each in places)
         return Retained(
             compactions=len(places),
-            kinds=by_kind(judged(self._facts, cuts, self._search)),
+            kinds=by_kind(judged(self._facts, _cuts(places), self._search)),
             in_summary=by_kind(judged(self._facts, summaries)),
-            tied=tied(self._entries, self._calls, cuts),
+            tied=tied(self._entries, self._calls, _cuts(places)),
             restored=sum(restored, Share()),
-            with_files=by_kind(judged(self._facts, whole)),
+            with_files=by_kind(judged(self._facts, (Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places))),
             named=named(self._entries, summaries),
-            acquired=self._seen.acquired([each.view for each in places]),
+            acquired=self._seen.acquired(each.view for each in places),
         )
+
+
+def _cuts(places: Sequence[Left]) -> Iterator[Cut]:
+    return (Cut(each.after_seq, each.kept) for each in places)
 
 
 class SessionSearch:
@@ -124,8 +141,13 @@ class SessionSearch:
         return tuple(hit.excerpt for hit in hits)
 
 
+_ROWS_AT_ONCE = 1_000
+
+
 def _index(transcript: Transcript) -> SearchIndex:
-    log = LogStore.open(None)
+    log = LogStore.temporary()
     session = log.create_session(transcript.session_id, 0.0)
-    log.append_many(session.id, [logged.entry for logged in transcript.entries], 0.0)
-    return SearchIndex(None, log, ResultFiles(None))
+    entries = (logged.entry for logged in transcript.entries)
+    while some := list(islice(entries, _ROWS_AT_ONCE)):
+        log.append_many(session.id, some, 0.0)
+    return SearchIndex.temporary(log, ResultFiles(None))

@@ -65,7 +65,7 @@ class KnownFiles:
         if isinstance(entry, AssistantReply):
             self._calls.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
         elif isinstance(entry, ToolReturned):
-            call = self._calls.get(entry.tool_use_id)
+            call = self._calls.pop(entry.tool_use_id, None)  # a call has one result, and may hold a whole file
             input: Mapping[str, Json] = call.input if call is not None else {}
             for touch in entry.touched:
                 known = self._files.get(touch.path)

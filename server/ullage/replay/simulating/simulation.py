@@ -30,6 +30,7 @@ from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.recorded.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 from ullage.replay.measuring.runs import RequestPoint, Run
+from ullage.replay.memory import TooLarge, look
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.simulating.block_sizes import SizedRequest
 from ullage.replay.simulating.by_hand import HandsOfTheUser
@@ -43,6 +44,8 @@ def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, wa
     session_id = session.transcript.session_id
     try:
         return _Simulation(session, policy, settings, watch).outcome()
+    except TooLarge:
+        raise
     except Exception as error:  # noqa: BLE001 - a policy may come from anybody; the other rows go on
         return Outcome(Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}"))
 
@@ -100,6 +103,7 @@ class _Simulation:
         self._ahead = [each for each in waiting if self._settings.at == "recorded" and _was_drafted_ahead(each)]
         upcoming = self._upcoming()
         for logged in self._transcript.entries:
+            look()
             request = upcoming[logged.seq]
             if request is not None:
                 means.shape = request.recorded.shape

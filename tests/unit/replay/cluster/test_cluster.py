@@ -274,3 +274,33 @@ def test_without_a_scheduler_dask_is_not_loaded(traces: Path):
     code = f"import sys; from ullage.cli import main; main(['replay', {str(traces)!r}]); print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert not {"dask", "distributed", "fsspec", "pyarrow", "tornado"} & set(ran.stdout.split())
+
+
+# Memory
+
+
+def test_what_a_worker_cannot_hold_is_named_and_the_worker_stays(tmp_path: Path):
+    small = written(tmp_path, plain_session().lines, "a.jsonl")
+    large = tmp_path / "b.jsonl"
+    line = {"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z"}
+    with large.open("w") as file:
+        for number in range(400):
+            said = {"role": "user", "content": [{"type": "text", "text": f"{number} " * 250_000}]}
+            file.write(json.dumps({**line, "uuid": f"u{number}", "message": said}) + "\n")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=300_000_000, **QUIET) as started,
+        connected(started.scheduler_address, None) as client,
+    ):
+        before = client.run(os.getpid)
+        first, left_out, last = work_on_cluster(
+            client,
+            (Share(0, (small,), 9), Share(1, (large,), 8), Share(2, (small,), 7)),
+            partial(file_work, options=Options()),
+            unfinished,
+            quiet,
+        )
+        assert client.run(os.getpid) == before
+    assert (len(first.rows), first) == (1, last)
+    assert left_out.failures == (
+        f"{large} is left out: it takes more memory than the 300 MB of a worker. Read it without --scheduler, or give workers more",
+    )

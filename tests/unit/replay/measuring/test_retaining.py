@@ -33,7 +33,7 @@ def test_a_file_is_in_view_where_it_was_put_back_read_whole_or_made_and_not_wher
 def test_what_stands_in_a_file_that_was_put_back_is_in_view_with_the_files_alone():
     entries = log(prompt("Go"), says("See fullTankLevel."), prompt("On"), says("It is fullTankLevel."))
     needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
-    kept = needed.retained([Left(3, "kept", "the summary", (), "fullTankLevel = 1")])
+    kept = needed.retained([Left.of(3, "kept", "the summary", (), "fullTankLevel = 1")])
     assert kept.kinds["identifier"].kept == Share(0, 1)
     assert kept.with_files["identifier"].kept == Share(1, 1)
     assert kept.named == Named(1, len("the summary"), Share(0, 0))
@@ -44,5 +44,5 @@ def test_text_that_was_put_back_or_stands_in_what_was_kept_is_not_lost_when_it_i
     entries = log(prompt("Go"), returned(text), says("On."), returned(text))
     needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
     size = len(text) + 1
-    assert needed.retained([Left(2, "kept", "", (), text)]).acquired == Acquired(1, size, Share(size, size), len(text) + 4)
-    assert needed.retained([Left(2, f"told {text}", "told ", (), "")]).acquired.again == Share(size - len(text.split("\n")[0]) - 1, size)
+    assert needed.retained([Left.of(2, "kept", "", (), text)]).acquired == Acquired(1, size, Share(size, size), len(text) + 4)
+    assert needed.retained([Left.of(2, f"told {text}", "told ", (), "")]).acquired.again == Share(size - len(text.split("\n")[0]) - 1, size)
