@@ -83,7 +83,8 @@ def _parser() -> argparse.ArgumentParser:
         "traces",
         nargs="+",
         metavar="TRACE",
-        help="a transcript, a folder of transcripts, a workspace of Ullage, or an address in object storage (s3://bucket/folder)",
+        help="a transcript, a folder of transcripts, a workspace of Ullage, an address in object storage (s3://bucket/folder), or a team's "
+        "database (postgresql://…; postgresql: for the one in ULLAGE_STORE)",
     )
     replay.add_argument("--store", default="", metavar="DIR", help=_STORE)
     add_replay_options(replay)

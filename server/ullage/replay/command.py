@@ -18,6 +18,7 @@ from ullage.replay.cluster.work import work_on_cluster
 from ullage.replay.file_work import FileWork, Options, file_work, work_through
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import FITTED, variants
+from ullage.replay.object_storage import holds_secrets, is_address, shown
 from ullage.replay.parquet import can_be_written
 from ullage.replay.places import Place
 from ullage.replay.pricing.recorded_models import prices_of
@@ -27,6 +28,7 @@ from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
 from ullage.replay.reporting.tables import write_tables
 from ullage.replay.simulating.optimum import OPTIMUM
+from ullage.replay.team_places import InTeamStore, names_team_store
 from ullage.replay.terminal import complain, known_policies, places_of, show_progress, write
 from ullage.store.folder import BadLocation, store_location, workspaces_in
 
@@ -43,7 +45,7 @@ def run(names: Sequence[str], options: Options) -> int:
     if options.as_model is not None and prices_of(options.as_model) is None:
         _complain(f"no prices are known for --model {options.as_model}")
         return _USAGE_ERROR
-    if refused := _refused(options):
+    if refused := _refused(names, options):
         _complain(refused)
         return _USAGE_ERROR
     wanted = options.policies
@@ -79,10 +81,13 @@ def run(names: Sequence[str], options: Options) -> int:
     return 0 if rows else 1
 
 
-def _refused(options: Options) -> str:
+def _refused(names: Sequence[str], options: Options) -> str:
     """Why this cannot be asked; empty if it can."""
     if options.views is not None and options.scheduler not in (None, LOCAL):
         return "--views writes where the work is done, so it goes with --scheduler local only"
+    told = next((name for name in names if is_address(name) and not names_team_store(name) and holds_secrets(name)), None)
+    if told is not None and options.scheduler not in (None, LOCAL):
+        return f"{shown(told)} holds a password or a key, and would go to the scheduler: let workers have credentials of their own"
     if options.parquet is not None and not can_be_written():
         return "--parquet needs pyarrow: pip install 'ullage[report]'"
     return ""
@@ -125,6 +130,8 @@ def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Ge
     show_progress(f"looking for workers: {address}")
     # Workers elsewhere have another folder that they run in, and pickle knows what we have imported.
     work = partial(file_work, options=replace(options, start=Path.cwd()))
+    if address != LOCAL:
+        places = tuple(place.without_secrets() if isinstance(place, InTeamStore) else place for place in places)
     with (
         connected(address, options.jobs) as client,
         closing(work_on_cluster(client, tuple(shares_of(places)), work, _unfinished, _show_done)) as done,

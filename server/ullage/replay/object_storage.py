@@ -35,6 +35,25 @@ def is_address(name: str) -> bool:
     return _ADDRESS.match(name) is not None
 
 
+_IN_AUTHORITY = re.compile(r"(://[^/@:]*):[^/]*@")
+_AFTER_PATH = re.compile(r"[?#].*", re.DOTALL)
+
+
+def shown(address: str) -> str:
+    """The address as it may be printed: without a password before the host, and without what stands after the path, such as a signature."""
+    return _AFTER_PATH.sub("?…", _IN_AUTHORITY.sub(r"\1:…@", address))
+
+
+def holds_secrets(address: str) -> bool:
+    """Whether something in it is not to be shown, nor to be sent to another machine."""
+    return shown(address) != address
+
+
+def _said(error: BaseException, address: str) -> str:
+    """What a library says, without what it repeats of the address."""
+    return " ".join(str(error).split()).replace(address, shown(address))
+
+
 def objects_below(address: str, failures: list[str]) -> dict[str, int]:
     """The object itself, or the transcripts below that address: bytes by address, in the order that folders would have.
 
@@ -51,15 +70,15 @@ def objects_below(address: str, failures: list[str]) -> dict[str, int]:
     try:
         sizes = _listed(storage, path)
     except FileNotFoundError:
-        raise NothingFound(f"{address} does not exist") from None
+        raise NothingFound(f"{shown(address)} does not exist") from None
     old = [name for name in sizes if _OPENCODE_FILE.fullmatch(PurePosixPath(name).name)]
     if old:
         failures.append(
-            f"{address} holds {len(old)} sessions of OpenCode before 1.2, which lie in many files: copy them to a disk to read them"
+            f"{shown(address)} holds {len(old)} sessions of OpenCode before 1.2, which lie in many files: copy them to a disk to read them"
         )
     wanted = _without_other_files({name: size for name, size in sizes.items() if name not in old})
     if not wanted and not old:
-        raise NothingFound(f"{address} holds no transcripts")
+        raise NothingFound(f"{shown(address)} holds no transcripts")
     return {f"{scheme}://{name.lstrip('/')}": wanted[name] for name in sorted(wanted, key=_as_in_folders)}
 
 
@@ -139,9 +158,10 @@ def _storage(address: str) -> tuple[Any, str]:
         client = _of_s3() if scheme == "s3" else import_module("pyarrow.fs").FileSystem.from_uri(address)[0]
         return import_module("fsspec.implementations.arrow").ArrowFSWrapper(client), path.rstrip("/")
     except ImportError as error:
-        raise NothingFound(NEEDED if error.name in ("fsspec", "pyarrow", "pyarrow.fs") else f"{address} cannot be read: {error}") from error
+        needed = error.name in ("fsspec", "pyarrow", "pyarrow.fs")
+        raise NothingFound(NEEDED if needed else f"{shown(address)} cannot be read: {_said(error, address)}") from error
     except ValueError as error:
-        raise NothingFound(f"{address} cannot be read: {error}") from error
+        raise NothingFound(f"{shown(address)} cannot be read: {_said(error, address)}") from error
 
 
 def _of_s3() -> Any:

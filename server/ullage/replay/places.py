@@ -1,13 +1,14 @@
-"""Where sessions lie: in a file that this machine sees, or in an object of a storage. Each kind gives its sessions in the same way.
+"""Where sessions lie: in a file that this machine sees, in an object of a storage, in a team's database. Each kind gives its sessions in
+the same way.
 
-A store of another kind, such as a database on a server, would be one more kind of `Place`: a value that can be sent to another process,
-with a branch in `sessions_of`, and one in `files_of` (`terminal.py`) for the names that stand for it.
+A store of another kind would be one more kind of `Place`: a value that can be sent to another process, with a branch in `sessions_of`,
+and one in `places_of` (`terminal.py`) for the names that stand for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,26 +16,29 @@ from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.readers.files import NothingFound
 from ullage.recorded.transcript import Transcript
 from ullage.replay.memory import TooLarge, look
-from ullage.replay.object_storage import brought
+from ullage.replay.object_storage import brought, shown
+from ullage.replay.team_places import InTeamStore
+from ullage.replay.team_places import sessions_in as sessions_in_team_store
+from ullage.store.errors import StoreFailed
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
     """An object in a storage, by its whole address (`s3://bucket/key`). `size` in bytes, as it was listed."""
 
-    address: str
+    address: str = field(repr=False)
     size: int
 
     @property
     def name(self) -> str:
         """The last part of the address."""
-        return self.address.rpartition("/")[2]
+        return str(self).rpartition("/")[2]
 
     def __str__(self) -> str:
-        return self.address
+        return shown(self.address)
 
 
-Place: TypeAlias = Path | Stored
+Place: TypeAlias = Path | Stored | InTeamStore
 """Can be pickled. Its `str` names it to the user."""
 
 
@@ -44,7 +48,7 @@ class Unreadable(Exception):
 
 def size_of(place: Place) -> int:
     """Bytes; 0 if that cannot be told."""
-    if isinstance(place, Stored):
+    if not isinstance(place, Path):
         return place.size
     try:
         return place.stat().st_size
@@ -61,15 +65,21 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
         if isinstance(place, Path):
             yield from _sessions(start / place, str(start / place), str(place), "")
             return
+        if isinstance(place, InTeamStore):
+            yield from sessions_in_team_store(place, lambda position: look())
+            return
         folder = place.address.rpartition("/")[0]
         with brought(place.address) as path:
-            yield from _sessions(path, str(path), place.address, folder)
-    except NothingFound as error:
+            yield from _sessions(path, str(path), str(place), shown(folder))
+    except (NothingFound, StoreFailed) as error:
         raise Unreadable(str(error)) from error
     except TooLarge as error:
         raise Unreadable(f"{place} is left out: {error}") from None
     except OSError as error:
-        raise Unreadable(f"{place} cannot be read: {error.strerror or error}") from error
+        said = str(error.strerror or error)
+        if isinstance(place, Stored):
+            said = said.replace(place.address, str(place))
+        raise Unreadable(f"{place} cannot be read: {said}") from error
 
 
 def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transcript]:

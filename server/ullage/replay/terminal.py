@@ -10,8 +10,10 @@ from typing import TextIO
 from ullage.installed_policies import installed
 from ullage.recorded.readers.files import NothingFound, transcripts_in
 from ullage.recorded.readers.values import printable
-from ullage.replay.object_storage import is_address, objects_below
+from ullage.replay.object_storage import is_address, objects_below, shown
 from ullage.replay.places import Place, Stored
+from ullage.replay.team_places import names_team_store, places_in, shown_team_store
+from ullage.store.errors import StoreFailed
 
 EVERY_POLICY = "all"
 """In the place of a policy's name."""
@@ -37,16 +39,26 @@ def places_of(names: Sequence[str], failures: list[str], kept: Mapping[Path, Pat
     found: dict[Path | str, Place] = {}
     for name in names:
         try:
+            if names_team_store(name):
+                found.update({str(place): place for place in places_in(name)})
+                continue
             if is_address(name):
                 found.update({address: Stored(address, size) for address, size in objects_below(name, failures).items()})
                 continue
             for path in transcripts_in(Path(name), failures, kept):
                 found.setdefault(path.resolve(), path)
-        except NothingFound as error:
+        except (NothingFound, StoreFailed) as error:
             failures.append(str(error))
         except OSError as error:
-            failures.append(f"{name} cannot be read: {error}" if is_address(name) else str(error))
+            failures.append(f"{shown(name)} cannot be read: {str(error).replace(name, shown(name))}" if is_address(name) else str(error))
     return tuple(found.values())
+
+
+def shown_name(name: str) -> str:
+    """A name of the command line as it may be written into a report: without any password in it."""
+    if names_team_store(name):
+        return shown_team_store(name)
+    return shown(name) if is_address(name) else name
 
 
 def show_progress(text: str) -> None:

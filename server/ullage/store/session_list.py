@@ -302,10 +302,11 @@ def lineages_in(connection: sqlite3.Connection) -> dict[str, Lineage]:
         "SELECT session.id, CAST(key AS BLOB), CAST(value AS BLOB), remembered.sum "
         "FROM session LEFT JOIN remembered ON key = 'lineage:' || session.id"
     )
-    return {session_id: () if key is None else _lineage(ValueRow(key, value, check)) for session_id, key, value, check in rows}
+    return {session_id: () if key is None else lineage_in(ValueRow(key, value, check)) for session_id, key, value, check in rows}
 
 
-def _lineage(row: ValueRow) -> Lineage:
+def lineage_in(row: ValueRow) -> Lineage:
+    """That of a fork, as it is remembered. Raises `Damage`."""
     if not row.is_whole:
         raise Damage("it does not say any more where a fork comes from")
     return tuple((str(origin), int(through)) for origin, through in json.loads(row.value))

@@ -28,7 +28,7 @@ from ullage.recorded.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_S
 from ullage.recorded.transcript import Happening, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import workspace_of
-from ullage.store.log_store import LogStore, NoLog, open_to_read
+from ullage.store.log_store import NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
 _MAGIC = b"SQLite format 3\x00"
@@ -50,16 +50,17 @@ def read(path: Path) -> Iterator[Transcript]:
     except NoLog as error:
         raise NotATranscript(str(error)) from error
     try:
-        shared = _Shared(store.lineages())
+        shared = Shared(store.lineages())
         for session in store.sessions():
-            yield replace(_transcript(store, session.id, shared), project=project)
+            logged = store.load(session.id)
+            yield replace(transcript_of(session.id, logged, len(store.damaged(session.id)), shared), project=project)
     except StoreFailed as error:
         raise NotATranscript(f"{path} is no log of Ullage that can be read: {error}") from error
     finally:
         store.close()
 
 
-class _Shared:
+class Shared:
     """What forks have in common is counted once: where it was first logged, or, where that session is gone, with the first that is read."""
 
     def __init__(self, lineages: Mapping[str, Lineage]) -> None:
@@ -82,10 +83,11 @@ class _Shared:
         return kept
 
 
-def _transcript(store: LogStore, session_id: str, shared: _Shared) -> Transcript:
+def transcript_of(session_id: str, entries: Sequence[Logged], damaged: int, shared: Shared) -> Transcript:
+    """The session with these entries of its log, of which so many more cannot be read."""
     tally = Tally()
-    logged = shared.without_repeated(session_id, store.load(session_id), tally)
-    tally.count(DAMAGED_ENTRY, len(store.damaged(session_id)))
+    logged = shared.without_repeated(session_id, entries, tally)
+    tally.count(DAMAGED_ENTRY, damaged)
     parted = _Parting(tally)
     for each in logged:
         parted.take(each)

@@ -18,7 +18,7 @@ from ullage.replay.spending.page import NO_TIME, About, as_page
 from ullage.replay.spending.sums import Once, Sum, Sums, sums_of, together
 from ullage.replay.spending.tables import Tables, paths_beside
 from ullage.replay.spending.work import FileSpending, Options, file_spending, unfinished
-from ullage.replay.terminal import complain, known_policies, places_of, show_progress, write
+from ullage.replay.terminal import complain, known_policies, places_of, show_progress, shown_name, write
 from ullage.store.folder import BadLocation, database, store_location, workspaces_in
 
 _USAGE_ERROR = 2
@@ -80,7 +80,7 @@ def _written(paths: Sequence[Place], failures: list[str], options: Options, aske
     with Tables(asked.page) if can_be_written() else nullcontext() as tables:
         sums = together(_sums(paths, failures, options, tables))
         beside = paths_beside(asked.page) if tables is not None else ()
-        sources = asked.names or ("all sessions that Ullage keeps here",)
+        sources = tuple(map(shown_name, asked.names)) or ("all sessions that Ullage keeps here",)
         about = About(sources, options.since, beside, tuple(failures))
         asked.page.write_text(as_page(sums, about), encoding="utf-8")
     return sums
