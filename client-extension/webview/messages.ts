@@ -165,7 +165,7 @@ export type ToPanel =
   | { type: "snapshot"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
   | { type: "server"; status: ServerStatus }
-  /** What the server wants the user to know beside the session: all that holds now, and what is well again. */
+  /** What the server wants the user to know apart from the session: all that holds now, and what is well again. */
   | { type: "warnings"; texts: readonly string[]; note?: string }
   /** The answer to a `request`, `findFiles`, `gather` or `readImage` with this id: a result, or a message for the user and, where the server refused, its reason. */
   | { type: "response"; id: number; result?: unknown; error?: string; reason?: string }

@@ -34,7 +34,7 @@ export function nameInUri(uri: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    return name; // a sign that stands for itself
+    return name; // a percent sign that is no escape
   }
 }
 

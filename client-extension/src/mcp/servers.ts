@@ -84,7 +84,7 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
       await draw();
       chosen = await over.promise;
     } finally {
-      newest += 1; // an answer that is still to come is drawn no more
+      newest += 1; // an answer that still comes is not drawn any more
       following.dispose();
       pick.dispose();
     }
@@ -190,7 +190,7 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
     await vscode.window.showTextDocument(document, { preview: true });
   }
 
-  /** What a server has said; why that is not known, where the server of Ullage refuses. */
+  /** What a server has said, or why that is not known if the server of Ullage refuses. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     try {
       const { text } = await this.connection.request("ullage/mcp/log", { name: uri.query });

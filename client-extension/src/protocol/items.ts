@@ -234,7 +234,7 @@ export interface FetchedAgain {
   cost?: Optional<number>;
 }
 
-/** Of that many things that were used, those that were in view. */
+/** How many things were used, and how many of these were in view. */
 export interface Held {
   inView: number;
   used: number;

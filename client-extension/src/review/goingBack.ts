@@ -132,7 +132,7 @@ export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: u
   }
 }
 
-/** What was brought out of the worktree of the session is no checkpoint of it, for it lies in another folder; it is taken back from here, too. */
+/** What was brought out of the session's worktree lies in another folder, so it is no checkpoint. It can be taken back from here, too. */
 async function pickCheckpoint(checkpoints: readonly Checkpoint[], brought: readonly Choice[]): Promise<Checkpoint | undefined> {
   const items = checkpoints.toReversed().map((checkpoint): CheckpointItem => ({
     label: `$(${checkpoint.forward === true ? "redo" : "history"}) ${labelText(checkpointInWords(checkpoint))}`,

@@ -46,7 +46,7 @@ export class Launch implements ServerLaunch {
     };
   }
 
-  /** In a corner of their own: the server names each, and no name reaches another secret, such as the API key. */
+  /** Under names of their own: the server names each secret, and none of its names can reach another one, such as the API key. */
   get secrets(): Secrets {
     const { secrets } = this.context;
     return {
@@ -111,7 +111,7 @@ export class Launch implements ServerLaunch {
     return this.managed !== undefined;
   }
 
-  /** Whether it does, and that environment has not got these packages. */
+  /** Whether it does, and that environment lacks these packages. */
   async lacks(extra: Extra): Promise<boolean> {
     return this.managed !== undefined && !(await hasExtra(extra, dirname(dirname(this.managed)), this.packageFolder));
   }

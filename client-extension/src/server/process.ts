@@ -56,7 +56,7 @@ export interface ServerProcess {
   /** The process once it runs. Rejects with why it could not be started. */
   readonly started: Promise<ChildProcess>;
   kill(): void;
-  /** Kills it where it has not ended by itself within two seconds. What it was asked to do is done by then, or never. */
+  /** Kills it where it has not ended by itself within two seconds. By then it has done what it was asked to do, or never will. */
   endSoon(): void;
 }
 

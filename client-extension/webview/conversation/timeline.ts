@@ -182,7 +182,10 @@ export class Timeline {
     this.ends = first && last && { first: first.id, last: last.id };
   }
 
-  /** Draws what came before the first row, with the rows that show staying where they are: a browser keeps them there, but not at the very top. */
+  /**
+   * Draws what came before the first row. The rows that show stay where they are: a browser keeps them there by itself, but not at the very
+   * top.
+   */
   private drawBelow(): void {
     const shown = this.ends && this.rows.find(this.ends.first);
     const before = shown?.offsetTop ?? 0;

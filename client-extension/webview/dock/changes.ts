@@ -125,7 +125,7 @@ export class ChangesView {
     const slash = shown.lastIndexOf("/") + 1;
     const [name, folder] = [shown.slice(slash), shown.slice(0, Math.max(0, slash - 1))];
     const { letter, word } = STATUS[file.status];
-    // It is heard as it is seen, and what it does is its description: so its name can be said to a computer that listens.
+    // Its name is the text that shows, and its description says what it does. So people who speak to their computer can say the name.
     const open = element(
       "button",
       {

@@ -9,7 +9,7 @@ import { element, icon } from "../dom";
 
 export const TASK = "task";
 
-/** Of the call, while its sub-agent works: where that waits for an approval, the card of the call asks. */
+/** The status of the call while its sub-agent works. If that waits for an approval, the card of the call asks. */
 const AT_WORK: ReadonlySet<ToolCallItem["status"]> = new Set(["running", "awaiting_permission"]);
 
 /** Whether the user stopped it: the model is told so in these words. */

@@ -132,7 +132,7 @@ class FetchedAgain:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Of that many things that were used, those that were in view."""
+    """How many things were used, and how many of these were in view."""
 
     in_view: int = 0
     used: int = 0

@@ -35,7 +35,7 @@ _STEP = 1_000_000
 """Bytes that are gone through at once: these take some milliseconds."""
 
 _TEXTS = 1_000
-"""Of the texts of a message that many, from its beginning, are looked at for long ones. A document has one."""
+"""How many of the texts of a message, from its beginning, are looked at for long ones. A document has one."""
 
 _PART = re.compile(
     rb'[^"\\]*(?:\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89abAB])[0-9a-fA-F]{4})[^"\\]*)*', re.DOTALL

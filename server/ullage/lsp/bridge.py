@@ -50,7 +50,7 @@ MOST_WAITING = 8_000_000
 """Bytes that wait for the client, from which on it is told no more ..."""
 
 FEW_WAITING = 1_000_000
-"""... until it has read all but that many."""
+"""... until it has read all but this many."""
 
 LOOK_AGAIN_SECONDS = 0.05
 

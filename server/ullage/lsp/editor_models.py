@@ -146,7 +146,7 @@ FRAMING = 16
 """Tokens that a tokenizer may count around a text."""
 
 LONGEST_TOKEN = 40
-"""Characters. No text has that many for each of its tokens for long (`models/reply.py` has the same limit)."""
+"""Characters. No text has so many for each of its tokens for long (`models/reply.py` has the same limit)."""
 
 
 def _believed(text: str, tokens: int) -> int | None:

@@ -22,7 +22,7 @@ LONGEST = 64 * 1024 * 1024
 """Bytes of one message. An editor sends no text of a document over 50 MB, an image in a prompt takes at most some."""
 
 ENDLESS = 10 * LONGEST
-"""Bytes that are not even passed over: whoever announces that many never sends them."""
+"""Bytes that are not even passed over: whoever announces so many never sends them."""
 
 MOST_AHEAD = 16_000_000
 """Bytes that are looked through for what may come first, before anybody wants them."""

@@ -249,7 +249,7 @@ class FetchedAgain:
 
 @attrs.frozen
 class Held:
-    """Of that many things that were `used`, those that were `in_view`."""
+    """How many things were `used`, and how many of these were `in_view`."""
 
     in_view: int
     used: int

@@ -4,7 +4,7 @@ The bytes are stable: the same values give the same bytes, so a server that keep
 this wire: `Request.breakpoints` are not sent.
 
 The wire knows less than the Messages API. A result of a tool is text alone, so an image in it is shown by the user's message behind it.
-PDFs are said in words. Thinking goes back only where this wire brought it, under the name by which it came. Where it came with
+A PDF is described in words. Thinking goes back only where this wire brought it, under the name by which it came. Where it came with
 signatures (`reasoning_details`), these go back instead, as they came.
 """
 
@@ -126,7 +126,7 @@ def chat_messages(message: Message, encoded: Encoded | None = None, *, reasoning
 
 
 def _system(system: Sequence[SystemPart]) -> Iterator[dict[str, Json]]:
-    """One message: several would be refused by chat templates that know one alone."""
+    """One message: chat templates that know only one would refuse several."""
     if system:
         yield {"role": "system", "content": "\n\n".join(part.text for part in system)}
 

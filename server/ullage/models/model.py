@@ -36,7 +36,7 @@ EFFORT_CHOICES: tuple[EffortChoice, ...] = ("default", *EFFORTS)
 
 
 PRICED_TOKENS = 1_000_000
-"""Prices are dollars for that many."""
+"""Prices are dollars for this many tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Prices:
     long_prompt_factor: float = 1.0
 
     def times(self, factor: float) -> Prices:
-        """Every one of them that many times."""
+        """Each price times `factor`."""
         return Prices(
             *(round(price * factor, 6) for price in (self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h)),
             long_prompt=self.long_prompt,
@@ -113,7 +113,7 @@ class ModelCard:
     takes_images: bool | None = None
     """Whether it can be shown images; None if nobody says so: it is tried then."""
     takes_pdfs: bool | None = None
-    """The same of PDFs."""
+    """The same for PDFs."""
     images: ImageLimits = LIMITS
     """What it takes of an image."""
     caches: bool = True

@@ -100,12 +100,12 @@ REMEMBERED_BYTES = 32_000_000
 """How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
 
 ROOM = Room(100)
-"""For whoever does not know the model: what all take."""
+"""What every model takes, for callers that do not know the model."""
 
 LARGE_TOKENS = 250_000
 """Of messages that are new to a `Serialiser`: about a megabyte, which takes some 5 ms."""
 LARGE_MESSAGES = 2_000
-"""Even where all of them were seen before, putting that many together takes a millisecond and more."""
+"""Even where all of them were seen before, putting so many together takes a millisecond and more."""
 
 
 class Serialiser:
@@ -182,7 +182,7 @@ class Serialiser:
     ) -> bytes:
         """The same, made in another thread where the request is large or files are to be read for it.
 
-        Who is cancelled meanwhile gets nothing; what was made is kept.
+        A caller that is cancelled meanwhile gets nothing, but what was made is kept.
         """
 
         def make() -> bytes:
@@ -212,7 +212,7 @@ class Serialiser:
         return await asyncio.to_thread(make) if self._is_large(request) else make()
 
     def _is_large(self, request: Request) -> bool:
-        """By what its messages are estimated at; one that nobody has weighed counts as nothing. Images are always large."""
+        """By the estimates of its messages. One without an estimate counts as nothing. Images are always large."""
         if len(request.messages) > LARGE_MESSAGES:
             return True
         new = request.messages if self._forgets else [message for message in request.messages if id(message) not in self._messages]

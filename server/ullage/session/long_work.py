@@ -124,7 +124,7 @@ class Background:
 
 @contextmanager
 def uncollected(values: int = MANY) -> Generator[None]:
-    """While that many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
+    """While so many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
     is what comes of a failure."""
     if values < MANY:
         yield

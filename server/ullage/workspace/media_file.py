@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PIL import Image as Pillow
 
 LARGEST_EDGE = 2_000
-"""Pixels. Models look at no more than 2,576 on the longer side, and of a square image at no more tokens than that many pixels give; and a
+"""Pixels. Models look at no more than 2,576 on the longer side, and of a square image at no more tokens than so many pixels give; and a
 request with more than 20 images may hold none that is larger (Anthropic's vision documentation)."""
 LARGEST_IMAGE = 3_750_000
 """Bytes: 5 MB in base64, which every platform takes. Anthropic's own takes twice that."""

@@ -23,7 +23,8 @@ MOST_FILES = 50_000
 """A walk that meets more is given up: it would take half a second before and after every command."""
 
 SETTLED_NS = 2_000_000_000
-"""A file that was written so recently may be written again without another stamp: file systems count time in steps, of 2 s at most."""
+"""A file that was written within this time may be written again and keep its stamp: file systems count time in steps, of 2 s at
+most."""
 
 MetKind: TypeAlias = Literal["file", "ignored", "link"]
 """`ignored` is a file or a folder that git ignores (the folder's path ends with `/`)."""

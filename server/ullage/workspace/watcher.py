@@ -40,7 +40,7 @@ FILES_OF_A_NEW_FOLDER = 500
 PER_FOLDER = sys.platform == "linux"
 
 UNNAMEABLE_SECONDS = 1.0
-"""How long to wait before a watch begins again that met a name which is no text: such a file may be written to all the time."""
+"""How long to wait before a watch that met a name which is no text begins again: such a file may be written to all the time."""
 
 LAST_REPORTS = 2
 """How many reports of a watch are taken after a newer one began. The first may have been gathered before that, the second was not."""

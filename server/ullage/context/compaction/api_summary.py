@@ -1,6 +1,6 @@
 """The API's own summary: what it is asked to stand for, what it is told to write, and whether what came back can be used.
 
-What it stands for is a part of what was planned to be summarised, or more (anthropic-api.md 2.4). The turns that are kept must follow it
+It stands for a part of what was planned to be summarised, or for more (anthropic-api.md 2.4). The turns that are kept must follow it
 unchanged, or their thinking is lost. So nothing is cleared beside it, and the tail, which keeps its results and its thinking, begins later
 than planned where it would be longer than planned.
 
@@ -123,7 +123,7 @@ def judged(block: CompactionBlock | None, stop_reason: str) -> CompactionBlock |
 
 
 def completing(summary: str) -> str:
-    """A summary that was written with `ELSEWHERE` for the model's part, as what completes a block."""
+    """A summary that was written with `ELSEWHERE` for the model's part, in the words for one that completes a block."""
     return summary.replace(PREFACE, COMPLETES, 1)
 
 

@@ -50,7 +50,7 @@ LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
 def first_cut(view: Projection, keep_first: int) -> int:
-    """The first legal cut that leaves that many messages before it; after all messages where there is none."""
+    """The first legal cut that leaves that many messages before it; after all messages if there is none."""
     return next((cut for cut in legal_cuts(view.messages) if cut >= keep_first), len(view.messages)) if keep_first else 0
 
 

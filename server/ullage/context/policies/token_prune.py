@@ -60,7 +60,7 @@ class PruneOptions:
     """How much is left out."""
 
     rate: float = 0.5
-    """Of a text's characters stay at least that many (LLMLingua's default for `compress_prompt`)."""
+    """At least this many of a text's characters stay (LLMLingua's default for `compress_prompt`)."""
     smallest_characters: int = 4_000
     """A shorter result stays whole (ours: about a thousand tokens)."""
     smallest_gain_share: float = 0.1

@@ -37,7 +37,7 @@ from ullage.context.view.projection import Projection
 WEIGHED = 1_000
 """Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
 NEWEST = 4
-"""Times the tokens that a summary must cover to be as long as one gets: of that many of the newest a plan is tried first."""
+"""Times the tokens that a summary must cover to be as long as one gets: of this many of the newest, a plan is tried first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ def _mention(weight: float, text: str, files: tuple[str, ...] = (), *, own: bool
 RECENT_ENTRIES = 400
 """What was said longer ago is found by its commands and errors; names of then are rarely needed now."""
 FRESH_ENTRIES = 20
-"""A mention that many entries ago counts half, twice as many a third."""
+"""A mention this many entries ago counts half, twice as many a third."""
 
 OWN_ENTRIES = 25
 """The newest, about a tenth of what lies between two compactions: of the names that were written there one in four is written again, of

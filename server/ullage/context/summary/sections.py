@@ -38,9 +38,10 @@ EDITED, READ = 3.0, 1.0
 
 CHANGED_SHOWN = 40
 CHANGED_TOKENS = 4_000
-"""Files that were changed before the last that many are only named, and beyond that many tokens, which takes hundreds of them, counted."""
+"""Of the last changed files, how many get more than their name; and the tokens, reached with hundreds of files, beyond which they are only
+counted."""
 EDITS_SHOWN = 6
-"""Of that many of the last changed files it is said what the last edit put there."""
+"""For this many of the last changed files it is said what the last edit put there."""
 NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 120
 """More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
 AROUND_FILE, AROUND_FACT = 4, 14

@@ -79,7 +79,7 @@ class Symbols:
 
 
 def symbols(path: str, text: str) -> Symbols | None:
-    """What stands in `text`, the file of that path; None if there is no grammar for it or it is too long to be source.
+    """The symbols in `text`, the file of that path; None if there is no grammar for it or it is too long to be source.
 
     A text with errors in it gives what can be made out.
     """

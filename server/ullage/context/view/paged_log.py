@@ -9,7 +9,7 @@ time, and are read where somebody asks. Who asks for entries of before the newes
 - the user: scrolling back, epochs and what became of entries, a fork, a pin or an exclusion of something old, a search
 - the tools `recall` and `memory`, and the engines of some policies, which read the whole log for each summary
 
-What a log is as a sequence is said in `log_places.py`.
+`log_places.py` says what a log is as a sequence.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class _Cache:
 
 
 def _filled(found: Sequence[Logged], first: int, last: int, size: int) -> Sequence[Logged]:
-    """So many entries, from one seq to another. In place of what can no longer be read stand some that say nothing, so that the rest is
+    """The entries from one seq to another. An entry that can no longer be read is replaced by one that says nothing, so that the rest stays
     where it was. The store names what is lost."""
     if len(found) == size:
         return tuple(found)

@@ -1,8 +1,9 @@
-"""Places over the workers of a scheduler: what each makes of them comes back in the order of the places, whoever did it and how often.
+"""Places, worked on by the workers of a scheduler. Their work comes back in the order of the places, whichever worker did it and however
+often.
 
-Dask gives the shares of a lost worker to others. A share whose workers are lost again and again holds something that ends them, or was
-beside something that does. Its places are worked on at the end, one at a time with nothing beside it, so that only the one that ends a
-worker is given up.
+Dask gives the shares of a lost worker to others. If the workers of a share are lost again and again, something in it ends them, or
+something that was worked on beside it. Its places are worked on at the end, one at a time with nothing beside it, so that only the one that
+ends a worker is given up.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ SHARES_A_WORKER = 4
 """That are sent and not yet done: enough that none waits for the next, few enough that the scheduler has little to remember."""
 
 LOOK_SECONDS = 1.0
-"""Without any news for so long, it is looked whether the scheduler and workers are there."""
+"""After this long without news, it looks whether the scheduler and workers are there."""
 
 WITHOUT_WORKERS_SECONDS = 60.0
-"""For so long new workers are waited for, when all are lost."""
+"""How long it waits for new workers when all are lost."""
 
 Told = Callable[[int, int], None]
-"""Is told how many of how many places are done."""
+"""It is told how many places are done, and of how many."""
 
 
 def work_on_cluster(
@@ -59,7 +60,7 @@ def work_on_cluster(
 
 @dataclass(frozen=True, slots=True)
 class _Ended(Generic[Work]):
-    """Says of a place why it was not finished."""
+    """The words for a place that was not finished."""
 
     unfinished: Callable[[str], Work]
 

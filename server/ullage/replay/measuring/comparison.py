@@ -196,7 +196,7 @@ CLOSE_SHARE = 0.02
 
 
 FEW_FACTS = 200
-"""Below that many needed facts a difference of a few percent in what is kept is a handful of them."""
+"""With fewer needed facts than this, a difference of a few percent in what is kept is a handful of them."""
 
 MOST_RULES = 3
 """Broken rules that are named."""

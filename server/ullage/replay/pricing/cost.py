@@ -3,7 +3,7 @@
 The calls are priced one by one. The calls that wrote the summaries of compactions are not in a transcript. They are worked out twice,
 with a warm prompt cache and with a cold one, and are not part of the total.
 
-`predict` puts what the model of the prompt cache says beside what was recorded. So one sees how far that model can be trusted.
+`predict` compares what the model of the prompt cache says with what was recorded, to show how far that model can be trusted.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCo
 
     At another model's prices the calls are those that were made: the same reads and writes, with as many tokens as the other
     model's tokenizer makes of the same texts on average. So a session of Codex, where nothing is billed as written, has no writes at
-    a Claude model's prices either; what it would have written there, the cache model tells (`prompt_cache.py`).
+    a Claude model's prices either; `prompt_cache.py` models what it would have written there.
     """
     calls = [PricedCall(reply.model, reply.usage) for reply in transcript.replies if reply.usage is not None]
     summaries = tuple(summary_calls(transcript))
@@ -234,7 +234,7 @@ def without_writes(usage: Usage) -> Usage:
 
 
 def left_by_others(first: RecordedRequest) -> RequestShape:
-    """A request of another session just before the first one, that had as much in common with it as that one found."""
+    """A request of another session just before the first one. It had as much in common with the first one as that found in the cache."""
     found = first.recorded.cache_read_tokens
     marks = tuple(mark for mark in first.shape.marks if mark.prefix.tokens == found)
     return RequestShape(first.shape.model, first.shape.at, first.shape.end, marks)

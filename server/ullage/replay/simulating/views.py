@@ -1,7 +1,5 @@
-"""The request that follows each compaction of a simulated session: what the model would have been sent.
-
-`Views` writes it to a file, to look at or to ask. `violations` says in words what the API would refuse in its messages
-(anthropic-api.md 2.6, 2.7).
+"""The request that follows each compaction of a simulated session: what the model would have been sent. `Views` writes it to a file, so
+that it can be looked at or sent. `violations` says in words what the API would refuse in its messages (anthropic-api.md 2.6, 2.7).
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from ullage.recorded.retention import Cut, Judged, Seen, View, judged_after, ses
 from ullage.recorded.transcript import Transcript
 
 NAMED = 12
-"""Of what a compaction lost, that many are named."""
+"""How many of the things that a compaction lost are named."""
 LONGEST_MEASURED = 60_000_000
 """Characters. What compactions lost in a longer session is not measured: it would take minutes."""
 

@@ -261,7 +261,7 @@ class Inconclusive:
     word: str
     """What the model is told before it is asked again ..."""
     told_from: int = 1
-    """... from that many in a row on."""
+    """... from this many in a row on."""
 
 
 PAUSES = Inconclusive(

@@ -48,7 +48,7 @@ class AiderOptions:
     map_tokens: int = 1_024
     """For the repository map ..."""
     map_without_files_factor: int = 2
-    """... and that many times as much while no file was changed yet."""
+    """... and this many times as much while no file was changed yet."""
     turn_share: float = 0.7
     """Of the window. aider, which runs few commands, never shortens a running turn; a turn of more than that is (ours)."""
 

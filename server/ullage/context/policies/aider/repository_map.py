@@ -28,7 +28,7 @@ PREFERENCE = 100
 SPOKEN_OF = 10
 """Times as much counts a name that was spoken of ..."""
 TELLING = 10
-"""... or one of several words, with at least that many characters: """
+"""... or one of several words, with at least this many characters: """
 TELLING_CHARACTERS = 8
 PRIVATE = 0.1
 """A name that begins with an underscore counts less ..."""

@@ -67,7 +67,7 @@ class LosslessOptions:
     leaf_fanout: int = 8
     """So many neighbouring summaries over messages become one ..."""
     condensed_fanout: int = 4
-    """... and that many over summaries."""
+    """... and this many over summaries."""
     hard_fanout: int = 2
     """Of either, where nothing else is left to do."""
     condensed_smallest: int = 2_000

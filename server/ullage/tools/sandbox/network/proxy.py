@@ -3,9 +3,9 @@
 A name is looked up once, here, and the connection goes to the very address that was checked. It notes what it refuses, so that the
 command's result can say it.
 
-The user's machine may have to go through a proxy itself, as `HTTPS_PROXY` and its like name it in the server's environment (`Upstreams`).
-A command sees neither its address nor its password. That proxy looks the name up. It is checked here all the same as far as it is known
-here: where it leads to this machine or the network around it, it is refused.
+The user's machine may have to go through a proxy itself, as `HTTPS_PROXY` and its like name it in the server's environment (`Upstreams`). A
+command sees neither its address nor its password. That proxy looks the name up. Ullage checks it as well, as far as it is known here: a
+name that leads to this machine or the network around it is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """Which proxy is taken for what; None means directly."""
+    """Which proxy is used for which scheme; None means that none is."""
 
     tunnels: Upstream | None = None
     plain: Upstream | None = None
@@ -124,7 +124,7 @@ _DROPPED = re.compile(rb"^(?:proxy-[^:\r\n]*|connection|keep-alive|host|upgrade|
 
 
 _MADE = re.compile(r"HTTP/1\.[01] 2\d\d(?: |$)")
-"""How the answer of a proxy begins that made a tunnel."""
+"""How a proxy's answer begins if it made a tunnel."""
 
 
 @dataclass(frozen=True, slots=True)
