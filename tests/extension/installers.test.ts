@@ -38,6 +38,8 @@ digest = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
 (package / "requirements.lock").write_text(f"needed-package==1.0 --hash=sha256:{digest(needed)}\\n")
 boto3 = wheel(index, "boto3", {"boto3.py": "", "google/auth/transport/requests.py": ""})
 (package / "requirements-clouds.lock").write_text(f"boto3==1.0 --hash=sha256:{digest(boto3)}\\n")
+psycopg = wheel(index, "psycopg", {"psycopg.py": ""})
+(package / "requirements-team.lock").write_text(f"psycopg==1.0 --hash=sha256:{digest(psycopg)}\\n")
 `;
 
 let folder: string;
@@ -56,8 +58,8 @@ const index: RequestListener = (request, response) => {
   const files = readdirSync(join(folder, "index"));
   if (files.includes(name)) {
     response.end(readFileSync(join(folder, "index", name)));
-  } else if (request.url === "/simple/needed-package/" || request.url === "/simple/boto3/") {
-    const ofPackage = files.filter((file) => file.startsWith(request.url === "/simple/boto3/" ? "boto3" : "needed"));
+  } else if (/^\/simple\/(?:needed-package|boto3|psycopg)\/$/.test(request.url ?? "")) {
+    const ofPackage = files.filter((file) => file.startsWith(name.split("-")[0] ?? ""));
     response.setHeader("content-type", "text/html");
     response.end(ofPackage.map((file) => `<a href="/files/${file}">${file}</a>`).join(""));
   } else {
@@ -124,11 +126,12 @@ for (const [name, uv] of [
 ] as const) {
   void test(`a real ${name} makes it from an index, and says how far it is`, async () => {
     await served(index, async (url) => {
-      const told = await made(uv, `${url}/simple`, {}, ["clouds"]);
+      const told = await made(uv, `${url}/simple`, {}, ["clouds", "team"]);
       for (const step of ["Making a Python environment…", "Installing the server's packages…", "Starting the server…"]) {
         assert.ok(told.includes(step), step);
       }
       assert.ok(told.includes("Installing the packages of the clouds…"));
+      assert.ok(told.includes("Installing the library for PostgreSQL…"));
       assert.ok(!told.some((line) => line.includes("without the packages for")), told.join("\n"));
     });
   });

@@ -30,9 +30,6 @@ _SETTINGS = {
     "synchronous_commit": "on",
 }
 
-_SET = f"SELECT {', '.join(['set_config(%s, %s, false)'] * len(_SETTINGS))}".encode()
-"""All of them in one statement: to a slow database each takes its time."""
-
 
 def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]) -> psycopg.Connection[Any]:
     """A connection on which `ready` was called. Raises what `faults.py` has."""
@@ -48,7 +45,8 @@ def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]
     except psycopg.Error as error:
         raise fault_of(error, address, connecting=True) from None
     try:
-        connection.execute(_SET, [part for setting in _SETTINGS.items() for part in setting])
+        all_at_once = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))  # to a slow database each statement takes its time
+        connection.execute(f"SELECT {all_at_once}".encode(), [part for setting in _SETTINGS.items() for part in setting])
         ready(connection)
     except psycopg.Error as error:
         connection.close()

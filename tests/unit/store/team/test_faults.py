@@ -175,7 +175,7 @@ def test_a_database_that_is_only_read(postgres: Postgres, connect: Callable[...,
 
 
 def test_one_that_takes_too_long(postgres: Postgres, connect: Callable[..., PostgresStore], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ullage.store.team.postgres._SETTINGS", {"statement_timeout": "300ms"})
+    monkeypatch.setattr("ullage.store.team.connecting._SETTINGS", {"statement_timeout": "300ms"})
     store = connect()
     store.make(make_session(b"s", b"", 1.0, 1.0))
     with psycopg.connect(postgres.url()) as other:
