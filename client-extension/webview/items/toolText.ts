@@ -1,5 +1,6 @@
 /** Turns what a tool got and gave into text for people. Pure. */
 
+import { t } from "../../src/l10n";
 import type { FileDiff } from "../../src/protocol";
 
 /** Whether a tool's input has been written to its end. */
@@ -102,8 +103,25 @@ function describeValue(key: string, value: string): string {
   return value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`;
 }
 
+/** What Ullage's own tools call what they are asked about; the words of other tools stay theirs. */
+const NAMES: Readonly<Record<string, string>> = {
+  path: t("Path"),
+  command: t("Command"),
+  query: t("Query"),
+  url: t("Address"),
+  server: t("Server"),
+  tool: t("Tool"),
+  arguments: t("Arguments"),
+  old_text: t("Old text"),
+  new_text: t("New text"),
+  content: t("Content"),
+};
+
 /** `old_text` → `Old text`. */
 function inWords(key: string): string {
+  if (Object.hasOwn(NAMES, key)) {
+    return NAMES[key] ?? key;
+  }
   const words = key.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
