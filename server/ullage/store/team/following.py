@@ -351,12 +351,12 @@ class Following:
         """Looks at the list there. The first time, it also sends what an earlier process did not."""
         with self._guard:
             followed = frozenset(self._sessions)
-        is_first = not self._list.is_known
-        news = self._list.look(self._reads, self._here.rows, followed)
         with self._one_passes:
             buried = self._burying.look(followed)
         for kept in buried:
             self._bury(kept)
+        is_first = not self._list.is_known
+        news = self._list.look(self._reads, self._here.rows, followed)
         for session_id in self._list.behind(self._here.rows) if is_first else ():
             self.written(session_id)
         if news:

@@ -106,15 +106,17 @@ def test_a_member_writes_by_the_functions_alone(postgres: Postgres, statement: s
 
 def test_a_workspace_is_seen_by_its_members_alone(connect: Connect, postgres: Postgres, workspace: str) -> None:
     begun(connect("ann"))
+    postgres.sql("INSERT INTO ullage.deleted (workspace, session_id, sums) VALUES (%s, 'gone', '{}')", workspace)
     with pytest.raises(Refused, match="no member of the workspace"):
         connect("eve").sessions()
     with psycopg.connect(postgres.url("eve")) as connection:
-        for table in ("session", "entry", "value", "prompt", "lease", "attached", "speaks_of", "said", "passage", "member"):
+        for table in ("session", "entry", "value", "prompt", "lease", "attached", "speaks_of", "said", "passage", "member", "deleted"):
             found = connection.execute(f"SELECT count(*) FROM ullage.{table} WHERE workspace = %s".encode(), (workspace,)).fetchone()
             assert found == (0,), table
     with psycopg.connect(postgres.url("ann"), autocommit=True) as connection:
         connection.execute("SELECT ullage.let_in(%s, 'bob')", (workspace,))
     assert [each.session.id for each in connect("bob").sessions()] == [b"5e55"]
+    assert [each.session_id for each in connect("bob").gone(0)] == ["gone"]
 
 
 @pytest.mark.parametrize(
