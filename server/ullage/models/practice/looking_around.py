@@ -1,6 +1,7 @@
 """What the practice model does with a prompt of no scenario: searches for its words with the real tools and tells what is there.
 
-Three steps: search for each word and list the files; read around the first hits; report with links. It understands nothing.
+Three steps: search for each word and list the files; read around the first hits, or the README where there are none; report with links. It
+understands nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ TAKE_THE_TOUR = 'Say "take the tour" in the sample workspace to see a bug found 
 MOST_WORDS = 3
 MOST_HITS = 8
 READ_LINES = 40
+README = "README.md"
+MOST_QUOTED = 600
+"""Characters of its beginning."""
 
 _WORD = re.compile(r"[^\W\d][\w./-]*\w")
 _SMALL_WORDS = """
@@ -41,6 +45,8 @@ aber alle auch auf aus bei bitte danke das dass dem den der des die dies ein ein
 mit nicht noch nur oder sich sie sind über und uns von war was wenn wer wie wir wird wo zum zur
 """
 """English and German words that say nothing of what is looked for."""
+_NUMBERED = re.compile(r"^\s*\d+\t")
+"""How `read_file` numbers lines."""
 _HIT = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+)[:-] ?(?P<text>.*)$", re.MULTILINE)
 
 
@@ -80,19 +86,31 @@ def first_step(prompt: str, tools: Iterable[str]) -> Step:
 def next_step(step: int, request: Request, results: Sequence[ToolResult], tools: Iterable[str]) -> Step:
     """What to do after the results of step `step` (0: the search, 1: the reading)."""
     if step > 0:
-        return Step(text=_report(_hits(_results_of("search", request, _results(request)))))
+        all_results = _results(request)
+        hits = _hits(_results_of("search", request, all_results))
+        return Step(text=_report(hits, "" if hits else _beginning(_results_of("read_file", request, all_results))))
     hits = _hits(_results_of("search", request, results))
-    if not hits or "read_file" not in tools:
+    if "read_file" not in tools:
         return Step(text=_report(hits))
+    if not hits:
+        listed = any(README in result.content.splitlines() for result in _results_of("list_files", request, results))
+        call = PlannedCall("read_file", {"path": README, "limit": READ_LINES})
+        return (
+            Step(text="None of these words is in the files. I read what the project says of itself.", calls=(call,))
+            if listed
+            else Step(text=_report(hits))
+        )
     best = _best(hits)
     offset = max(1, best.line - READ_LINES // 2)
     call = PlannedCall("read_file", {"path": best.path, "offset": offset, "limit": READ_LINES})
     return Step(text=f"Most of it is in {best.link}; I read that place.", calls=(call,))
 
 
-def _report(hits: Sequence[Hit]) -> str:
+def _report(hits: Sequence[Hit], beginning: str = "") -> str:
+    """`beginning`: of the README, where nothing was found."""
     if not hits:
-        return f"I found none of the words. {WHAT_I_AM}\n\n{HOW_TO_GET_A_MODEL}"
+        found = f"[{README}]({README}) begins like this:\n\n> {beginning}\n\n" if beginning else "I found none of the words. "
+        return f"{found}{WHAT_I_AM}\n\n{HOW_TO_GET_A_MODEL}"
     files = Counter(hit.path for hit in hits)
     lines = [f"- {hit.link}: `{_shortened(hit.text)}`" for hit in _spread(hits)]
     count = f"{len(hits)} lines" if len(hits) > 1 else "1 line"
@@ -134,7 +152,19 @@ def _results(request: Request) -> list[ToolResult]:
     return results
 
 
-def _results_of(name: Literal["search"], request: Request, results: Iterable[ToolResult]) -> list[ToolResult]:
+def _beginning(read: Sequence[ToolResult]) -> str:
+    """The first paragraph of what was read; empty where there is none."""
+    for result in read:
+        lines = [_NUMBERED.sub("", line).strip() for line in result.content.splitlines() if _NUMBERED.match(line)]
+        paragraphs = re.split(r"\n{2,}", "\n".join(lines))
+        text = next((each for each in paragraphs if each.strip() and not each.startswith(("#", "!", "[", "<"))), "")
+        if text and not result.is_error:
+            plain = " ".join(text.split())
+            return plain if len(plain) <= MOST_QUOTED else f"{plain[:MOST_QUOTED]}…"
+    return ""
+
+
+def _results_of(name: Literal["search", "list_files", "read_file"], request: Request, results: Iterable[ToolResult]) -> list[ToolResult]:
     ids = {block.id for message in request.messages for block in message.blocks if isinstance(block, ToolUse) and block.name == name}
     return [result for result in results if result.tool_use_id in ids]
 

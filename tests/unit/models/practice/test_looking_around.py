@@ -49,6 +49,15 @@ async def test_nothing_found_is_said(bench: Workbench) -> None:
     assert "found none" in await bench.prompt("Where is the combobulator?")
 
 
+async def test_where_nothing_is_found_it_tells_how_the_readme_begins(bench: Workbench, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Pumps\n\nA package about `pumps`.\nIt starts them.\n\n## Use\n\nRun it.\n")
+    report = await bench.prompt("What does this project do?")
+    names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
+    assert names == [["search", "list_files"], ["read_file"], []]
+    assert "[README.md](README.md) begins like this:\n\n> A package about `pumps`. It starts them.\n" in report
+    assert "not an AI" in report
+
+
 @pytest.mark.parametrize("prompt", ["hi", "?"])
 async def test_without_a_word_worth_a_search_it_says_what_it_is(bench: Workbench, prompt: str) -> None:
     assert "not an AI" in await bench.prompt(prompt)
