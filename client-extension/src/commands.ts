@@ -91,7 +91,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.allow": () => chat.answerApproval(true),
     "ullage.refuse": () => chat.answerApproval(false),
     "ullage.nextApproval": () => chat.showNextApproval(),
-    "ullage.mcpServers": () => servers.show(),
+    "ullage.mcpServers": (name) => servers.show(typeof name === "string" ? name : ""),
     "ullage.showPermissions": () => chat.show({ kind: "permissions" }),
     "ullage.showInstructions": () => chat.show({ kind: "instructions" }),
     "ullage.askFor": (way) => setAskFor(way),

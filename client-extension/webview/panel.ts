@@ -343,7 +343,7 @@ export class Panel {
         }
         return;
       case "mcp":
-        this.actions.runCommand("ullage.mcpServers");
+        this.actions.runCommand("ullage.mcpServers", command.server);
         return;
       case "help":
         this.cards.showHelp();

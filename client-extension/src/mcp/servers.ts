@@ -48,11 +48,12 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
     );
   }
 
-  /** Lists them, as they are while the list is open. @throws Error with a message for the user. */
-  async show(): Promise<void> {
+  /** Lists them, as they are while the list is open; with a name, those that fit it. @throws Error with a message for the user. */
+  async show(name = ""): Promise<void> {
     const pick = vscode.window.createQuickPick<Choice>();
     const over = Promise.withResolvers<Choice | undefined>();
     pick.title = t("MCP servers");
+    pick.value = name;
     pick.matchOnDescription = true;
     pick.keepScrollPosition = true;
     pick.busy = true;

@@ -19,7 +19,7 @@ export type SlashCommand =
   | { name: "context" }
   | { name: "rules" }
   | { name: "hooks"; words: string }
-  | { name: "mcp" }
+  | { name: "mcp"; server: string }
   | { name: "running"; words: string }
   | { name: "help" };
 
@@ -84,8 +84,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
     case "running":
     case "hooks":
       return { name, words: argument };
-    case "mcp":
-      return { name };
+    case "mcp": // what is to become of a server is chosen in the list, which shows what it would run
+      return { name, server: argument.replace(/^(on|off|restart)\b\s*/, "") };
     case "undo":
     case "redo":
     case "fork":
