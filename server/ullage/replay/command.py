@@ -134,7 +134,7 @@ def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Ge
         places = tuple(place.without_secrets() if isinstance(place, InTeamStore) else place for place in places)
     with (
         connected(address, options.jobs) as client,
-        closing(work_on_cluster(client, tuple(shares_of(places)), work, _unfinished, _show_done)) as done,
+        closing(work_on_cluster(client, tuple(shares_of(places)), work, _unfinished, _show_done, _complain)) as done,
     ):
         yield from done
 

@@ -11,7 +11,9 @@ import warnings
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from ullage.processes.start import Asker, local_cluster
 from ullage.replay.cluster.installation import Installation, difference, installation
@@ -23,8 +25,6 @@ NEEDED = "--scheduler needs Dask: pip install 'ullage[cluster]'"
 
 CONNECT_SECONDS = 15
 """For the scheduler to answer, and for its first worker to be there."""
-
-_LOOPBACK = ("127.", "localhost", "[::1]", "::1", "0:0:0:0:0:0:0:1")
 
 
 class NoCluster(Exception):
@@ -51,13 +51,21 @@ def warning(address: str) -> str:
     """What the user has to know of an address without TLS; empty if there is nothing to say."""
     if address == LOCAL or address.startswith("tls://"):
         return ""
-    host = address.partition("://")[2] or address
-    if host.startswith(_LOOPBACK):
+    if _is_here(address):
         return ""
     return (
         f"{address} is spoken to without TLS: whoever is on that network can read along, and run programs as you. "
         "Use tls:// where that network is not yours alone (docs/replay.md)"
     )
+
+
+def _is_here(address: str) -> bool:
+    """Whether the address is on the loopback, by its whole host: `localhost.example.com` and `127.example.com` lead elsewhere."""
+    try:
+        host = urlsplit(address if "://" in address else f"//{address}").hostname
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
 
 
 @contextmanager

@@ -38,16 +38,22 @@ Told = Callable[[int, int], None]
 
 
 def work_on_cluster(
-    client: Any, shares: Sequence[Share], work: Callable[[Place], Work], unfinished: Callable[[str], Work], told: Told
+    client: Any,
+    shares: Sequence[Share],
+    work: Callable[[Place], Work],
+    unfinished: Callable[[str], Work],
+    told: Told,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> Generator[Work]:
     """The work of each place of these shares, in their order. `work` and what it gives can be pickled. Raises `NoCluster` if the
     scheduler or all its workers go away.
 
-    `unfinished` makes the work of a place that was not finished, of the reason.
+    `unfinished` makes the work of a place that was not finished, of the reason. `warn` is told what the user can do something about
+    meanwhile.
     """
     # The largest first: one that is left to the end would be waited for by all others.
     in_turn = sorted(shares, key=lambda share: -share.size)
-    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished))) as course:
+    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished), warn)) as course:
         ready: dict[int, Work] = {}
         total, given = sum(len(share.places) for share in shares), 0
         for number, made in course.each():
@@ -79,6 +85,7 @@ class _Course(Generic[Work]):
     asked: Asked[Work]
     waiting: Sequence[Share]
     ended: _Ended[Work]
+    warn: Callable[[str], None]
     _sent: dict[Any, Share] = field(default_factory=dict[Any, Share])
     """By future."""
     _news: SimpleQueue[Any] = field(default_factory=SimpleQueue[Any])
@@ -114,8 +121,11 @@ class _Course(Generic[Work]):
     def _next(self, *, alone: bool = False) -> Generator[tuple[int, Work]]:
         future = self._wait()
         share = self._sent.pop(future)
+        if future.status == "lost":
+            self._send(share)  # it was done, and its worker is gone with what came of it
+            return
         error = future.exception() if future.status == "error" else None
-        if future.status in ("cancelled", "lost"):
+        if future.status == "cancelled":
             raise NoCluster("the scheduler has forgotten what it was asked: it was started anew, or went away. Ask again")
         if isinstance(error, import_module("distributed").KilledWorker):
             if alone:
@@ -143,5 +153,6 @@ class _Course(Generic[Work]):
                 without_since = None
             elif without_since is None:
                 without_since = time.monotonic()
+                self.warn(f"the scheduler has no workers: waiting for one, for {WITHOUT_WORKERS_SECONDS:.0f} seconds at most")
             elif time.monotonic() - without_since > WITHOUT_WORKERS_SECONDS:
                 raise NoCluster(f"the scheduler has had no workers for {WITHOUT_WORKERS_SECONDS:.0f} seconds. Start some, and ask again")

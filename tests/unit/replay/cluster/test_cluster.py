@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tests.unit.context.logs import PRELUDE, prompt, says
 from tests.unit.recorded.readers.recorded import written
 from tests.unit.replay.cluster.faults import fails_at_some, killed_at_some, unfinished
@@ -192,6 +194,51 @@ def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: p
     assert capfd.readouterr().err == ""
 
 
+# All workers gone
+
+
+def test_it_goes_on_when_a_worker_comes_back(examples: Path):
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **QUIET) as started,
+        connected(started.scheduler_address, None) as client,
+    ):
+        said: list[str] = []
+
+        def told(text: str) -> None:
+            said.append(text)
+            started.scale(1)
+
+        done = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, told)
+        first = next(done)
+        started.scale(0)
+        until_no_workers(client)
+        assert [first, *done] == [file_work(path, Options()) for path in sorted(examples.glob("*.jsonl"))]
+        assert said in ([], ["the scheduler has no workers: waiting for one, for 60 seconds at most"])
+
+
+def test_it_ends_with_a_sentence_when_none_comes_back(examples: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ullage.replay.cluster.work.WITHOUT_WORKERS_SECONDS", 0.2)
+    monkeypatch.setattr("ullage.replay.cluster.work.LOOK_SECONDS", 0.05)
+    said: list[str] = []
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **QUIET) as started,
+        connected(started.scheduler_address, None) as client,
+    ):
+        started.scale(0)
+        until_no_workers(client)
+        work = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, said.append)
+        with pytest.raises(NoCluster, match=r"has had no workers for 0 seconds\. Start some, and ask again"):
+            list(work)
+    assert said == ["the scheduler has no workers: waiting for one, for 0 seconds at most"]
+
+
+def until_no_workers(client: Any) -> None:
+    until = time.monotonic() + PATIENCE
+    while client.nthreads() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not client.nthreads()
+
+
 # Schedulers that cannot be worked with
 
 
@@ -259,6 +306,9 @@ def test_each_difference_has_words():
         ("localhost:8786", False),
         ("tcp://10.0.0.1:8786", True),
         ("scheduler:8786", True),
+        ("tcp://localhost.example.com:8786", True),
+        ("tcp://127.example.com:8786", True),
+        ("tcp://[not an address", True),
     ],
 )
 def test_a_connection_without_tls_is_told(address: str, is_warned_of: bool):
