@@ -15,16 +15,24 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote
 
 from ullage.recorded.readers.files import NothingFound, is_called_like_one
 
 NEEDED = "reading from object storage needs fsspec and pyarrow: pip install 'ullage[cluster]'"
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_OF_PYARROW = frozenset({"s3", "gs", "gcs", "abfs", "abfss"})
+_OF_AZURE = frozenset({"abfs", "abfss"})
+_WITH_QUERY = frozenset({"gs", "gcs", *_OF_AZURE})
+"""Their clients take options after a question mark. In S3 it is a character of a name."""
+_OF_PYARROW = frozenset({"s3", *_WITH_QUERY})
+_ACCOUNT = ". Its address has the account, too: abfs://container@account.dfs.core.windows.net/folder"
 _LOG = "ullage.db"
 _OF_EARLIER_VERSIONS = ".ullage"
 _OPENCODE_FILE = re.compile(r"ses_.*\.json(?:\.gz|\.xz|\.bz2)?")
+
+_LONGEST_SENTENCE = 300
+"""Characters of what a library says."""
 
 _STEP = 1024 * 1024
 """Bytes that are copied at once."""
@@ -49,9 +57,10 @@ def holds_secrets(address: str) -> bool:
     return shown(address) != address
 
 
-def _said(error: BaseException, address: str) -> str:
-    """What a library says, without what it repeats of the address."""
-    return " ".join(str(error).split()).replace(address, shown(address))
+def said_of(error: BaseException, address: str) -> str:
+    """What a library says, without what it repeats of the address. Some say hundreds of lines."""
+    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+    return first.replace(address, shown(address))[:_LONGEST_SENTENCE]
 
 
 def objects_below(address: str, failures: list[str]) -> dict[str, int]:
@@ -60,7 +69,6 @@ def objects_below(address: str, failures: list[str]) -> dict[str, int]:
     Of a workspace of Ullage it is the log alone. Raises `NothingFound`, `OSError`.
     """
     storage, path = _storage(address)
-    scheme = address.partition("://")[0]
     try:
         found: dict[str, Any] = storage.info(path)
     except FileNotFoundError:
@@ -79,7 +87,16 @@ def objects_below(address: str, failures: list[str]) -> dict[str, int]:
     wanted = _without_other_files({name: size for name, size in sizes.items() if name not in old})
     if not wanted and not old:
         raise NothingFound(f"{shown(address)} holds no transcripts")
-    return {f"{scheme}://{name.lstrip('/')}": wanted[name] for name in sorted(wanted, key=_as_in_folders)}
+    # What stands before the path stays: for some storages it names the account or the host. So does what stands after it.
+    is_uri = _scheme(address) in _WITH_QUERY
+    plain, question, query = address.partition("?") if is_uri else (address, "", "")
+    top, known = plain.rstrip("/"), path.rstrip("/")
+
+    def address_of(name: str) -> str:
+        below = name.removeprefix(known)
+        return f"{top}{quote(below) if is_uri else below}{question}{query}"
+
+    return {address_of(name): wanted[name] for name in sorted(wanted, key=_as_in_folders)}
 
 
 @contextmanager
@@ -155,13 +172,24 @@ def _storage(address: str) -> tuple[Any, str]:
     try:
         if scheme not in _OF_PYARROW:
             return import_module("fsspec").core.url_to_fs(address)
-        client = _of_s3() if scheme == "s3" else import_module("pyarrow.fs").FileSystem.from_uri(address)[0]
+        if scheme == "s3":
+            client = _of_s3()
+        else:
+            try:
+                client, path = import_module("pyarrow.fs").FileSystem.from_uri(address)
+            except NotImplementedError:  # this pyarrow was built without it; fsspec says which package it needs instead
+                return import_module("fsspec").core.url_to_fs(address)
         return import_module("fsspec.implementations.arrow").ArrowFSWrapper(client), path.rstrip("/")
     except ImportError as error:
         needed = error.name in ("fsspec", "pyarrow", "pyarrow.fs")
-        raise NothingFound(NEEDED if needed else f"{shown(address)} cannot be read: {_said(error, address)}") from error
+        raise NothingFound(NEEDED if needed else f"{shown(address)} cannot be read: {said_of(error, address)}") from error
     except ValueError as error:
-        raise NothingFound(f"{shown(address)} cannot be read: {_said(error, address)}") from error
+        hint = _ACCOUNT if scheme in _OF_AZURE and "@" not in path.partition("/")[0] else ""
+        raise NothingFound(f"{shown(address)} cannot be read: {said_of(error, address)}{hint}") from error
+
+
+def _scheme(address: str) -> str:
+    return address.partition("://")[0]
 
 
 def _of_s3() -> Any:

@@ -16,7 +16,7 @@ from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.readers.files import NothingFound
 from ullage.recorded.transcript import Transcript
 from ullage.replay.memory import TooLarge, look
-from ullage.replay.object_storage import brought, shown
+from ullage.replay.object_storage import brought, said_of, shown
 from ullage.replay.team_places import InTeamStore
 from ullage.replay.team_places import sessions_in as sessions_in_team_store
 from ullage.store.errors import StoreFailed
@@ -76,9 +76,7 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
     except TooLarge as error:
         raise Unreadable(f"{place} is left out: {error}") from None
     except OSError as error:
-        said = str(error.strerror or error)
-        if isinstance(place, Stored):
-            said = said.replace(place.address, str(place))
+        said = said_of(error, place.address) if isinstance(place, Stored) else error.strerror or str(error)
         raise Unreadable(f"{place} cannot be read: {said}") from error
 
 

@@ -10,7 +10,7 @@ from typing import TextIO
 from ullage.installed_policies import installed
 from ullage.recorded.readers.files import NothingFound, transcripts_in
 from ullage.recorded.readers.values import printable
-from ullage.replay.object_storage import is_address, objects_below, shown
+from ullage.replay.object_storage import is_address, objects_below, said_of, shown
 from ullage.replay.places import Place, Stored
 from ullage.replay.team_places import names_team_store, places_in, shown_team_store
 from ullage.store.errors import StoreFailed
@@ -50,7 +50,7 @@ def places_of(names: Sequence[str], failures: list[str], kept: Mapping[Path, Pat
         except (NothingFound, StoreFailed) as error:
             failures.append(str(error))
         except OSError as error:
-            failures.append(f"{shown(name)} cannot be read: {str(error).replace(name, shown(name))}" if is_address(name) else str(error))
+            failures.append(f"{shown(name)} cannot be read: {said_of(error, name)}" if is_address(name) else str(error))
     return tuple(found.values())
 
 

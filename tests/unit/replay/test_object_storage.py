@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
+from shutil import copytree
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -16,7 +19,7 @@ from tests.unit.recorded.readers.recorded import written
 from tests.unit.replay.test_command import compacted_session, plain_session
 from ullage.cli import main
 from ullage.recorded.readers.files import NothingFound
-from ullage.replay.object_storage import brought, objects_below
+from ullage.replay.object_storage import brought, objects_below, shown
 from ullage.store.log_store import LogStore
 
 ENVIRONMENT = {
@@ -168,3 +171,114 @@ def test_the_name_of_an_object_leads_nowhere(key: str, tmp_path: Path, monkeypat
         assert path.resolve().is_relative_to(tmp_path.resolve())
         assert path.parent.parent.parent == tmp_path.resolve()
         assert path.read_bytes() == b"{}"
+
+
+# Google Cloud Storage and Azure, whose clients stand in for by a folder
+
+
+class Elsewhere:
+    """As `pyarrow.fs.FileSystem`: addresses lead to a folder."""
+
+    below: Path
+    asked: list[str]
+
+    @classmethod
+    def from_uri(cls, address: str) -> tuple[Any, str]:
+        cls.asked.append(address)
+        fs = import_module("pyarrow.fs")
+        container, _, path = unquote(address.partition("?")[0].partition("://")[2]).partition("/")
+        return fs.SubTreeFileSystem(str(cls.below), fs.LocalFileSystem()), f"{container.partition('@')[0]}/{path}"
+
+
+@pytest.mark.parametrize(
+    ("top", "after"),
+    [
+        ("gs://traces/team", ""),
+        ("gs://anonymous@traces/team", "?endpoint_override=localhost"),
+        ("abfs://traces@account.dfs.core.windows.net/team", ""),
+    ],
+)
+def test_other_storages_are_asked_by_the_whole_address(tmp_path: Path, traces: Path, monkeypatch: pytest.MonkeyPatch, top: str, after: str):
+    Elsewhere.below, Elsewhere.asked = tmp_path / "storage", []
+    written(traces / "a", plain_session().lines, "one more?.jsonl")
+    copytree(traces, tmp_path / "storage" / ("anonymous" if "anonymous" in top else "traces") / "team")
+    monkeypatch.setattr("pyarrow.fs.FileSystem", Elsewhere)
+    found = list(objects_below(f"{top}{after}", []))
+    assert {f"{top}/a/b.jsonl{after}", f"{top}/a/one%20more%3F.jsonl{after}"} < set(found)
+    with brought(f"{top}/a/b.jsonl{after}") as path:
+        assert path.read_bytes() == (traces / "a" / "b.jsonl").read_bytes()
+    assert set(Elsewhere.asked) == {f"{top}{after}", f"{top}/a/b.jsonl{after}"}
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch):
+    class Without:
+        @staticmethod
+        def from_uri(address: str) -> None:
+            raise import_module("pyarrow").ArrowNotImplementedError("Got GCS URI but Arrow compiled without GCS support")
+
+    monkeypatch.setattr("pyarrow.fs.FileSystem", Without)
+    with pytest.raises(NothingFound, match=r"gs://traces/team cannot be read: .*gcsfs"):
+        objects_below("gs://traces/team", [])
+    with pytest.raises(NothingFound, match=r"abfs://traces@a\.dfs\.core\.windows\.net/x cannot be read: .*adlfs"):
+        objects_below("abfs://traces@a.dfs.core.windows.net/x", [])
+
+
+def test_neither_fsspec_nor_pyarrow(monkeypatch: pytest.MonkeyPatch):
+    for address, package in (("gs://traces/team", "pyarrow.fs"), ("memory://x", "fsspec")):
+        with monkeypatch.context() as patched:
+            patched.setitem(sys.modules, package, None)
+            with pytest.raises(NothingFound, match=r"pip install 'ullage\[cluster\]'"):
+                objects_below(address, [])
+
+
+def test_an_address_of_azure_without_its_account():
+    with pytest.raises(NothingFound, match="abfs://container@account"):
+        objects_below("abfs://traces/team", [])
+
+
+# Secrets in addresses
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("s3://traces/team", "s3://traces/team"),
+        ("ftp://ann:hunter2@host/x", "ftp://ann:…@host/x"),
+        ("https://host/x?sig=hunter2", "https://host/x?…"),
+        ("gs://traces/team?access_token=hunter2#x", "gs://traces/team?…"),
+    ],
+)
+def test_secrets_in_an_address_are_not_shown(address: str, said: str):
+    assert shown(address) == said
+
+
+def test_secrets_of_an_address_are_in_no_message(capfd: pytest.CaptureFixture[str]):
+    assert main(["replay", "ftp://ann:hunter2@127.0.0.1:9/x", "gs://h?access_token=hunter2", "nosuch://ann:hunter2@h/x"]) == 1
+    output = capfd.readouterr()
+    assert "hunter2" not in output.out + output.err
+    assert "ftp://ann:…@127.0.0.1:9/x cannot be read" in output.err
+
+
+def test_an_address_with_secrets_does_not_go_to_a_scheduler(capfd: pytest.CaptureFixture[str]):
+    assert main(["replay", "ftp://ann:hunter2@127.0.0.1:9/x", "--scheduler", "tls://127.0.0.1:9"]) == 2
+    output = capfd.readouterr()
+    assert "holds a password or a key" in output.err
+    assert "hunter2" not in output.err
+
+
+# `ullage report`
+
+
+def test_a_report_of_a_bucket_is_that_of_a_folder(s3: Any, traces: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    put(s3, traces, "team")
+    told: list[list[str]] = []
+    for number, source in enumerate(("s3://traces/team", str(traces))):
+        page = tmp_path / f"{number}.html"
+        assert main(["report", source, "--out", str(page)]) == 0
+        output = capfd.readouterr()
+        told.append(output.out.splitlines()[:-1])
+        assert f"{source}/z/d.jsonl is no transcript" in output.err
+        assert source in page.read_text()
+        assert (tmp_path / f"{number}.calls.parquet").exists() or list(tmp_path.glob(f"{number}*.parquet"))
+    assert told[0] == told[1]
+    assert len(told[0]) > 2
