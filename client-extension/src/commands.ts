@@ -49,6 +49,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
   const { connection, launch, session, chat, apiKey, notice, proposed, edits, review, commitMessages, servers, background, log } = parts;
+  const restart = async () => ((await background.mayEnd()) ? connection.restart() : undefined);
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -110,8 +111,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.discardProposed": () => proposed.discard(),
     ...review.handlers,
     "ullage.openSettings": () => openSettings(),
-    "ullage.restartServer": async () => ((await background.mayEnd()) ? connection.restart() : undefined),
-    "ullage.addTeamPackages": () => addTeamPackages(launch, () => connection.restart()),
+    "ullage.restartServer": restart,
+    "ullage.addTeamPackages": () => addTeamPackages(launch, restart),
     "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
     "ullage.removeEnvironment": async () => {
       await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>
