@@ -356,8 +356,3 @@ def explanation_of(rule: Rule) -> str:
 def warning_about(rule: Rule) -> str:
     """What is wide about a rule; empty if nothing is. One that refuses more than was meant shows that by itself."""
     return "" if rule.refuses else warning_of(rule.action, rule.pattern)
-
-
-def renewed(rule: Rule, used: int, last_used: float | None) -> Rule:
-    """The rule with how often it was used."""
-    return replace(rule, used=used, last_used=last_used)
