@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any
 
 from bench.results import machine, table
@@ -36,8 +38,8 @@ BEGAN = 1_770_000_000
 OPTIONS = Options(policies=("claude-code",))
 LARGE = (("words", 10), ("screenshots", 100), ("screenshots", 500))
 """What one transcript is full of, and its megabytes."""
-ROUNDS = 2
-"""Parts of the sessions, each worked on by all in turn."""
+ROUNDS = 5
+"""Parts of the sessions, each worked on by all in turn, so that what else the machine does troubles all alike."""
 SCREENSHOT_BYTES = 300_000
 """Of an image, before it becomes base64 text."""
 
@@ -97,13 +99,13 @@ def large(folder: Path, megabytes: int, kind: str = "words") -> Path:
     raise AssertionError  # the session is endless
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Taken:
-    """Seconds of all rounds together: to start, to work, and of the processors that worked."""
+    """Seconds of one round: to start, to work, and of the processors that worked."""
 
-    starting: float = 0.0
-    working: float = 0.0
-    processor: float = 0.0
+    starting: float
+    working: float
+    processor: float
 
 
 def section(date: str, sessions: int) -> str:
@@ -111,59 +113,59 @@ def section(date: str, sessions: int) -> str:
     loads = [os.getloadavg()[0]]
     cores = os.cpu_count() or 1
     counts = [count for count in (1, 2, 4, 8) if count <= max(cores, 4)]
-    alone, taken = _Taken(), {count: _Taken() for count in counts}
+    names = {0: "one process, no scheduler", **{count: f"{count} worker{'s' if count > 1 else ''}" for count in counts}}
+    taken: dict[int, list[_Taken]] = {count: [] for count in names}
     with tempfile.TemporaryDirectory() as temporary:
         paths = lay_down(Path(temporary), sessions)
         size = sum(path.stat().st_size for path in paths)
-        for number in range(ROUNDS):  # in turn, so that what else the machine does troubles all alike
+        for number in range(ROUNDS):
             some = paths[number * sessions // ROUNDS : (number + 1) * sessions // ROUNDS]
             began, used = time.perf_counter(), time.process_time()
             expected = [file_work(path, OPTIONS) for path in some]
-            alone.working += time.perf_counter() - began
-            alone.processor += time.process_time() - used
+            taken[0].append(_Taken(0.0, time.perf_counter() - began, time.process_time() - used))
             for count in counts:
-                _on_workers(some, count, expected, taken[count])
+                taken[count].append(_on_workers(some, count, expected))
             loads.append(os.getloadavg()[0])
+            sys.stderr.write(f"round {number + 1} of {ROUNDS}: {' '.join(f'{each[-1].working:.1f}' for each in taken.values())} s\n")
         memory = [(f"{megabytes} MB of {kind}", _memory(large(Path(temporary), megabytes, kind))) for kind, megabytes in LARGE]
     one = taken[1]
-    rows = [["one process, no scheduler", "–", f"{alone.working / one.working:.2f}", f"{alone.processor / one.processor:.2f}", "–"]]
-    for count, each in taken.items():
-        rows.append(
-            [
-                f"{count} worker{'s' if count > 1 else ''}",
-                f"{one.working / each.working:.2f}",
-                f"{each.working / one.working:.2f}",
-                f"{each.processor / one.processor:.2f}",
-                f"{each.starting / ROUNDS:.1f} s",
-            ]
-        )
+    rows = [
+        [
+            names[count],
+            f"{median(of_one.working / each.working for each, of_one in zip(rounds, one, strict=True)):.2f}",
+            " ".join(f"{of_one.working / each.working:.2f}" for each, of_one in zip(rounds, one, strict=True)),
+            f"{sum(each.processor for each in rounds) / sum(each.processor for each in one):.2f}",
+            f"{median(each.starting for each in rounds):.1f} s" if count else "–",
+        ]
+        for count, rounds in taken.items()
+    ]
     told = ", ".join(f"{load:.1f}" for load in loads)
+    clock, processor = sum(each.working for each in one), sum(each.processor for each in one)
     about = (
         f"`npm run bench -- cluster {sessions}`: {sessions:,} generated sessions ({size / 1e6:,.0f} MB), one policy, on {machine()}, in "
         f"{ROUNDS} rounds, each in turn by all. The load was {told} before and after the rounds, with this run's own. The figures of all "
-        f"were equal. One worker took {one.working:.0f} s of the clock and {one.processor:.0f} s of a processor."
+        f"were equal. One worker took {clock:.0f} s of the clock and {processor:.0f} s of a processor."
     )
     large_ones = (
         "What one worker took at most for one transcript, with the packages that it loads. Its limit is 500 MB. What would pass it is left "
         "out by name, and the worker goes on:"
     )
-    head = ["", "speed-up", "time beside one worker", "processor time beside one worker", "to start"]
+    head = ["", "speed-up (median)", "by round", "processor time beside one worker", "to start"]
     parts = (f"## Replay over workers, {date}", about, table(head, rows), large_ones)
     return "\n\n".join((*parts, table(["transcript", "memory"], [[*each] for each in memory])))
 
 
-def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork], taken: _Taken) -> None:
+def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork]) -> _Taken:
     began = time.perf_counter()
     with connected("local", count) as client:
         started, used = time.perf_counter(), sum(client.run(time.process_time).values())
         work = partial(file_work, options=OPTIONS)
         done = list(work_on_cluster(client, tuple(shares_of(paths)), work, _unfinished, _quiet))
         ended = time.perf_counter()
-        taken.processor += sum(client.run(time.process_time).values()) - used
+        processor = sum(client.run(time.process_time).values()) - used
     if [each.rows for each in done] != [each.rows for each in expected]:
         raise AssertionError("the figures depend on who made them")
-    taken.starting += started - began
-    taken.working += ended - started
+    return _Taken(started - began, ended - started, processor)
 
 
 def _memory(path: Path) -> str:

@@ -332,9 +332,10 @@ WORKER_BYTES = 500_000_000
 _OF_WORKERS = {
     **{f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")},
     **{f"distributed.{whose}.http.routes": [] for whose in ("scheduler", "worker")},
+    "distributed.worker.profile.enabled": False,
 }
 """A worker holds results, which are fetched at once: there is nothing to write to the disk, and nothing to wait for. Nor has anybody else
-anything to look at."""
+anything to look at, such as what the work is doing every hundredth of a second."""
 
 
 @contextmanager
