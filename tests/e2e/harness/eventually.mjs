@@ -2,6 +2,10 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
+/** Milliseconds between two looks. What takes longer is looked at less often. */
+const SHORTEST = 50;
+const LONGEST = 500;
+
 /**
  * Wait until a condition holds, or fail with what was waited for.
  *
@@ -10,10 +14,11 @@ import { setTimeout as delay } from "node:timers/promises";
  * @param {number} [limit] milliseconds
  */
 export async function expectEventually(condition, what, limit = 60_000) {
-  const until = Date.now() + limit;
+  const since = Date.now();
   while (!(await condition())) {
-    if (Date.now() > until) throw new Error(`Not within ${limit / 1000} s: ${what}`);
-    await delay(50);
+    const waited = Date.now() - since;
+    if (waited > limit) throw new Error(`Not within ${limit / 1000} s: ${what}`);
+    await delay(Math.max(SHORTEST, Math.min(waited / 10, LONGEST))); // to look takes the processor from what is waited for
   }
 }
 
