@@ -5,10 +5,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "../../scripts/lib/paths.mjs";
 
-/** One after the other, so that each goes on in the window of the one before. What is always allowed from then on comes last. */
+/**
+ * One after the other, so that each goes on in the window of the one before. What is always allowed from then on comes last. `looks` comes
+ * before others have opened parts of the window beside the panel. `history` comes after models with a window of another size, for which the
+ * server was started again: one that has compacted before reckons with what it has learned.
+ */
 const IN_ONE_WINDOW = [
-  ["apply", "fork", "from-the-editor", "modes", "permissions", "review", "turn", "reload", "images"],
-  ["gauge", "idle", "background"],
+  ["apply", "fork", "from-the-editor"],
+  ["looks", "modes", "permissions", "review", "narrow", "sub-agents", "running", "turn", "reload", "trouble"],
+  ["crash"],
+  ["gauge", "idle", "background", "context-view", "history", "images"],
   ["opening", "editor-models"],
 ];
 

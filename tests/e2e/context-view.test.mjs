@@ -18,7 +18,7 @@ const THEMES = [
 ];
 
 stage("context-view", { window: 60_000 }, (scenario) => {
-  scenario("a part is sorted, found, gone to, cleared, pinned and excluded, and undo brings it back", {}, async (scene) => {
+  scenario("a part is sorted, found, gone to, cleared, pinned and excluded, and undo brings it back", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     const reads = await readings(workspace, 2);
     await api.enqueue(...reads.map((read) => [{ say: "I look." }, read]), { say: "I have seen them." });

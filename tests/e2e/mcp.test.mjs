@@ -4,19 +4,9 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT, VENV_PYTHON } from "../../scripts/lib/paths.mjs";
-import {
-  answerApproval,
-  approval,
-  itemsOf,
-  openPanel,
-  panelOf,
-  promptBox,
-  sendAndFinish,
-  sendPrompt,
-  turnIsOver,
-} from "./harness/panel.mjs";
+import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, isUnsaved, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { editorShows, isUnsaved, notification, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -142,55 +132,6 @@ stage("mcp", {}, (scenario) => {
       await row(page, "pumps").getByText("not started: you have not trusted it").waitFor();
       await screenshot("14-changed");
       await page.keyboard.press("Escape");
-    },
-  );
-
-  scenario(
-    "a real server is allowed and called, in the light and in Chinese",
-    { prepare: writes({ git: GIT }), alone: true },
-    async ({ page, api, workspace, settings, screenshot }) => {
-      await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
-      await settings({ "workbench.colorTheme": "Default Light Modern" });
-      await reloadWindow(page);
-      const panel = panelOf(page);
-      await panel.locator("html[lang='zh-cn']").waitFor();
-      await panel.locator("body.vscode-light").waitFor();
-      await runCommand(page, "Ullage: MCP 服务器");
-      await row(page, "git").getByText("未启动: 你尚未信任它").waitFor();
-      await screenshot("1-not-allowed");
-      await row(page, "git").click();
-      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "打开" }).first().click();
-      const dialog = page.locator(".monaco-dialog-box");
-      await dialog.getByText("信任并启动 MCP 服务器 git?").waitFor();
-      await screenshot("2-what-it-would-run");
-      await dialog.getByRole("button", { name: "信任并启动" }).click();
-      await row(page, "git")
-        .getByText(/12 个工具 · 索引占 \d+ 个 token/)
-        .waitFor();
-      await screenshot("3-running");
-      await page.keyboard.press("Escape");
-      const status = { server: "git", tool: "git_status", arguments: { repo_path: workspace } };
-      await api.enqueue(
-        [
-          { call: "load_mcp_tools", input: { names: ["git/git_status"] } },
-          { call: "call_mcp_tool", input: status },
-        ],
-        {
-          say: "在 main 分支。",
-        },
-      );
-      await resizePanel(page, 300);
-      await sendPrompt(panel, "在哪个分支?");
-      await panel
-        .getByText(/调用 MCP 服务器/)
-        .first()
-        .waitFor();
-      await screenshot("4-asked-narrow");
-      await panel.getByRole("button", { name: "允许一次" }).click();
-      await itemsOf(panel, "assistant").getByText("在 main 分支。").waitFor();
-      await turnIsOver(panel);
-      assert.match(JSON.stringify((await api.requests()).at(-1)?.body), /On branch main/);
-      await screenshot("5-called-narrow");
     },
   );
 });

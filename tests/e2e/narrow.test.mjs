@@ -17,12 +17,13 @@ const EDIT = { call: "edit_file", input: { path: FILE, old_text: OLD, new_text: 
 const WIDE = { width: 1280, height: 800 };
 
 stage("narrow", {}, (scenario) => {
-  scenario("in a narrow panel and a small window all that is needed is in sight", { size: WIDE }, async (scene) => {
+  scenario("in a narrow panel and a small window all that is needed is in sight", { goesOn: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     await api.enqueue([READ], [{ say: "Mended in one place, as the notes have it." }, EDIT], {
       say: "It is done now, as the survey notes ask for.",
     });
     const panel = await openPanel(page);
+    await page.setViewportSize(WIDE);
     await resizePanel(page, 300);
     const timeline = panel.locator(".timeline");
 
@@ -70,6 +71,7 @@ stage("narrow", {}, (scenario) => {
       );
     assert.equal(wide, 0, "nothing of the context view is wider than the panel");
     await screenshot("5-context");
+    await resizePanel(page, 440);
   });
 });
 

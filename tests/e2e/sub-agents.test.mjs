@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, approval, itemsOf, openPanel, panelOf, promptBox, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, approval, itemsOf, openPanel, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const DEFINITION = "---\nname: fixer\ndescription: Mends things.\ntools: Read, Edit, Bash\n---\nYou mend what you are told to.\n";
@@ -22,10 +22,10 @@ const MENDED = {
 };
 const RUN = { call: "bash", input: { command: "cd tests && python3 make.py > /tmp/made" } };
 
-/** A sub-agent of the project that acts. @param {string} folder @param {string} [more] what else it is told */
-async function defineFixer(folder, more = "") {
+/** A sub-agent of the project that acts. @param {string} folder */
+async function defineFixer(folder) {
   await mkdir(join(folder, ".claude/agents"), { recursive: true });
-  await writeFile(join(folder, ".claude/agents/fixer.md"), DEFINITION + more);
+  await writeFile(join(folder, ".claude/agents/fixer.md"), DEFINITION);
 }
 
 /** @param {string} title @param {string} prompt */
@@ -34,7 +34,7 @@ const task = (title, prompt) => ({ call: "task", input: { title, prompt } });
 stage("sub-agents", {}, (scenario) => {
   scenario(
     "two work side by side: one is stopped, the other reports, and its log opens and leads back",
-    {},
+    { goesOn: true },
     async ({ page, api, screenshot }) => {
       await api.addRules(
         // last user text: the prompt of a sub-agent comes with the mode that it is told of
@@ -74,7 +74,7 @@ stage("sub-agents", {}, (scenario) => {
 
   scenario(
     "one of the project acts: it is allowed once, asks in its parent, and what it changed is undone there",
-    { goesOn: true, prepare: (folder) => defineFixer(folder) },
+    { goesOn: true, prepare: defineFixer },
     async ({ page, api, workspace, settings, screenshot }) => {
       const before = await readFile(join(workspace, FILE), "utf8");
       await api.enqueue([{ say: "I have it mended." }, MEND], [READ], [MENDED], { say: "It says so now." }, { say: "It is mended." });
@@ -116,24 +116,6 @@ stage("sub-agents", {}, (scenario) => {
       await runCommand(page, "Ullage: Permissions");
       await panel.getByText("Lets the sub-agent that").waitFor();
       await screenshot("8-its-rule");
-    },
-  );
-
-  scenario(
-    "in a Chinese editor a sub-agent asks in Chinese",
-    { goesOn: true, alone: true, prepare: (folder) => defineFixer(folder, "Say what you changed.\n") },
-    async ({ page, api, screenshot }) => {
-      await page.addInitScript(() => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: "zh-cn" })); // as the language pack of VS Code does
-      await reloadWindow(page);
-      const panel = panelOf(page);
-      await panel.locator("html[lang='zh-cn']").waitFor();
-      await promptBox(panel).waitFor();
-      await api.enqueue([MEND], { say: "好。" });
-      await sendPrompt(panel, "修好它");
-      await panel.locator(".approval-question").getByText("允许子代理").waitFor();
-      await screenshot("1-may-it-act");
-      await panel.getByRole("button", { name: "拒绝", exact: true }).click();
-      await turnIsOver(panel);
     },
   );
 });

@@ -15,7 +15,7 @@ const PROMPT = "How much does the tank hold?";
 const WEB_PAGE = await webPage();
 
 stage("trouble", {}, (scenario) => {
-  scenario("a wrong key", {}, async ({ page, api, screenshot }) => {
+  scenario("a wrong key", { goesOn: true }, async ({ page, api, screenshot }) => {
     await api.enqueue({ fail: 401, type: "authentication_error", message: "invalid x-api-key" });
     const panel = await openPanel(page);
     await sendPrompt(panel, PROMPT);
@@ -101,7 +101,7 @@ stage("trouble", {}, (scenario) => {
     },
   );
 
-  scenario("a window without a folder", { project: null }, async ({ page, api, screenshot }) => {
+  scenario("a window without a folder", { project: null, alone: true }, async ({ page, api, screenshot }) => {
     await api.enqueue([{ call: "list_files", input: {} }], { say: "There is no folder." });
     const panel = await openPanel(page);
     await panel.getByText(/No folder is open/).waitFor();

@@ -38,8 +38,10 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {Record<string, unknown>} [settings] user settings, beside those of the stage
  * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
+ * @property {"zh-cn"} [language] of VS Code; that of its own code stays English, as no language pack is there
  * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
- *   was, and with a new server where that one had other settings; in a window of its own where that one failed or did not run
+ *   was, and with a new server where that one had other settings; in a window of its own where that one failed or did not run, or spoke another
+ *   language
  * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
 
@@ -71,6 +73,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {string | undefined} workspace
  * @property {import("./vscode.mjs").OpenVsCode} vscode
  * @property {Record<string, unknown>} settings
+ * @property {"zh-cn" | undefined} language
  * @property {number} [change] number of the last change of its settings between two scenarios
  * @property {() => Promise<void>} close until its server has ended
  */
@@ -160,7 +163,7 @@ async function windowFor(on, options) {
   const { vscode, api } = on;
   const settings = { ...modelSettings(api), ...options.settings };
   const window = left;
-  if (!window || !options.goesOn || options.size || window.vscode !== vscode) {
+  if (!window || !options.goesOn || options.size || window.vscode !== vscode || window.language !== options.language) {
     await leaveWindow();
     return openWindow(on, options, settings);
   }
@@ -193,13 +196,15 @@ async function leaveWindow() {
 }
 
 /** @param {Stage} on @param {ScenarioOptions} options @param {Record<string, unknown>} settings @returns {Promise<Window>} */
-async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, prepare, size }, settings) {
+async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, prepare, size, language }, settings) {
   await vscode.useSettings(settings);
   const workspace = project === null ? undefined : await vscode.copyProject(project);
   if (workspace !== undefined) await prepare?.(workspace);
   const profile = size ? await freshProfile() : context;
   const page = await profile.newPage();
   if (size) await page.setViewportSize(size);
+  // As the language pack of VS Code does.
+  if (language) await page.addInitScript((name) => Object.assign(globalThis, { _VSCODE_NLS_LANGUAGE: name }), language);
   const close = async () => {
     await closeWorkbench(page);
     if (size) await profile.close();
@@ -214,7 +219,7 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
     await close().catch(() => undefined);
     throw new Error(`The window did not open: ${String(error)}\n${remains}`, { cause: error });
   }
-  return { page, workspace, vscode, settings, close };
+  return { page, workspace, vscode, settings, language, close };
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
