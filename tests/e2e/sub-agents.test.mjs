@@ -51,6 +51,8 @@ stage("sub-agents", {}, (scenario) => {
       const cards = itemsOf(panel, "toolCall").filter({ has: panel.locator(".agent") });
       await expectEventually(async () => (await cards.count()) === 2, "both have a card");
       const stop = panel.getByRole("button", { name: "Stop the sub-agent" });
+      const done = panel.locator(".tool.completed").filter({ has: panel.locator(".agent") });
+      await done.waitFor(); // one that has not begun cannot be stopped either
       await expectEventually(async () => (await stop.count()) === 1, "one is done, and one still works");
       await screenshot("1-at-work");
       await stop.click();
