@@ -65,6 +65,8 @@ _ERROR = re.compile(
 )
 """From the word that reports it to the end of the line: `fatal: ...` (git), `error[E0308]: ...` (rustc), `main.c:3:1: error: ...` (the GNU
 coding standards' form), `ValueError: ...`, `panic: ...`, `FAIL: ...`. Where in a file it was is left out, since lines move."""
+_OF_ERRORS = ("rror", "ERROR", "Exception", "fatal", "panic", "FAIL")
+"""One of these stands in each such line. To look for them takes a tenth of the time, and most texts have none."""
 
 
 def paths_in(text: str) -> set[str]:
@@ -88,7 +90,8 @@ def facts_in(text: str) -> set[Fact]:
     found = {Fact("path", path) for path in paths_in(text)}
     found.update(Fact("identifier", name) for name in _identifiers(words))
     found.update(Fact("hash", word) for word in words if _HASH.fullmatch(word))
-    found.update(Fact("error", quoted(line)) for line in _ERROR.findall(text))
+    if any(each in text for each in _OF_ERRORS):
+        found.update(Fact("error", quoted(line)) for line in _ERROR.findall(text))
     return found
 
 
