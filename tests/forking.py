@@ -13,9 +13,8 @@ from multiprocessing.context import ForkServerContext, SpawnContext
 
 PRELOADED = [
     *(f"ullage.{each}" for each in ("cli", "lsp.server", "lsp.log", "lsp.transport", "acp.serve")),
-    "anthropic",  # a server imports these two when it first needs them
-    "pygit2",
     "tests.server.forked",
+    "tests.server.ready",
     "tests.unit.session.changes.killed_session",
     "tests.unit.store.killed_writer",
 ]

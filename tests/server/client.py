@@ -8,7 +8,6 @@ import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,9 +24,6 @@ from ullage.lsp import messages, protocol
 from ullage.lsp.documents import EditorDocument
 from ullage.lsp.messages import make_converter
 from ullage.store.folder import VARIABLE
-
-_converter = cache(make_converter)
-"""Writes the functions for each message once for all clients: that takes longer than most tests."""
 
 EDITOR = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
@@ -53,7 +49,7 @@ class UllageClient(LanguageClient):
 
     def __init__(self) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            protocol_cls=UllageClientProtocol, converter_factory=_converter
+            protocol_cls=UllageClientProtocol, converter_factory=make_converter
         )
         register_lsp_features(self, {method: each for method, each in DEFAULT_CLIENT_FEATURES.items() if method not in _FEATURES})
         for method, handler in _FEATURES.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 import attrs
@@ -172,8 +173,12 @@ RESULTS: dict[str, Any] = {method: Response[result] for method, (_, result) in R
 """Method to the whole answer."""
 
 
+@cache
 def make_converter() -> Converter:
-    """A converter for LSP's types and ours: what pygls asks for."""
+    """A converter for LSP's types and ours: what pygls asks for.
+
+    One for all clients of a process. To make it takes a tenth of a second, it keeps what it learned of each type, and nobody adds to it.
+    """
     ours = _make_converter_for_ours()
     both = default_converter()
     both.register_structure_hook_func(_is_ours, ours.structure)
