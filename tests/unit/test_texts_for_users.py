@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -236,6 +237,13 @@ def _text(path: Path) -> str:
 def code() -> Code:
     """The server."""
     return Code(Path(ullage.__file__).parent, ELSEWHERE)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def let_go_of_the_code() -> Iterator[None]:
+    """A million objects are not looked through by the garbage collector in all later tests."""
+    yield
+    code.cache_clear()
 
 
 def sent_texts(server: Code) -> list[tuple[Class, str]]:

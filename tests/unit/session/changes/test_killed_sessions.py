@@ -27,7 +27,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.deep
 async def test_after_a_kill_the_log_tells_of_every_change_and_no_version_is_missing(tmp_path: Path) -> None:
-    chosen = range(1, POINTS, POINTS // many(6, deep=POINTS))
+    chosen = range(1, POINTS, POINTS // many(4, deep=POINTS))
     killed = recorded = 0
     for kill_at in chosen:
         parent = tmp_path / str(kill_at)

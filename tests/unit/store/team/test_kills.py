@@ -34,7 +34,7 @@ def taken(here: Connection) -> int | str:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("seed", range(many(6, deep=300)))
+@pytest.mark.parametrize("seed", range(many(3, deep=300)))
 def test_nothing_acknowledged_is_lost(
     tmp_path: Path, postgres: Postgres, workspace: str, connect: Callable[..., PostgresStore], seed: int
 ) -> None:
