@@ -1,6 +1,7 @@
 /** The layers of the test suite: what each runs, and what came of it. */
 
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { provideMcpServers } from "./mcpServers.mjs";
 import { provideSystemPrograms } from "./systemPrograms.mjs";
@@ -22,6 +23,11 @@ import { run } from "./processes.mjs";
 /** @typedef {{name: string, run: (beside?: Beside) => Promise<Outcome>}} Layer alone, or beside another */
 
 const REPORTS = join(STATE, "reports");
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+/** Node itself leaves a core alone: on two, one file would run after the other. The flag came with 20.10. @type {string[]} */
+const ON_ALL_CORES = major > 20 || minor >= 10 ? [`--test-concurrency=${availableParallelism()}`] : [];
 
 /** The longest, and one window after the other: it leaves a core to those that run beside it. @type {Layer} */
 export const E2E = { name: "e2e", run: endToEnd };
@@ -108,7 +114,7 @@ async function extension(beside) {
   const written = sources.map((path) => relative(join(ROOT, "tests", "extension"), path).replace(/\.ts$/, ".mjs"));
   return nodeTests(
     "extension",
-    ["--enable-source-maps"],
+    ["--enable-source-maps", ...ON_ALL_CORES],
     written.map((path) => join(bundles, path)),
     { beside },
   );
