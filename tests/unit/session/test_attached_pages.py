@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.harness import items, stage
 from ullage.session.attachments import PageRef, TextRef
 from ullage.session.errors import SessionError
@@ -81,9 +81,11 @@ async def test_taken_back_it_is_the_text_that_was_fetched(tmp_path: Path) -> Non
 
     async with stage(tmp_path) as here:
         here.sessions._around.fetch_page = fetch
-        here.fake.enqueue(Say("One."), Say("Two."))
+        here.fake.enqueue(Hang(Reply((Say("One."),))))
         session = await here.new()
         await session.prompt("First")
+        await here.fake.until_held()
         waiting = await session.prompt("Read this", [PageRef(URL)])
         assert session.unqueue(waiting) == (TextRef(URL, "words"),)
+        here.fake.release()
         await here.idle(session)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.harness import Stage, items, stage
 from ullage.session.attachments import FileRef, Ref, TextRef
 from ullage.session.errors import SessionError
@@ -77,9 +77,11 @@ async def test_a_text_cannot_pass_for_the_users_words(folder: Path) -> None:
 async def test_what_was_attached_can_be_taken_back_and_attached_again(folder: Path) -> None:
     refs: list[Ref] = [FileRef(folder / "tank.py", (3, 5)), FileRef(folder / "src"), TextRef("terminal", "14 passed")]
     async with stage(folder) as here:
-        here.fake.enqueue(Say("One."), Say("Two."))
+        here.fake.enqueue(Hang(Reply((Say("One."),))))
         session = await here.new()
         await session.prompt("First")
+        await here.fake.until_held()
         waiting = await session.prompt("Look", refs)
         assert session.unqueue(waiting) == tuple(refs)
+        here.fake.release()
         await here.idle(session)

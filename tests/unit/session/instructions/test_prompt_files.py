@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.harness import notices, stage
 from ullage.session.attachments import TextRef
 from ullage.session.instructions.prompt_files import (
@@ -231,8 +231,10 @@ def test_what_stands_in_menus_has_nothing_that_cannot_be_seen(folder: Path) -> N
 async def test_a_command_that_is_taken_out_of_the_queue_is_not_attached_twice(folder: Path) -> None:
     put(folder, ".claude/commands/review.md", "Review it.")
     async with stage(folder) as here:
+        here.fake.enqueue(Hang(Reply((Say("Never."),))))
         session = await here.new()
         first = await session.prompt("Wait.")
+        await here.fake.until_held()
         second = await session.prompt("/review", [TextRef("terminal", "$ ls")])
         assert session.unqueue(second) == (TextRef("terminal", "$ ls"),)
         assert first != second

@@ -106,11 +106,11 @@ def read_only(postgres: Postgres, value: str) -> None:
 
 
 def test_a_user_who_may_only_read_is_told_whom_to_ask(postgres: Postgres, workspace: str) -> None:
-    postgres.sql("CREATE ROLE guest LOGIN")
-    postgres.sql("GRANT USAGE ON SCHEMA ullage TO guest")
-    postgres.sql("GRANT SELECT ON ALL TABLES IN SCHEMA ullage TO guest")
+    postgres.sql("CREATE ROLE reader LOGIN")
+    postgres.sql("GRANT USAGE ON SCHEMA ullage TO reader")
+    postgres.sql("GRANT SELECT ON ALL TABLES IN SCHEMA ullage TO reader")
     with pytest.raises(Refused, match=r"no right to do that\. Ask whoever runs it for the role ullage_member"):
-        PostgresStore(read_address(postgres.url("guest"), "test"), workspace, "h").sessions()
+        PostgresStore(read_address(postgres.url("reader"), "test"), workspace, "h").sessions()
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_there(postgres: Postgres) -> None:
