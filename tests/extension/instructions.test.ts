@@ -71,6 +71,7 @@ void describe("the page of rules and hooks", () => {
     });
     const titles = [...root.querySelectorAll("h3")].map((title) => title.textContent);
     assert.deepEqual(titles, ["Hooks", "Rules", "Skills", "Commands"]);
+    assert.equal(root.querySelector<HTMLElement>(".sheet-body")?.tabIndex, 0, "without a button in it, the keyboard can scroll it");
     const text = root.textContent ?? "";
     assert.match(text, /not trusted.*Notification beep.*Not run: Ullage has no such event/s);
     assert.match(text, /docs\/style\.mdin force · 120 tokens in every request.*Imported by CLAUDE\.md.*cut.*\/release/s);

@@ -296,3 +296,13 @@ test("code can be applied to the file that it names, else to the one in the edit
 test("a paragraph finds its own direction", () => {
   assert.equal(rendered("שלום").querySelector("p")?.dir, "auto");
 });
+
+for (const [text, selector] of [
+  ["| a | b |\n|---|---|\n| 1 | 2 |\n", "table"],
+  ["```\nlong\n```\n", "pre"],
+] as const) {
+  test(`the keyboard can scroll a wide ${selector}`, () => {
+    const found = rendered(text).querySelector<HTMLElement>(`${selector}[tabindex="0"], ${selector} [tabindex="0"]`);
+    assert.ok(found, rendered(text).innerHTML);
+  });
+}

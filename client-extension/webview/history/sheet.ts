@@ -58,6 +58,7 @@ export class Sheet {
     const close = iconButton({ label: t("Close"), icon: "close", title: t("Close (Escape)"), onClick: () => void this.close() });
     const head = element("div", { className: "sheet-head" }, element("h2", { textContent: content.title }), close);
     content.body.classList.add("sheet-body");
+    content.body.tabIndex = 0; // it scrolls by itself, so the keyboard has to get there
     this.element.setAttribute("aria-label", content.title);
     this.element.hidden = false;
     setChildren(this.element, head, this.waiting, content.body, content.foot);

@@ -112,6 +112,9 @@ function make(block: Block, around: Surroundings): DrawnBlock {
   if (text !== undefined || block.tag === "li") {
     element.dir = "auto"; // a paragraph in Arabic or Hebrew is read from the right
   }
+  if (block.tag === "table") {
+    element.tabIndex = 0; // a wide one scrolls by itself, so the keyboard has to get there
+  }
   if (block.start !== undefined) {
     element.setAttribute("start", String(block.start));
   }
