@@ -247,7 +247,7 @@ class Parts:
             self._work.begin(self._turns.run())
             return
         self._queue.offer()
-        self._display.set_state("idle")
+        self._display.work_is_done()
         self._size_counted()
         self._controller.keep_learned()
         self._cooling.begin()

@@ -9,11 +9,12 @@ import pytest
 
 from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import compactions, items, notices, stage
+from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.session.attachments import FileRef, ProblemsRef
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import AssistantItem, UserItem
+from ullage.session.timeline.updates import StateChanged
 
 HELD_SUMMARY = Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))
 
@@ -49,6 +50,10 @@ async def test_a_prompt_that_is_sent_during_a_compaction_is_answered_after_it(fo
         assert notices(session) == []
 
 
+def states(here: Stage) -> list[str]:
+    return [update.state for _, _, update in here.watcher.updates if isinstance(update, StateChanged)]
+
+
 async def test_a_stop_behind_a_prompt_whose_attachments_are_still_read_stops_that_prompt(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
@@ -57,7 +62,9 @@ async def test_a_stop_behind_a_prompt_whose_attachments_are_still_read_stops_tha
             await asyncio.sleep(0)
             session.cancel()
         await coming
+        assert states(here) == []
         await here.idle(session)
+        assert states(here) == ["idle"]  # who waits for the end of that turn hears of it
         assert prompts(session) == [("Are you there?", True)]
         assert [notice.action for notice in notices(session)] == ["continue"]
         here.fake.enqueue(Say("Here."), Say("Still."))

@@ -75,6 +75,12 @@ class Display:
             self.state, self._retry = state, retry
             self.tell(StateChanged(state, retry, ended))
 
+    def work_is_done(self) -> None:
+        """Nothing is done any more. Told in any case: a turn that was stopped before it began has told nothing of itself."""
+        ended, self._ended = self._ended, None
+        self.state, self._retry = "idle", None
+        self.tell(StateChanged("idle", None, ended))
+
     def turn_ended(self, ended: EndedTurn) -> None:
         """Told with what the session does next: nothing, or the next turn."""
         self._ended = ended
