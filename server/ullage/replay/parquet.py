@@ -62,7 +62,9 @@ class Table(Generic[_Row]):
         self._columns = columns
         self._schema = pa.schema([(each.name, types[each.kind]) for each in columns])
         self._path, self._partial = path, path.with_name(f"{path.name}.partial")
-        self._writer: Any = import_module("pyarrow.parquet").ParquetWriter(self._partial, self._schema, compression="zstd")
+        self._partial.unlink(missing_ok=True)  # of a run that was killed; where it is a link, what it leads to stays
+        self._file = self._partial.open("xb")
+        self._writer: Any = import_module("pyarrow.parquet").ParquetWriter(self._file, self._schema, compression="zstd")
         self._waiting: list[dict[str, object]] = []
 
     def add(self, rows: Iterable[_Row]) -> None:
@@ -78,7 +80,11 @@ class Table(Generic[_Row]):
     def finish(self) -> None:
         """All rows are in the file."""
         self._write()
+        self._close()
+
+    def _close(self) -> None:
         self._writer.close()
+        self._file.close()
 
     def publish(self) -> None:
         """The file stands under its name."""
@@ -86,7 +92,7 @@ class Table(Generic[_Row]):
 
     def give_up(self) -> None:
         """Leaves nothing that is not finished."""
-        self._writer.close()
+        self._close()
         self._partial.unlink(missing_ok=True)
 
 

@@ -38,6 +38,15 @@ def test_tables_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert "name.sessions.parquet" in capsys.readouterr().err
 
 
+def test_a_link_that_lies_where_a_table_is_made_leads_nowhere(tmp_path: Path):
+    path = written(tmp_path, plain_session().lines)
+    (tmp_path / "mine").write_text("Keep me.")
+    (tmp_path / "name.sessions.parquet.partial").symlink_to(tmp_path / "mine")
+    assert main(["replay", str(path), "--parquet", str(tmp_path / "name")]) == 0
+    assert (tmp_path / "mine").read_text() == "Keep me."
+    assert len(rows(tmp_path / "name.sessions.parquet")) == 1
+
+
 def test_tables_without_pyarrow(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ullage.replay.command.can_be_written", lambda: False)
     path = written(tmp_path, plain_session().lines)
