@@ -21,7 +21,6 @@ async def _run(folder: Path, url: str, workspace: str, told: Connection) -> None
         here.fake.enqueue([Say("I look."), Call("read_file", {"path": "tank.py"})], Hang())
         session = await here.new()
         await session.prompt("How much does the tank hold?")
-        while len(here.fake.requests) < 2:  # noqa: ASYNC110 (a request is no event)
-            await asyncio.sleep(0.01)
+        await here.fake.until_held()
         told.send(session.id)
         await asyncio.Event().wait()
