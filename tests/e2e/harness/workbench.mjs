@@ -105,6 +105,10 @@ export async function isUnsaved(page) {
 /** Drag the edge of the side bar that holds the panel. @param {Page} page @param {number} width in pixels */
 export async function resizePanel(page, width) {
   const bar = page.locator(".part.auxiliarybar");
+  await expectEventually(async () => {
+    const { x, width: wide } = (await bar.boundingBox()) ?? { x: 0, width: 0 };
+    return Math.abs(x + wide - (page.viewportSize()?.width ?? 0)) < 12;
+  }, "the side bar lies at the edge of the window, whose size may just have changed");
   const box = await bar.boundingBox();
   if (!box) throw new Error("The secondary side bar is not shown");
   const y = box.y + box.height / 2;
