@@ -3,7 +3,7 @@ often.
 
 Dask gives the shares of a lost worker to others. If the workers of a share are lost again and again, something in it ends them, or
 something that was worked on beside it. Its places are worked on at the end, one at a time with nothing beside it, so that only the one that
-ends a worker is given up.
+ends a worker is given up. So it is with a share for which a worker gave something else than the work of its places.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ LOOK_SECONDS = 1.0
 
 WITHOUT_WORKERS_SECONDS = 60.0
 """How long it waits for new workers when all are lost."""
+
+WENT_AWAY = "the scheduler went away before all was done. Ask again when it is back"
 
 Told = Callable[[int, int], None]
 """It is told how many places are done, and of how many."""
@@ -75,6 +77,28 @@ class _Ended(Generic[Work]):
 
     def raised(self, place: Place, raised: Raised) -> Work:
         return self.unfinished(f"{place} was not finished: {raised.why}")
+
+    def works_in(self, answer: object, places: Sequence[Place]) -> tuple[Work, ...]:
+        """What a worker answered for these places, one work for each. Raises `_WrongAnswer`: no worker is relied on to answer that."""
+        if not isinstance(answer, tuple):
+            raise _WrongAnswer(f"a worker gave {type(answer).__name__} instead of results")
+        made = cast("tuple[object, ...]", answer)
+        if len(made) != len(places):
+            raise _WrongAnswer(f"a worker gave {_counted(len(made), 'result')} for {_counted(len(places), 'file')}")
+        kind = type(self.unfinished(""))
+        wrong = next((each for each in made if not isinstance(each, kind | Raised)), None)
+        if wrong is not None:
+            raise _WrongAnswer(f"a worker gave {type(wrong).__name__} instead of what was asked")
+        works = cast("tuple[Work | Raised, ...]", made)
+        return tuple(self.raised(place, each) if isinstance(each, Raised) else each for place, each in zip(places, works, strict=True))
+
+
+class _WrongAnswer(Exception):
+    """A worker answered what is no work of its share; `str()` says what."""
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 @dataclass(slots=True)
@@ -131,14 +155,34 @@ class _Course(Generic[Work]):
             if alone:
                 yield share.first, self.ended.worker(share.places[0])
             else:
-                self._suspects.extend(Share(share.first + number, (place,), 0) for number, place in enumerate(share.places))
+                self._suspect(share)
             return
         if isinstance(error, OtherInstallation):
             raise NoCluster(refusal("that came later", str(error)))
         if error is not None:
             raise NoCluster(f"a worker could not do what it was asked: {type(error).__name__}: {error}")
-        for number, (place, made) in enumerate(zip(share.places, cast("tuple[Work | Raised, ...]", future.result()), strict=True)):
-            yield share.first + number, self.ended.raised(place, made) if isinstance(made, Raised) else made
+        try:
+            works = self.ended.works_in(self._answer(future), share.places)
+        except _WrongAnswer as wrong:
+            if alone:
+                yield share.first, self.ended.raised(share.places[0], Raised(str(wrong)))
+            else:
+                self._suspect(share)
+            return
+        yield from enumerate(works, share.first)
+
+    def _answer(self, future: Any) -> object:
+        """What a worker answered. Raises `_WrongAnswer` if that cannot be read."""
+        try:
+            return future.result()
+        except Exception as error:
+            if self.client.status != "running":
+                raise NoCluster(WENT_AWAY) from error
+            raise _WrongAnswer(f"what a worker gave cannot be read ({type(error).__name__}: {error})") from error
+
+    def _suspect(self, share: Share) -> None:
+        """Its places are worked on at the end."""
+        self._suspects.extend(Share(share.first + number, (place,), 0) for number, place in enumerate(share.places))
 
     def _wait(self) -> Any:
         without_since: float | None = None
@@ -148,7 +192,7 @@ class _Course(Generic[Work]):
             except Empty:
                 pass
             if self.client.status != "running":
-                raise NoCluster("the scheduler went away before all was done. Ask again when it is back")
+                raise NoCluster(WENT_AWAY)
             if self.client.nthreads():
                 without_since = None
             elif without_since is None:

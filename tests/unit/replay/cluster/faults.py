@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import Literal, TypeAlias
 
+from ullage.replay.cluster.shares import Asked, Raised, done
 from ullage.replay.file_work import FileWork, Options, file_work
 from ullage.replay.places import Place
 
@@ -29,3 +31,35 @@ def fails_at_some(place: Place) -> FileWork:
 
 def unfinished(reason: str) -> FileWork:
     return FileWork(failures=(reason,))
+
+
+Answers: TypeAlias = Literal["too few", "too many", "none", "others", "what cannot be read"]
+"""What is wrong with what a worker answers."""
+
+
+def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], asked: Asked[FileWork]) -> object:
+    """In the place of `done`. With `mark` only the first time: then that file is there."""
+    if mark is not None:
+        if mark.exists():
+            return done(places, asked)
+        mark.touch()
+    match how:
+        case "too few":
+            return done(places, asked)[1:]
+        case "too many":
+            return (*done(places, asked), Raised("one more"))
+        case "none":
+            return None
+        case "others":
+            return tuple("rows" for _ in places)
+        case "what cannot be read":
+            return tuple(_Unreadable() for _ in places)
+
+
+class _Unreadable:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return _raise, ("cannot be read",)
+
+
+def _raise(why: str) -> None:
+    raise ValueError(why)

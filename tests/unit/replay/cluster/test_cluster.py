@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import dask
 import distributed
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from tests.patience import PATIENCE
 from tests.unit.context.logs import PRELUDE, prompt, says
 from tests.unit.recorded.readers.recorded import written
-from tests.unit.replay.cluster.faults import fails_at_some, killed_at_some, unfinished
+from tests.unit.replay.cluster.faults import Answers, answers_wrongly, fails_at_some, killed_at_some, unfinished
 from tests.unit.replay.test_command import compacted_session, plain_session
 from ullage.cli import main
 from ullage.replay.cluster import connecting
@@ -127,6 +127,33 @@ def test_what_goes_wrong_with_one_costs_no_other(client: Any, tmp_path: Path):
     first, bad, last = work_on_cluster(client, shares(tmp_path), fails_at_some, unfinished, quiet)
     assert (len(first.rows), len(last.rows)) == (1, 1)
     assert bad == FileWork(failures=(f"{tmp_path / 'bad.jsonl'} was not finished: RuntimeError: out of luck",))
+
+
+@pytest.mark.parametrize("how", get_args(Answers))
+def test_what_a_worker_answers_wrongly_once_is_done_again(
+    client: Any, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Answers
+):
+    monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, tmp_path / "answered"))
+    done = list(work_on_cluster(client, shares(examples, 4), partial(file_work, options=Options()), unfinished, quiet))
+    assert (tmp_path / "answered").exists()
+    assert done == [file_work(path, Options()) for path in sorted(examples.glob("*.jsonl"))]
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("too few", "a worker gave 0 results for 1 file"),
+        ("too many", "a worker gave 2 results for 1 file"),
+        ("none", "a worker gave NoneType instead of results"),
+        ("others", "a worker gave str instead of what was asked"),
+        ("what cannot be read", "what a worker gave cannot be read (ValueError: cannot be read)"),
+    ],
+)
+def test_what_workers_always_answer_wrongly_is_named(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch, how: Answers, said: str):
+    monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, None))
+    paths = sorted(examples.glob("*.jsonl"))[:3]
+    done = list(work_on_cluster(client, tuple(shares_of(paths)), partial(file_work, options=Options()), unfinished, quiet))
+    assert [each.failures for each in done] == [(f"{path} was not finished: {said}",) for path in paths]
 
 
 @pytest.fixture(scope="module")
