@@ -15,9 +15,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -31,15 +33,16 @@ from ullage.replay.cluster.work import work_on_cluster
 from ullage.replay.file_work import FileWork, Options, file_work
 
 SESSIONS = 10_000
-MESSAGES = 1
-"""Of a session, and up to 3 more: so few that 10,000 take one worker about a minute."""
+SIZES = ((1, 1), (16, 10))
+"""How many messages a session has at least (up to 3 more), and for how many of the sessions one of this size stands: so one worker takes
+half a minute for each."""
 BEGAN = 1_770_000_000
 """Unix seconds of the first message."""
 OPTIONS = Options(policies=("claude-code",))
 LARGE = (("words", 10), ("screenshots", 100), ("screenshots", 500))
 """What one transcript is full of, and its megabytes."""
-ROUNDS = 5
-"""Parts of the sessions, each worked on by all in turn, so that what else the machine does troubles all alike."""
+ROUNDS = 3
+"""In each all sessions are worked on by all in turn, so that what else the machine does troubles all alike."""
 SCREENSHOT_BYTES = 300_000
 """Of an image, before it becomes base64 text."""
 
@@ -57,9 +60,10 @@ def lines(messages: Iterator[Message] | Sequence[Message], session: str) -> Iter
         before = f"u{number}"
 
 
-def lay_down(folder: Path, sessions: int) -> tuple[Path, ...]:
-    """So many transcripts. Of 400 each has the same words under another name, which costs nothing less to read."""
-    texts = ["".join(lines(generated(MESSAGES + number % 4, number), _NAMED)) for number in range(min(sessions, 400))]
+def lay_down(folder: Path, sessions: int, messages: int) -> tuple[Path, ...]:
+    """So many transcripts, of so many messages at least. Of 400 each has the same words under another name, which costs nothing less to
+    read."""
+    texts = ["".join(lines(generated(messages + number % 4, number), _NAMED)) for number in range(min(sessions, 400))]
     for number in range(sessions):
         (folder / f"s{number:06}.jsonl").write_text(texts[number % 400].replace(_NAMED, f"s{number}"), encoding="utf-8")
     return tuple(sorted(folder.glob("s*.jsonl")))
@@ -101,33 +105,48 @@ def large(folder: Path, megabytes: int, kind: str = "words") -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """Seconds of one round: to start, to work, and of the processors that worked."""
+    """Seconds of one round: to start, to work, and of the processors that worked; of a cluster also of the process that asked."""
 
     starting: float
     working: float
     processor: float
+    asking: float = 0.0
 
 
 def section(date: str, sessions: int) -> str:
     """Measures, and gives the section of RESULTS.md."""
+    parts = [f"## Replay over workers, {date}"]
+    for messages, each_of in SIZES:
+        parts += _speed(sessions // each_of, messages, sessions)
+    with tempfile.TemporaryDirectory() as temporary:
+        memory = [(f"{megabytes} MB of {kind}", _memory(large(Path(temporary), megabytes, kind))) for kind, megabytes in LARGE]
+    large_ones = (
+        "What one worker took at most for one transcript, with the packages that it loads. Its limit is 500 MB. What would pass it is left "
+        "out by name, and the worker goes on:"
+    )
+    return "\n\n".join((*parts, large_ones, table(["transcript", "memory"], [[*each] for each in memory])))
+
+
+def _speed(sessions: int, messages: int, asked: int) -> tuple[str, str]:
+    """How much quicker more workers are, in words and as a table."""
     loads = [os.getloadavg()[0]]
     cores = os.cpu_count() or 1
     counts = [count for count in (1, 2, 4, 8) if count <= max(cores, 4)]
     names = {0: "one process, no scheduler", **{count: f"{count} worker{'s' if count > 1 else ''}" for count in counts}}
     taken: dict[int, list[_Taken]] = {count: [] for count in names}
+    possible: list[float] = []
     with tempfile.TemporaryDirectory() as temporary:
-        paths = lay_down(Path(temporary), sessions)
+        paths = lay_down(Path(temporary), sessions, messages)
         size = sum(path.stat().st_size for path in paths)
         for number in range(ROUNDS):
-            some = paths[number * sessions // ROUNDS : (number + 1) * sessions // ROUNDS]
             began, used = time.perf_counter(), time.process_time()
-            expected = [file_work(path, OPTIONS) for path in some]
+            expected = [file_work(path, OPTIONS) for path in paths]
             taken[0].append(_Taken(0.0, time.perf_counter() - began, time.process_time() - used))
+            possible.append(taken[0][-1].working / _side_by_side(paths, cores))
             for count in counts:
-                taken[count].append(_on_workers(some, count, expected))
+                taken[count].append(_on_workers(paths, count, expected))
             loads.append(os.getloadavg()[0])
             sys.stderr.write(f"round {number + 1} of {ROUNDS}: {' '.join(f'{each[-1].working:.1f}' for each in taken.values())} s\n")
-        memory = [(f"{megabytes} MB of {kind}", _memory(large(Path(temporary), megabytes, kind))) for kind, megabytes in LARGE]
     one = taken[1]
     rows = [
         [
@@ -135,37 +154,57 @@ def section(date: str, sessions: int) -> str:
             f"{median(of_one.working / each.working for each, of_one in zip(rounds, one, strict=True)):.2f}",
             " ".join(f"{of_one.working / each.working:.2f}" for each, of_one in zip(rounds, one, strict=True)),
             f"{sum(each.processor for each in rounds) / sum(each.processor for each in one):.2f}",
+            f"{sum(each.asking for each in rounds) / sum(each.processor for each in one):.2f}" if count else "–",
             f"{median(each.starting for each in rounds):.1f} s" if count else "–",
         ]
         for count, rounds in taken.items()
     ]
     told = ", ".join(f"{load:.1f}" for load in loads)
-    clock, processor = sum(each.working for each in one), sum(each.processor for each in one)
+    clock, processor = (sum(getattr(each, name) for each in one) / ROUNDS for name in ("working", "processor"))
     about = (
-        f"`npm run bench -- cluster {sessions}`: {sessions:,} generated sessions ({size / 1e6:,.0f} MB), one policy, on {machine()}, in "
-        f"{ROUNDS} rounds, each in turn by all. The load was {told} before and after the rounds, with this run's own. The figures of all "
-        f"were equal. One worker took {clock:.0f} s of the clock and {processor:.0f} s of a processor."
+        f"`npm run bench -- cluster {asked}`: {sessions:,} generated sessions of {messages} to {messages + 3} messages "
+        f"({size / 1e6:,.0f} MB), one policy, on {machine()}, in {ROUNDS} rounds, each of all sessions by all in turn. The load was {told} "
+        f"before and after the rounds, with this run's own. The figures of all were equal. One worker took {clock:.0f} s of the clock and "
+        f"{processor:.0f} s of a processor. {cores} processes with a share of the files each and nothing between them were "
+        f"{median(possible):.2f} times as quick as one such process: more is not to be had on this machine."
     )
-    large_ones = (
-        "What one worker took at most for one transcript, with the packages that it loads. Its limit is 500 MB. What would pass it is left "
-        "out by name, and the worker goes on:"
-    )
-    head = ["", "speed-up (median)", "by round", "processor time beside one worker", "to start"]
-    parts = (f"## Replay over workers, {date}", about, table(head, rows), large_ones)
-    return "\n\n".join((*parts, table(["transcript", "memory"], [[*each] for each in memory])))
+    head = ["", "speed-up (median)", "by round", "processor time beside one worker", "of whoever asks and the scheduler", "to start"]
+    return about, table(head, rows)
+
+
+def _side_by_side(paths: Sequence[Path], count: int) -> float:
+    """Seconds of the clock that so many processes take, each with its share of the files."""
+    parts = [[path for number, path in enumerate(paths) if number // 4 % count == part] for part in range(count)]
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_work_through, [paths[:count]] * count, [WARMING_SECONDS] * count))
+        began = time.perf_counter()
+        list(pool.map(_work_through, parts))
+        return time.perf_counter() - began
+
+
+WARMING_SECONDS = 2.0
+"""That each process works at least before it is measured, so that each takes one piece."""
+
+
+def _work_through(paths: Sequence[Path], seconds: float = 0.0) -> None:
+    began = time.perf_counter()
+    for path in paths:
+        file_work(path, OPTIONS)
+    while time.perf_counter() - began < seconds:
+        file_work(paths[0], OPTIONS)
 
 
 def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork]) -> _Taken:
     began = time.perf_counter()
     with connected("local", count) as client:
         started, used = time.perf_counter(), sum(client.run(time.process_time).values())
-        work = partial(file_work, options=OPTIONS)
-        done = list(work_on_cluster(client, tuple(shares_of(paths)), work, _unfinished, _quiet))
-        ended = time.perf_counter()
+        work, asking = partial(file_work, options=OPTIONS), time.process_time()
+        done = list(work_on_cluster(client, tuple(shares_of(paths, count)), work, _unfinished, _quiet))
+        ended, asking = time.perf_counter(), time.process_time() - asking
         processor = sum(client.run(time.process_time).values()) - used
     if [each.rows for each in done] != [each.rows for each in expected]:
         raise AssertionError("the figures depend on who made them")
-    return _Taken(started - began, ended - started, processor)
+    return _Taken(started - began, ended - started, processor, asking)
 
 
 def _memory(path: Path) -> str:

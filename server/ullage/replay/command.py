@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ullage.installed_policies import policies
 from ullage.recorded.readers.values import printable
-from ullage.replay.cluster.connecting import LOCAL, NoCluster, connected, warning
+from ullage.replay.cluster.connecting import LOCAL, NoCluster, connected, threads_of, warning
 from ullage.replay.cluster.shares import shares_of
 from ullage.replay.cluster.work import work_on_cluster
 from ullage.replay.file_work import FileWork, Options, file_work, work_through
@@ -134,7 +134,7 @@ def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Ge
         places = tuple(place.without_secrets() if isinstance(place, InTeamStore) else place for place in places)
     with (
         connected(address, options.jobs) as client,
-        closing(work_on_cluster(client, tuple(shares_of(places)), work, _unfinished, _show_done, _complain)) as done,
+        closing(work_on_cluster(client, tuple(shares_of(places, threads_of(client))), work, _unfinished, _show_done, _complain)) as done,
     ):
         yield from done
 

@@ -47,6 +47,11 @@ def connected(address: str, jobs: int | None) -> Generator[Any]:
         yield client
 
 
+def threads_of(client: Any) -> int:
+    """How many things its workers do at once, all together. Costs a question to the scheduler."""
+    return int(client.scheduler_info(n_workers=0).get("total_threads", 1))
+
+
 def warning(address: str) -> str:
     """What the user has to know of an address without TLS; empty if there is nothing to say."""
     if address == LOCAL or address.startswith("tls://"):
@@ -88,13 +93,19 @@ def _look_at_workers(client: Any, address: str) -> None:
     except TimeoutError as error:
         raise NoCluster(f"the scheduler {address} has no workers. Start some with `dask worker {address}`") from error
     ours = installation()
-    for worker, theirs in client.run(installation, on_error="return").items():
+    for worker, theirs in client.run(_made_ready, on_error="return").items():
         if isinstance(theirs, Installation):
             other = difference(theirs, ours)
         else:
             other = f"cannot say which Ullage it has ({type(theirs).__name__}: {_first_line(theirs)})"
         if other:
             raise NoCluster(refusal(worker, other))
+
+
+def _made_ready() -> Installation:
+    """Runs on a worker: it says what it is, and has loaded what it is going to work with."""
+    import_module("ullage.replay.file_work")
+    return installation()
 
 
 def refusal(worker: str, other: str) -> str:

@@ -11,15 +11,21 @@ from importlib import import_module
 from threading import Lock
 from typing import Generic, TypeVar
 
+from ullage.replay.cluster.answers import packed
 from ullage.replay.cluster.installation import Installation, difference, installation
 from ullage.replay.memory import within
 from ullage.replay.places import Place, size_of
 
 Work = TypeVar("Work")
 
-MOST_PLACES = 32
+MOST_PLACES = 128
+LEAST_PLACES = 4
+"""To send a share, and what comes of it, takes about as long as one small file."""
 MOST_BYTES = 2_000_000
 """Of all places of a share together, unless it is one alone: a second or so of work."""
+
+SHARES_TO_COME = 4
+"""For each worker, of what is still to be done: towards the end shares become small, so that no worker waits long for the last one."""
 
 _ONE_AT_A_TIME = Lock()
 """A worker with several threads has one session in memory all the same; Python would not do two at once anyway."""
@@ -54,27 +60,35 @@ class Asked(Generic[Work]):
     by: Installation
 
 
-def shares_of(places: Sequence[Place], most_places: int = MOST_PLACES, most_bytes: int = MOST_BYTES) -> Iterator[Share]:
-    """All places, each once, in their order."""
+def shares_of(places: Sequence[Place], workers: int = 1, most_places: int = MOST_PLACES, most_bytes: int = MOST_BYTES) -> Iterator[Share]:
+    """All places, each once, in their order, for so many workers."""
     first, held, size = 0, list[Place](), 0
+    most = _most(len(places), workers, most_places)
     for number, place in enumerate(places):
         more = size_of(place)
-        if held and (len(held) == most_places or size + more > most_bytes):
+        if held and (len(held) == most or size + more > most_bytes):
             yield Share(first, tuple(held), size)
             first, held, size = number, [], 0
+            most = _most(len(places) - number, workers, most_places)
         held.append(place)
         size += more
     if held:
         yield Share(first, tuple(held), size)
 
 
-def done(places: tuple[Place, ...], asked: Asked[Work]) -> tuple[Work | Raised, ...]:
-    """Runs on a worker. Raises `OtherInstallation`; whatever goes wrong with one place, the others are done."""
+def _most(left: int, workers: int, most_places: int) -> int:
+    """Of a share, where so many places are left."""
+    return min(most_places, max(LEAST_PLACES, left // (SHARES_TO_COME * max(workers, 1))))
+
+
+def done(places: tuple[Place, ...], asked: Asked[Work]) -> bytes:
+    """Runs on a worker: the work of each place, or `Raised` (`answers.py`). Raises `OtherInstallation`; whatever goes wrong with one place,
+    the others are done."""
     other = difference(installation(), asked.by)
     if other:
         raise OtherInstallation(other)
     with _ONE_AT_A_TIME, within(_limit()):
-        return tuple(_done(place, asked.work) for place in places)
+        return packed(tuple(_done(place, asked.work) for place in places))
 
 
 def _limit() -> int | None:

@@ -17,7 +17,8 @@ from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
-from ullage.replay.cluster.connecting import NoCluster, refusal
+from ullage.replay.cluster.answers import unpacked
+from ullage.replay.cluster.connecting import NoCluster, refusal, threads_of
 from ullage.replay.cluster.installation import installation
 from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, done
 from ullage.replay.places import Place
@@ -115,6 +116,9 @@ class _Course(Generic[Work]):
     _news: SimpleQueue[Any] = field(default_factory=SimpleQueue[Any])
     _suspects: deque[Share] = field(default_factory=deque[Share])
     """Of one place each."""
+    _threads: int = 0
+    """Of all workers together, when it was last looked."""
+    _looked: float = float("-inf")
 
     def each(self) -> Generator[tuple[int, Work]]:
         """The number of a place and its work, as they come."""
@@ -135,7 +139,11 @@ class _Course(Generic[Work]):
         self._sent.clear()
 
     def _workers(self) -> int:
-        return int(self.client.scheduler_info(n_workers=0).get("total_threads", 1)) if self.client.status == "running" else 1
+        """Asking takes longer than a small file, so it is done once in a while."""
+        now = time.monotonic()
+        if now - self._looked > LOOK_SECONDS and self.client.status == "running":
+            self._threads, self._looked = threads_of(self.client), now
+        return self._threads
 
     def _send(self, share: Share) -> None:
         future = self.client.submit(done, share.places, self.asked, pure=False)
@@ -174,7 +182,8 @@ class _Course(Generic[Work]):
     def _answer(self, future: Any) -> object:
         """What a worker answered. Raises `_WrongAnswer` if that cannot be read."""
         try:
-            return future.result()
+            answer = future.result()
+            return unpacked(answer) if isinstance(answer, bytes) else answer
         except Exception as error:
             if self.client.status != "running":
                 raise NoCluster(WENT_AWAY) from error

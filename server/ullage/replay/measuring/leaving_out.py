@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from typing import TypeVar
 
@@ -55,6 +56,7 @@ FILE_TOKENS = (12_000, 16_000, 19_500)
 """All of the room is the most that one file can take."""
 
 
+@cache
 def variants() -> Mapping[str, Policy]:
     """By name; that with the options in force has its usual name."""
     found: dict[str, Policy] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
+from ullage.replay.cluster.answers import packed, unpacked
 from ullage.replay.cluster.shares import Asked, Raised, done
 from ullage.replay.file_work import FileWork, Options, file_work
 from ullage.replay.places import Place
@@ -33,7 +34,7 @@ def unfinished(reason: str) -> FileWork:
     return FileWork(failures=(reason,))
 
 
-Answers: TypeAlias = Literal["too few", "too many", "none", "others", "what cannot be read"]
+Answers: TypeAlias = Literal["too few", "too many", "none", "others", "what cannot be read", "no pickle"]
 """What is wrong with what a worker answers."""
 
 
@@ -45,15 +46,21 @@ def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], 
         mark.touch()
     match how:
         case "too few":
-            return done(places, asked)[1:]
+            return packed(_works(places, asked)[1:])
         case "too many":
-            return (*done(places, asked), Raised("one more"))
+            return packed((*_works(places, asked), Raised("one more")))
         case "none":
             return None
         case "others":
-            return tuple("rows" for _ in places)
+            return packed(tuple("rows" for _ in places))
         case "what cannot be read":
-            return tuple(_Unreadable() for _ in places)
+            return packed(tuple(_Unreadable() for _ in places))
+        case "no pickle":
+            return b"no pickle"
+
+
+def _works(places: tuple[Place, ...], asked: Asked[FileWork]) -> tuple[object, ...]:
+    return cast("tuple[object, ...]", unpacked(done(places, asked)))
 
 
 class _Unreadable:

@@ -29,9 +29,10 @@ from ullage.cli import main
 from ullage.replay.cluster import connecting
 from ullage.replay.cluster.connecting import NoCluster, connected, warning
 from ullage.replay.cluster.installation import difference, installation
-from ullage.replay.cluster.shares import Share, shares_of
+from ullage.replay.cluster.shares import LEAST_PLACES, MOST_PLACES, SHARES_TO_COME, Share, shares_of
 from ullage.replay.cluster.work import work_on_cluster
 from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.replay.places import Stored
 from ullage.store.log_store import LogStore
 
 QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": 60}
@@ -72,7 +73,7 @@ def traces(tmp_path: Path) -> Path:
 
 
 def shares(folder: Path, most_places: int = 32) -> Sequence[Share]:
-    return tuple(shares_of(sorted(folder.glob("*.jsonl")), most_places))
+    return tuple(shares_of(sorted(folder.glob("*.jsonl")), 1, most_places))
 
 
 def without_times(found: dict[str, Any]) -> dict[str, Any]:
@@ -147,6 +148,7 @@ def test_what_a_worker_answers_wrongly_once_is_done_again(
         ("none", "a worker gave NoneType instead of results"),
         ("others", "a worker gave str instead of what was asked"),
         ("what cannot be read", "what a worker gave cannot be read (ValueError: cannot be read)"),
+        ("no pickle", "what a worker gave cannot be read (UnpicklingError: invalid load key, 'n'.)"),
     ],
 )
 def test_what_workers_always_answer_wrongly_is_named(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch, how: Answers, said: str):
@@ -187,16 +189,28 @@ def test_figures_are_the_same_however_it_is_split(threads: Any, examples: Path, 
     assert told == [(number, 9) for number in range(1, 10)]
 
 
-@given(st.lists(st.integers(0, 30), max_size=40), st.integers(1, 6), st.integers(1, 60))
-def test_shares_have_each_place_once_in_its_order(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], most: int, most_bytes: int):
+@given(st.lists(st.integers(0, 30), max_size=60), st.integers(0, 9), st.integers(1, 6), st.integers(1, 60))
+def test_shares_have_each_place_once_in_its_order(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], workers: int, most: int, most_bytes: int
+):
     folder = tmp_path_factory.mktemp("shares")
     paths = [folder / f"{number:02}" for number in range(len(sizes))]
     for path, size in zip(paths, sizes, strict=True):
         path.write_bytes(b"x" * size)
-    split = list(shares_of(paths, most, most_bytes))
+    split = list(shares_of(paths, workers, most, most_bytes))
     assert [place for share in split for place in share.places] == paths
     assert [share.first for share in split] == [sum(len(share.places) for share in split[:number]) for number in range(len(split))]
     assert all(len(share.places) == 1 or (len(share.places) <= most and share.size <= most_bytes) for share in split)
+
+
+@given(st.integers(1, 3_000), st.integers(1, 8))
+def test_no_worker_waits_long_for_the_last_share(count: int, workers: int):
+    split = list(shares_of([Stored(f"s3://traces/{number}.jsonl", 1) for number in range(count)], workers))
+    left = count
+    for share in split:
+        assert len(share.places) == min(left, MOST_PLACES, max(LEAST_PLACES, left // (SHARES_TO_COME * workers)))
+        left -= len(share.places)
+    assert len(split) >= min(workers, count / LEAST_PLACES)
 
 
 def test_a_scheduler_that_goes_away_is_said(examples: Path):
