@@ -122,14 +122,16 @@ async function extension(beside) {
 
 /**
  * One process for all files, so that they share VS Code and the browser. Scenarios side by side would wait for one another: a window that
- * opens takes both of two cores. Python may keep what it compiles, as above: each window starts a server.
+ * opens takes both of two cores. Python may keep what it compiles, as above: each window starts a server. Beside other layers it takes no
+ * pictures.
  *
  * @param {Beside} [beside]
  * @returns {Promise<Outcome>}
  */
 async function endToEnd(beside) {
   return withTemporary((temporary) => {
-    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...temporary };
+    const pictures = beside === undefined ? {} : { ULLAGE_PICTURES: "0" };
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...pictures, ...temporary };
     return nodeTests("e2e", [], [join(ROOT, "tests", "e2e", "all.mjs")], { beside, env });
   });
 }
