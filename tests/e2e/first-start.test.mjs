@@ -110,7 +110,7 @@ async function hasNothingAround(server) {
 /**
  * What it fetches for a cloud it asks for first, and without a network it says why it cannot. The server is as before then.
  *
- * @param {import("playwright-core").Page} page @param {(name: string) => Promise<string>} screenshot
+ * @param {import("playwright-core").Page} page @param {(name: string) => Promise<void>} screenshot
  */
 async function offersWhatACloudNeeds(page, screenshot) {
   await runCommand(page, "Ullage: Connect a model", "Google Vertex AI");
@@ -127,7 +127,7 @@ async function offersWhatACloudNeeds(page, screenshot) {
 /**
  * The same of a team's database, which the panel offers beside what it says of it.
  *
- * @param {import("playwright-core").Page} page @param {(name: string) => Promise<string>} screenshot
+ * @param {import("playwright-core").Page} page @param {(name: string) => Promise<void>} screenshot
  */
 async function offersWhatATeamNeeds(page, screenshot) {
   const banner = panelOf(page).locator(".banner.warning").filter({ hasText: "need the library psycopg" });
