@@ -42,7 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const commitMessages = new CommitMessages(session);
   const review = startReview(session, chat);
   const servers = new McpServers(connection, context.workspaceState);
-  const notice = new CompactionNotice(session, subscriptions);
+  const notice = new CompactionNotice(session, chat, subscriptions);
   const background = new BackgroundCommands(connection, session, chat);
   subscriptions.push(
     log,

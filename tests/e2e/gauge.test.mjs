@@ -6,7 +6,7 @@ import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./har
 import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { summaries } from "./harness/fake-api.mjs";
-import { notification } from "./harness/workbench.mjs";
+import { extensionsKnow, notification, runCommand } from "./harness/workbench.mjs";
 
 stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
   scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", {}, async (scene) => {
@@ -47,10 +47,11 @@ stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
     const after = await gaugeIsPriced(page); // the endpoint has counted what was estimated
     await card.locator("summary").filter({ hasText: "Summary" }).click();
     await card.getByText("Use millimetres").waitFor();
-    await notification(page, "Compacted: ").waitFor();
+    await extensionsKnow(page);
+    assert.equal(await notification(page, "Compacted: ").count(), 0, "the card says it, and the prompt box stays free");
     await screenshot("4-compacted");
 
-    await notification(page, "Compacted: ").getByText("Undo").click();
+    await card.getByRole("button", { name: "Undo" }).click();
     await card.getByText("Compaction undone").waitFor();
     await gaugeReaches(page, (percent) => percent === full, `${full} again`);
     assert.match(await gaugeTooltip(page), /undid/);
@@ -60,6 +61,20 @@ stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
     await gaugeReaches(page, (percent) => percent === after, `${after} again`);
     await gauge(page).waitFor();
     assert.equal(await gaugePercent(page), after);
+
+    // Who does not see the card is told by a notification.
+    await card.getByRole("button", { name: "Undo" }).click();
+    await gaugeReaches(page, (percent) => percent === full, `${full} for the third time`);
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await extensionsKnow(page);
+    await clickGauge(page);
+    const told = notification(page, "Compacted: ");
+    await told.waitFor();
+    await screenshot("6-told");
+    await told.getByRole("button", { name: "Undo" }).click();
+    await gaugeReaches(page, (percent) => percent === full, `${full} at the end`);
+    await openPanel(page);
+    await card.nth(1).getByText("Compaction undone").waitFor();
   });
 
   scenario("a click on its number in the panel shows what fills the window, and acts on it", { goesOn: true }, async (scene) => {
@@ -75,7 +90,7 @@ stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
     assert.match(sum ?? "", /^[\d,]+ of 31,500 tokens\. The model's window is 63,000\.$/);
     await view.getByText(/Warm for \d:\d\d: the next prompt costs about \$/).waitFor();
     await view.locator(".tile").first().waitFor();
-    await screenshot("6-context");
+    await screenshot("7-context");
 
     await view.locator('[data-kind="tool"]').click();
     await view.locator('[data-kind="tool"][aria-pressed="true"]').waitFor();

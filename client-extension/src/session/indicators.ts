@@ -4,6 +4,7 @@
  */
 
 import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
 import { formatChange, formatTokens } from "../format";
 import { t } from "../l10n";
 import { tell, tellError, warn } from "../notify";
@@ -68,7 +69,7 @@ export function bindContextKeys(connection: ServerConnection, session: ActiveSes
 
 const REMEMBERED = 20;
 
-/** Says how a compaction that the user asked for went. */
+/** Says how a compaction that the user asked for went, to who does not see its card. */
 export class CompactionNotice {
   private readonly awaited = new Set<string>();
   /** The newest compactions that ended, by id: one may end before the answer that names it is handled. */
@@ -76,6 +77,7 @@ export class CompactionNotice {
 
   constructor(
     private readonly session: ActiveSession,
+    private readonly chat: ChatView,
     subscriptions: vscode.Disposable[],
   ) {
     subscriptions.push(
@@ -117,6 +119,9 @@ export class CompactionNotice {
     if (item.status === "cancelled") {
       await (item.error === "" ? undefined : tell(t("Not compacted: {error}", { error: item.error })));
       return;
+    }
+    if (this.chat.isLookedAt) {
+      return; // its card says it, with Undo; a notification would lie over the prompt box
     }
     const sizes = item.tokensAfter == null ? formatTokens(item.tokensBefore) : formatChange(item.tokensBefore, item.tokensAfter);
     const undo = t("Undo");
