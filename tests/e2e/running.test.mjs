@@ -30,7 +30,7 @@ stage("running", {}, (scenario) => {
       const toggle = running.getByRole("button", { name: "1 command runs" });
       await toggle.press("Enter");
       await expectEventually(async () => (await running.innerText()).includes("Serving"), "the last line is seen");
-      await itemsOf(panel, "toolCall").getByRole("button", { name: "Left running as run1" }).waitFor();
+      await itemsOf(panel, "toolCall").getByRole("button", { name: "Went on in the background as run1" }).waitFor();
       await screenshot("2-unfolded-dark");
       await resizePanel(page, 300);
       await screenshot("3-narrow-dark");

@@ -145,10 +145,10 @@ test("the card says in one line what the compaction was checked against, and not
   };
   assert.equal(words(), undefined);
   update(compaction("c1", { checked }));
-  assert.equal(words(), "Checked against the 14 messages since it was planned: 9 of 9 paths and 24 of 24 names in view, 1 of them added");
+  assert.equal(words(), "Checked: of what the newest 14 messages use, 9 of 9 paths and 24 of 24 names are in view, 1 of them added");
   assert.match(element.querySelector<HTMLElement>(".compaction-checked")?.title ?? "", /Of 19 characters .* 10 would have been in view$/);
   update(compaction("c1", { checked: { ...checked, messages: 1, ahead: false, names: held(0, 0), hashes: held(1, 1), added: 0 } }));
-  assert.equal(words(), "Checked against the 1 message that it keeps: 9 of 9 paths and 1 of 1 hash in view");
+  assert.equal(words(), "Checked: of what the newest message uses, 9 of 9 paths and 1 of 1 hash are in view");
   update(compaction("c1", { checked: { ...checked, paths: held(0, 0), names: held(0, 0), added: 0 } }));
   assert.equal(words(), undefined);
 });

@@ -137,7 +137,7 @@ test("the call that began it leads to it", () => {
   const { shown, done } = card({ status: "completed", goesOn: "run1" });
   assert.deepEqual(
     shown.map((each) => each.textContent),
-    ["Left running as run1"],
+    ["Went on in the background as run1"],
   );
   shown[0]?.click();
   assert.deepEqual(done, ["showRunning run1"]);

@@ -151,8 +151,8 @@ export function fetchedAgainInWords({ files, tokens, cost }: FetchedAgain): stri
     .join(", ");
 }
 
-/** `Checked against the 14 messages since it was planned: 9 of 9 paths and 23 of 23 names in view, 2 of them added`; empty of nothing. */
-export function checkedInWords({ messages, ahead, paths, names, hashes, added }: Checked): string {
+/** `Checked: of what the newest 14 messages use, 9 of 9 paths and 23 of 23 names are in view, 2 of them added`; empty of nothing. */
+export function checkedInWords({ messages, paths, names, hashes, added }: Checked): string {
   const held = [
     share(paths, t("{inView} of {count} path"), t("{inView} of {count} paths")),
     share(names, t("{inView} of {count} name"), t("{inView} of {count} names")),
@@ -161,17 +161,11 @@ export function checkedInWords({ messages, ahead, paths, names, hashes, added }:
   if (held.length === 0) {
     return "";
   }
-  const against = ahead
-    ? plural(
-        messages,
-        t("Checked against the {count} message since it was planned"),
-        t("Checked against the {count} messages since it was planned"),
-      )
-    : plural(messages, t("Checked against the {count} message that it keeps"), t("Checked against the {count} messages that it keeps"));
+  const used = plural(messages, t("Checked: of what the newest message uses"), t("Checked: of what the newest {count} messages use"));
   const all = held.length < 2 ? held.join("") : t("{words} and {last}", { words: held.slice(0, -1).join(", "), last: held.at(-1) ?? "" });
   return added === 0
-    ? t("{against}: {held} in view", { against, held: all })
-    : t("{against}: {held} in view, {added} of them added", { against, held: all, added });
+    ? t("{used}, {held} are in view", { used, held: all })
+    : t("{used}, {held} are in view, {added} of them added", { used, held: all, added });
 }
 
 function share({ inView, used }: Held, one: string, other: string): string {

@@ -50,7 +50,7 @@ export class GoesOnView {
     this.element.hidden = !waits && goesOn === "";
     this.leave.hidden = !waits;
     this.show.hidden = goesOn === "";
-    this.show.replaceChildren(icon("terminal"), t("Left running as {id}", { id: visibleLine(goesOn) }));
+    this.show.replaceChildren(icon("terminal"), t("Went on in the background as {id}", { id: visibleLine(goesOn) }));
     this.show.title = t("Show it among the commands in the background");
   }
 }
