@@ -38,7 +38,7 @@ digest = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
 (package / "requirements.lock").write_text(f"needed-package==1.0 --hash=sha256:{digest(needed)}\\n")
 boto3 = wheel(index, "boto3", {"boto3.py": "", "google/auth/transport/requests.py": ""})
 (package / "requirements-clouds.lock").write_text(f"boto3==1.0 --hash=sha256:{digest(boto3)}\\n")
-psycopg = wheel(index, "psycopg", {"psycopg.py": ""})
+psycopg = wheel(index, "psycopg", {"psycopg.py": "", "psycopg_pool.py": ""})
 (package / "requirements-team.lock").write_text(f"psycopg==1.0 --hash=sha256:{digest(psycopg)}\\n")
 `;
 

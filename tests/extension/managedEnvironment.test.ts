@@ -144,7 +144,10 @@ test("what sessions in PostgreSQL need is put there beside them, and again with 
   const made = await ensureEnvironment(keeps, silently);
   assert.doesNotMatch(ran.join("\n"), /requirements-team/);
   await addExtra(keeps, "team", made, () => undefined);
-  assert.match(ran.join("\n"), /--no-deps --require-hashes --requirement [^\n]*requirements-team\.lock\n[^\n]*-c import psycopg$/);
+  assert.match(
+    ran.join("\n"),
+    /--no-deps --require-hashes --requirement [^\n]*requirements-team\.lock\n[^\n]*-c import psycopg, psycopg_pool$/,
+  );
   writeFileSync(join(folder, "package", "requirements.lock"), "that of the next version");
   const next = await ensureEnvironment({ ...keeps, wanted: ["clouds", "team"] }, silently);
   assert.notEqual(next, made);

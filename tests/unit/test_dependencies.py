@@ -69,6 +69,7 @@ ONLY_IN = {
     "httpx2": {"models", "workspace", "mcp_servers"},
     "ctok": {"models"},
     "psycopg": {"store"},
+    "psycopg_pool": {"store"},
     "PIL": {"workspace"},
     "pygit2": {"workspace"},
     "fastjsonschema": {"tools"},
@@ -78,7 +79,19 @@ ONLY_IN = {
 }
 """Packages that one folder alone knows."""
 
-LATE_ONLY = {"anthropic", "psycopg", "mcp", "mcp_types", "jsonschema", "httpx2", "ctok", "pygit2", *GRAMMARS, "tree_sitter_bash"}
+LATE_ONLY = {
+    "anthropic",
+    "psycopg",
+    "psycopg_pool",
+    "mcp",
+    "mcp_types",
+    "jsonschema",
+    "httpx2",
+    "ctok",
+    "pygit2",
+    *GRAMMARS,
+    "tree_sitter_bash",
+}
 """Slow to import, so imported in functions alone: the server must answer `initialize` first."""
 
 NO_IO_NO_CLOCK = {

@@ -34,7 +34,7 @@ const PACKAGES: Record<Extra, Packages> = {
   },
   team: {
     lock: "requirements-team.lock",
-    imports: "psycopg", // oxlint-disable-line ullage/untranslated -- a package
+    imports: "psycopg, psycopg_pool", // oxlint-disable-line ullage/untranslated -- packages
     installing: t("Installing the library for PostgreSQL…"),
     explain: withoutWheel,
   },

@@ -81,6 +81,7 @@ def read_address(text: str, name: str) -> Address:
     if not is_address(text):
         raise BadAddress(f"{name} is no address of a database. It looks like postgresql://user@host/database.")
     try:
+        import psycopg_pool  # noqa: F401 (it is used later, and its absence is told now)
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:

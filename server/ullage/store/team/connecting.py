@@ -1,11 +1,15 @@
-"""A connection to the team's database: how it is made, and what holds on each."""
+"""A connection to the team's database: how it is made, what holds on each, and one that a process keeps for itself. Those to read by are
+lent (`pool.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ullage.store.team.address import MISSING_LIBRARY, Address, BadAddress
+from ullage.store.team.address import Address
 from ullage.store.team.faults import fault_of
 
 if TYPE_CHECKING:
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 30.0
 """How long a session stays with a process that was lost. It is renewed with each write, and three times in that time."""
+
+IDLE_SECONDS = LEASE_SECONDS * 0.7
+"""A connection that was not used for so long is made anew. One that holds leases is used more often."""
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 30
@@ -31,12 +38,61 @@ _SETTINGS = {
 }
 
 
-def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]) -> psycopg.Connection[Any]:
-    """A connection on which `ready` was called. Raises what `faults.py` has."""
-    try:
-        import psycopg
-    except ImportError as error:
-        raise BadAddress(MISSING_LIBRARY) from error
+class Connections(Protocol):
+    """Where statements get their connection from."""
+
+    def lent(self) -> AbstractContextManager[psycopg.Connection[Any]]:
+        """One for a statement. Raises what `faults.py` has."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of all."""
+        ...
+
+
+class OwnConnection:
+    """The one connection to which leases are tied, made when it is needed, and made anew after it was lost; one call has it at a time."""
+
+    def __init__(self, address: Address, ready: Callable[[psycopg.Connection[Any]], None]) -> None:
+        self._address = address
+        self._ready = ready
+        self._lock = threading.Lock()
+        self._connection: psycopg.Connection[Any] | None = None
+        self._used_at = 0.0
+
+    @contextmanager
+    def lent(self) -> Generator[psycopg.Connection[Any]]:
+        """Waits for whoever has it. Raises what `faults.py` has."""
+        with self._lock:
+            if time.monotonic() - self._used_at > IDLE_SECONDS:
+                self._drop()  # the server is about to do it, or has done it
+            self._used_at = time.monotonic()
+            if self._connection is None or self._connection.closed:
+                self._connection = connected(self._address, self._ready)
+            try:
+                yield self._connection
+            finally:
+                if self._connection.closed:
+                    self._drop()
+
+    def close(self) -> None:
+        """Lets go of it, and of all leases that are tied to it."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            with suppress(Exception):
+                self._connection.close()
+            self._connection = None
+
+
+def connected(
+    address: Address, ready: Callable[[psycopg.Connection[Any]], None], settings: Mapping[str, str] | None = None
+) -> psycopg.Connection[Any]:
+    """A connection on which `settings` hold beside those of each, and on which `ready` was called. Raises what `faults.py` has."""
+    import psycopg
+
     try:
         connection = psycopg.connect(
             **{"connect_timeout": CONNECT_SECONDS, "application_name": "ullage", **address.parameters},  # pyright: ignore[reportArgumentType]
@@ -45,8 +101,9 @@ def connected(address: Address, ready: Callable[[psycopg.Connection[Any]], None]
     except psycopg.Error as error:
         raise fault_of(error, address, connecting=True) from None
     try:
-        all_at_once = ", ".join(["set_config(%s, %s, false)"] * len(_SETTINGS))  # to a slow database each statement takes its time
-        connection.execute(f"SELECT {all_at_once}".encode(), [part for setting in _SETTINGS.items() for part in setting])
+        wanted = _SETTINGS | dict(settings or {})
+        all_at_once = ", ".join(["set_config(%s, %s, false)"] * len(wanted))  # to a slow database each statement takes its time
+        connection.execute(f"SELECT {all_at_once}".encode(), [part for setting in wanted.items() for part in setting])
         ready(connection)
     except psycopg.Error as error:
         connection.close()

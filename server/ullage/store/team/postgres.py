@@ -1,18 +1,14 @@
-"""The team's store in PostgreSQL: one connection, one statement a call. `tables_1.sql` and its like have the tables, and the functions that
-write.
+"""The team's store in PostgreSQL: one statement a call. `tables_1.sql` and its like have the tables, and the functions that write.
 
-The connection is made when it is first needed, and made anew after it was lost; whoever holds leases takes them again then. It is for one
-thread at a time. There is no pool: a process has one connection that writes, since leases are tied to it, and one that reads.
+What holds leases has a connection of its own, since they are tied to it: it is made when it is first needed, and made anew after it was
+lost, and whoever holds leases takes them again then. What only reads takes its connections from a pool.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
-import threading
-import time
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ullage.store.elsewhere import SearchHit
@@ -21,16 +17,14 @@ from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.search import wanted_words
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import Address
-from ullage.store.team.connecting import LEASE_SECONDS, connected
+from ullage.store.team.connecting import LEASE_SECONDS, Connections, OwnConnection
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
+from ullage.store.team.pool import PooledConnections
 from ullage.store.team.store import Batch, Gone, Listed, Said, Spoken
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
     import psycopg
-
-IDLE_SECONDS = LEASE_SECONDS * 0.7
-"""A connection that was not used for so long is made anew. One that holds leases is used more often."""
 
 _SEVERAL = 3
 """Passages that are looked at for each hit that is wanted: an entry may have several."""
@@ -45,20 +39,18 @@ class PostgresStore:
     def __init__(
         self, address: Address, workspace: str, holder: str, lease_seconds: float = LEASE_SECONDS, *, durable: bool = True
     ) -> None:
-        """Not `durable`: for who reads, and writes only what can be made again (words for the search)."""
+        """Not `durable`: for who takes no leases, but reads, and writes only what can be made again (words for the search)."""
         self.address = address
         self.workspace = workspace
         self._holder = holder
         self._seconds = lease_seconds
-        self._durable = durable
-        self._lock = threading.Lock()
-        self._connection: psycopg.Connection[Any] | None = None
-        self._used_at = 0.0
+        self._connections: Connections = (
+            OwnConnection(address, self._enter) if durable else PooledConnections(address, self._enter, {"synchronous_commit": "off"})
+        )
 
     def close(self) -> None:
-        """Lets go of the connection, and of all leases that are tied to it."""
-        with self._lock:
-            self._drop()
+        """Lets go of its connections, and of all leases that are tied to them."""
+        self._connections.close()
 
     def sessions(self) -> list[Listed]:
         """All of the workspace, last updated first."""
@@ -251,28 +243,17 @@ class PostgresStore:
         rows = self._ask("SELECT unnest(sums) FROM ullage.deleted WHERE workspace = %s AND session_id = %s", given)
         return frozenset(bytes(each) for (each,) in rows)
 
-    # The connection
+    # Connections
 
     def _ask(self, statement: str, given: Iterable[object]) -> list[tuple[Any, ...]]:
         """One statement, which is a transaction by itself. Raises what `faults.py` has; a lost connection is made anew by the next call."""
         import psycopg
 
-        with self._lock:
-            connection = self._connected()
+        with self._connections.lent() as connection:
             try:
                 return connection.execute(statement, tuple(given), binary=True).fetchall()  # pyright: ignore[reportArgumentType]
             except psycopg.Error as error:
-                if connection.closed:
-                    self._drop()
                 raise fault_of(error, self.address) from None
-
-    def _connected(self) -> psycopg.Connection[Any]:
-        if time.monotonic() - self._used_at > IDLE_SECONDS:
-            self._drop()  # the server is about to do it, or has done it
-        self._used_at = time.monotonic()
-        if self._connection is None or self._connection.closed:
-            self._connection = connected(self.address, self._enter)
-        return self._connection
 
     def _enter(self, connection: psycopg.Connection[Any]) -> None:
         place, version = self.address.shown, version_of(connection)
@@ -280,15 +261,7 @@ class PostgresStore:
             raise LaterSchema(later(place))
         if version < SCHEMA_VERSION:
             raise Refused(f"The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
-        if not self._durable:
-            connection.execute("SET synchronous_commit = off")
         connection.execute("SELECT ullage.enter(%s)::text", (self.workspace,))
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            with suppress(Exception):
-                self._connection.close()
-            self._connection = None
 
 
 def digest_of(rows: Iterable[EntryRow]) -> tuple[int, str]:

@@ -5,9 +5,7 @@ The role of a member is enough. `PostgresStore` would do more: it enters a works
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +13,8 @@ from ullage.store.origins import Lineage
 from ullage.store.schema import EntryRow, ValueRow
 from ullage.store.session_list import lineage_in
 from ullage.store.team.address import Address
-from ullage.store.team.connecting import connected
 from ullage.store.team.faults import LaterSchema, LinkLost, Refused, fault_of
+from ullage.store.team.pool import PooledConnections
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
@@ -37,17 +35,15 @@ class Kept:
 
 
 class TeamReader:
-    """A connection to read by, made when it is needed. All calls raise what `faults.py` has."""
+    """Reads by connections that are made when they are needed; for any thread. All calls raise what `faults.py` has."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._connection: psycopg.Connection[Any] | None = None
-        self._lock = threading.Lock()
+        self._connections = PooledConnections(address, self._ready, {"default_transaction_read_only": "on"})
 
     def close(self) -> None:
-        """Lets go of the connection."""
-        with self._lock:
-            self._drop()
+        """Lets go of them."""
+        self._connections.close()
 
     def sessions(self) -> list[Kept]:
         """Those of all workspaces that this user is a member of, last updated first in each. Raises `Damage`."""
@@ -91,27 +87,16 @@ class TeamReader:
     def _asked(self, statement: str, given: tuple[object, ...]) -> list[tuple[Any, ...]]:
         import psycopg
 
-        with self._lock:
-            if self._connection is None or self._connection.closed:
-                self._connection = connected(self._address, self._ready)
+        with self._connections.lent() as connection:
             try:
-                return self._connection.execute(statement.encode(), given, binary=True).fetchall()
+                return connection.execute(statement.encode(), given, binary=True).fetchall()
             except psycopg.Error as error:
-                if self._connection.closed:
-                    self._drop()
                 raise fault_of(error, self._address) from None
 
     def _ready(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute("SET default_transaction_read_only = on")
         version = version_of(connection)
         if version > SCHEMA_VERSION:
             raise LaterSchema(later(self._address.shown))
         if version < SCHEMA_VERSION:
             where = self._address.shown
             raise Refused(f"The tables in {where} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            with suppress(Exception):
-                self._connection.close()
-            self._connection = None

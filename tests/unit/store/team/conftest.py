@@ -39,11 +39,14 @@ def workspace() -> str:
 
 @pytest.fixture
 def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., PostgresStore]]:
-    """Makes stores of that workspace, which are closed at the end: `connect(user, holder, lease_seconds)`."""
+    """Makes stores of that workspace, which are closed at the end: `connect(user, holder, lease_seconds)`. `reads` has one that reads."""
     made: list[PostgresStore] = []
 
-    def make(user: str = "ann", holder: str = "", lease_seconds: float = 30.0, workspace: str = workspace) -> PostgresStore:
-        store = PostgresStore(read_address(postgres.url(user), "test"), workspace, holder or secrets.token_hex(4), lease_seconds)
+    def make(
+        user: str = "ann", holder: str = "", lease_seconds: float = 30.0, workspace: str = workspace, *, reads: bool = False
+    ) -> PostgresStore:
+        address = read_address(postgres.url(user), "test")
+        store = PostgresStore(address, workspace, holder or secrets.token_hex(4), lease_seconds, durable=not reads)
         made.append(store)
         return store
 
@@ -59,7 +62,7 @@ def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Call
 
     def make(name: str, user: str = "ann", lease_seconds: float = 30.0) -> Colleague:
         machine = Machine(tmp_path / "project", tmp_path / name)
-        stores = [connect(user, machine.log.identity(), lease_seconds) for _ in range(2)]
+        stores = [connect(user, machine.log.identity(), lease_seconds, reads=reads) for reads in (False, True)]
         made.append(Colleague(machine, stores[0], stores[1], lease_seconds))
         return made[-1]
 

@@ -18,7 +18,7 @@ def send(folder: Path, location: Path, url: str, workspace: str, lease_seconds: 
     chance = random.Random(seed)
     machine = Machine(folder, location)
     address = read_address(url, "test")
-    writes, reads = (PostgresStore(address, workspace, machine.log.identity(), lease_seconds) for _ in range(2))
+    writes, reads = (PostgresStore(address, workspace, machine.log.identity(), lease_seconds, durable=durable) for durable in (True, False))
     following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds)
     following.tell = lambda text: None
     machine.log.keep_elsewhere(following)

@@ -19,7 +19,7 @@ def write(folder: Path, location: Path, url: str, workspace: str, turns: int, pa
     for another word before it ends."""
     machine = Machine(folder, location)
     address = read_address(url, "test")
-    writes, reads = (PostgresStore(address, workspace, machine.log.identity()) for _ in range(2))
+    writes, reads = (PostgresStore(address, workspace, machine.log.identity(), durable=durable) for durable in (True, False))
     following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release)
     machine.log.keep_elsewhere(following)
     following.start()

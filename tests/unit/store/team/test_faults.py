@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -75,6 +76,13 @@ def test_an_address_is_shown_without_its_password() -> None:
     assert SECRET not in str(fault_of(RuntimeError(f"odd: {SECRET}"), address, connecting=True))
 
 
+@pytest.mark.parametrize("missing", ["psycopg", "psycopg_pool"])
+def test_a_library_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(BadAddress, match=r"need the library psycopg, which is not installed.*ullage\[postgres\]"):
+        read_address("postgresql://me@localhost/x", "it")
+
+
 def test_the_setting_comes_before_the_environment(tmp_path: Path) -> None:
     of = {"ULLAGE_STORE": "postgresql://a@localhost/b", "ULLAGE_STORE_WORKSPACE": "theirs"}
     for setting, shown in (("", "a@localhost/b"), ("postgresql://c@localhost/d", "c@localhost/d")):
@@ -93,11 +101,19 @@ def free_port() -> int:
 
 
 def failing(address: str, workspace: str = "w") -> TeamStoreFailed:
-    with pytest.raises(TeamStoreFailed) as failed:
-        PostgresStore(read_address(address, "it"), workspace, "h").sessions()
-    assert SECRET not in str(failed.value)
-    assert failed.value.__context__ is None or failed.value.__suppress_context__
-    return failed.value
+    """What is told over a connection of its own, and the same over one that is lent."""
+    told: list[TeamStoreFailed] = []
+    for durable in (True, False):
+        with (
+            closing(PostgresStore(read_address(address, "it"), workspace, "h", durable=durable)) as store,
+            pytest.raises(TeamStoreFailed) as failed,
+        ):
+            store.sessions()
+        assert SECRET not in str(failed.value)
+        assert failed.value.__context__ is None or failed.value.__suppress_context__
+        told.append(failed.value)
+    assert type(told[0]) is type(told[1]) and str(told[0]) == str(told[1])
+    return told[0]
 
 
 def test_nothing_answers() -> None:
@@ -237,8 +253,9 @@ def test_the_certificate_of_the_server_is_looked_at(postgres: Postgres, certific
 
 
 def _refuses_tls(server: socket.socket) -> None:
-    connection, _ = server.accept()
-    with connection:
-        connection.recv(8)
-        connection.sendall(b"N")
-        connection.recv(1)
+    for _ in range(2):
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(8)
+            connection.sendall(b"N")
+            connection.recv(1)

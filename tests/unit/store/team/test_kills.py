@@ -75,7 +75,12 @@ def test_nothing_acknowledged_is_lost(
     machine = Machine(tmp_path / "project", tmp_path / "second")
     identity = machine.log.identity()
     following = Following(
-        machine.here, connect("ann", identity, LEASE), connect("ann", identity, LEASE), machine.log.claim, machine.log.release, LEASE
+        machine.here,
+        connect("ann", identity, LEASE),
+        connect("ann", identity, LEASE, reads=True),
+        machine.log.claim,
+        machine.log.release,
+        LEASE,
     )
     machine.log.keep_elsewhere(following)
     with closing(machine):
