@@ -166,6 +166,25 @@ for (const [language, asked, question] of [
   });
 }
 
+for (const [language, asked, question] of [
+  ["en", 'Call the tool `open` of the MCP server `pumps` with {"valve": 1}', "Call the tool open of the MCP server pumps?"],
+  ["en", 'It has changed. Call the tool `open` of the MCP server `pumps` with {"valve": 1}', undefined],
+  ["en", 'Call the tool `open` of the MCP server `pump` with {"valve": 1}', undefined],
+  ["zh-cn", '调用 MCP 服务器 `pumps` 的工具 `open`，参数为 {"valve": 1}', "调用 MCP 服务器 pumps 的工具 open?"],
+] as const) {
+  test(`the question does not repeat the arguments that stand above it: ${language}, ${asked}`, () => {
+    speak(language, language === "en" ? {} : CHINESE);
+    try {
+      const input = JSON.stringify({ server: "pumps", tool: "open", arguments: { valve: 1 } });
+      const item = asking("t1", { permissionReason: asked, input, asked: { action: "mcp", parts: [] } });
+      const { element } = makeItemView(item, recordingActions().actions);
+      assert.equal(element.querySelector(".approval-question")?.textContent, question ?? asked.replaceAll("`", ""));
+    } finally {
+      speak("en");
+    }
+  });
+}
+
 function timelineOf(...places: { top: number; bottom: number }[]): { timeline: HTMLElement; done: string[] } {
   const { actions, done } = recordingActions();
   const timeline = document.createElement("div");

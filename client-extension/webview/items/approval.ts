@@ -4,7 +4,7 @@ import { t } from "../../src/l10n";
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
-import { commandOf, PROPOSE_PLAN } from "./toolText";
+import { commandOf, mcpToolOf, PROPOSE_PLAN } from "./toolText";
 import { visibleLine, visibleText } from "../../src/visible";
 import { element, icon, keyHere, setChildren, textButton, withCode } from "../dom";
 import { RuleEditor } from "../permissions/ruleEditor";
@@ -24,6 +24,14 @@ function questionOf({ permissionReason, title, asked, input }: ToolCallItem): st
     }
     if (permissionReason === t("{description}, and leave it running in the background", { description })) {
       return t("Run this command, and leave it running in the background?");
+    }
+  }
+  const called = asked?.action === "mcp" ? mcpToolOf(input) : undefined;
+  if (called !== undefined) {
+    const withArguments = t("Call the tool `{tool}` of the MCP server `{server}` with {arguments}", { ...called, arguments: "\0" });
+    const [before = "", after = ""] = withArguments.split("\0"); // its arguments stand above, whole
+    if (permissionReason?.startsWith(before) && permissionReason.endsWith(after)) {
+      return t("Call the tool `{tool}` of the MCP server `{server}`?", called);
     }
   }
   return permissionReason && permissionReason !== title ? permissionReason : t("Allow this?");

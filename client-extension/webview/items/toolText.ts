@@ -28,6 +28,12 @@ export function commandOf(input: string): string | undefined {
   return typeof command === "string" ? command : undefined;
 }
 
+/** Which tool of which MCP server is called, where the input names both. */
+export function mcpToolOf(input: string): { server: string; tool: string } | undefined {
+  const { server, tool } = parseObject(input) ?? {};
+  return typeof server === "string" && typeof tool === "string" ? { server, tool } : undefined;
+}
+
 /** What an edit would do, from its input: shown while it waits for an approval. Undefined if the input is not whole or no edit. */
 export function proposedDiff(input: string): FileDiff | undefined {
   const { path, old_text: oldText = "", new_text: newText, content = newText } = parseObject(input) ?? {};
