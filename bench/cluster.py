@@ -52,12 +52,25 @@ def lines(messages: Iterator[Message] | Sequence[Message], session: str) -> Iter
     before = None
     for number, message in enumerate(messages):
         at = datetime.fromtimestamp(BEGAN + message["at"], UTC).isoformat().replace("+00:00", "Z")
+        if "compacts" in message:
+            yield from _compaction(message["compacts"], at, f"u{number}", before, session)
+            before = f"u{number}"
+            continue
         told: dict[str, Any] = {"role": message["role"], "content": message["content"]}
         if message["role"] == "assistant":
             told |= {"id": f"m{number}", "model": "claude-opus-4-5", "stop_reason": message["stop_reason"], "usage": message["usage"]}
         line = {"type": message["role"], "uuid": f"u{number}", "parentUuid": before, "sessionId": session, "cwd": "/work/app"}
         yield json.dumps({**line, "isSidechain": False, "timestamp": at, "message": told}) + "\n"
         before = f"u{number}"
+
+
+def _compaction(tokens: int, at: str, name: str, before: str | None, session: str) -> Iterator[str]:
+    """As Claude Code writes it: where it was, then the summary."""
+    line = {"sessionId": session, "cwd": "/work/app", "isSidechain": False, "timestamp": at}
+    boundary = {"subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": tokens}}
+    yield json.dumps({**line, "type": "system", "uuid": f"{name}b", "parentUuid": None, "logicalParentUuid": before, **boundary}) + "\n"
+    told = {"role": "user", "content": [{"type": "text", "text": SUMMARY}]}
+    yield json.dumps({**line, "type": "user", "uuid": name, "parentUuid": f"{name}b", "isCompactSummary": True, "message": told}) + "\n"
 
 
 def lay_down(folder: Path, sessions: int, messages: int) -> tuple[Path, ...]:
@@ -88,12 +101,41 @@ def with_screenshots(messages: Iterator[Message]) -> Iterator[Message]:
         yield message
 
 
-def large(folder: Path, megabytes: int, kind: str = "words") -> Path:
+COMPACTED_AT = 150_000
+SUMMARY = (
+    "The user wants src/cache/queue_1.py to return early. Tests of src/token/budget_7.py fail. Never touch the fixtures in tests/data.\n"
+    * 60
+)
+
+
+def with_compactions(messages: Iterator[Message]) -> Iterator[Message]:
+    """Messages as of an agent that compacts: no request has more than `COMPACTED_AT` tokens and what one message adds. A message that says
+    `compacts` stands for the compaction before it."""
+    gone = 0
+    for message in messages:
+        usage = message.get("usage")
+        if usage is None:
+            yield message
+            continue
+        read, written = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
+        if read + written - gone > COMPACTED_AT:
+            yield {"compacts": read + written - gone, "at": message["at"]}
+            gone = read + written - len(SUMMARY) // 4
+        sent = read + written - gone
+        found = min(max(read - gone, 0), sent)
+        yield {**message, "usage": {**usage, "cache_read_input_tokens": found, "cache_creation_input_tokens": sent - found}}
+
+
+def large(folder: Path, megabytes: int, kind: str = "words", *, compacts: bool = True) -> Path:
     """One transcript of that size. Beside results of one with screenshots the program wrote the whole files, as Claude Code does."""
-    path = folder / f"{kind}{megabytes}.jsonl"
+    path = folder / f"{kind}{megabytes}{'' if compacts else ' never compacted'}.jsonl"
     messages = Generated(1).messages()
+    if kind != "words":
+        messages = with_screenshots(messages)
+    if compacts:
+        messages = with_compactions(messages)
     with path.open("w", encoding="utf-8") as file:
-        for line in lines(messages if kind == "words" else with_screenshots(messages), "large"):
+        for line in lines(messages, "large"):
             if kind != "words" and '"tool_result"' in line:
                 beside = {"type": "text", "file": {"filePath": "/work/app/a.py", "content": line[:40_000], "numLines": 9, "totalLines": 9}}
                 line = json.dumps({**json.loads(line), "toolUseResult": beside}, ensure_ascii=False) + "\n"

@@ -6,7 +6,7 @@ elsewhere. Nothing here reads a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -120,12 +120,13 @@ class Transcript:
     and what else the model read where it was recorded: preludes, notices, clips; and what the user pinned. Compactions are not among them:
     `compactions` are those that are in force at the end.
     `Logged.at` is 0.0 where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the
-    session that they belong to before a `/`.
+    session that they belong to before a `/`. Those of a large session are in a file, and an entry is another object each time that it is
+    asked for.
     """
 
     session_id: str
     source: Source
-    entries: tuple[Logged, ...]
+    entries: Sequence[Logged]
     compactions: tuple[RecordedCompaction, ...]
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]

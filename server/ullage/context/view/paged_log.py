@@ -70,6 +70,8 @@ class Log(Entries):
         self._own_pages = 0
         """Of a copy: how many pages it has in common with the original."""
         self._lets_go = True
+        self._gone = 0
+        """So many pages at the beginning have left memory, as far as that is known."""
         for logged in entries:
             self.append(logged)
 
@@ -109,12 +111,14 @@ class Log(Entries):
         """Pages whose entries all lie in one of these ranges of seqs (both ends included) may leave memory, but for the newest."""
         if self._read is None or not self._lets_go:
             return
-        for number in range(min(max(self._length - self._newest, 0) // self._size, len(self._lasts))):
+        first = 0 if self._read.in_view else self._gone
+        for number in range(first, min(max(self._length - self._newest, 0) // self._size, len(self._lasts))):
             if (self._pages[number] is not None or number in self._read.in_view) and self._is_in(number, hidden):
                 for work in self._remember:
                     self._said_of(number, work)
                 self._pages[number] = None
                 self._read.in_view.pop(number, None)
+                self._gone += number == self._gone
 
     def bring_back(self, hidden: Sequence[tuple[int, int]]) -> None:
         """Pages that are not in these ranges come into memory again, for this log and its copies."""

@@ -14,7 +14,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
 from ullage.recorded.readers.claude_content import Reply, Result, attachment_text, is_silent, media_tokens, refusal_in, result_of, text_of
 from ullage.recorded.readers.claude_lines import Line, LineKind, continued, line_of, queued_line, reply_key
-from ullage.recorded.readers.entries import Log, is_of_the_program, touched_by_call
+from ullage.recorded.readers.entries import MOST_IN_MEMORY, Log, is_of_the_program, touched_by_call
 from ullage.recorded.readers.flaws import (
     KEPT_MESSAGES,
     MICRO,
@@ -33,6 +33,7 @@ from ullage.recorded.readers.flaws import (
 )
 from ullage.recorded.readers.values import JsonObject, as_count, as_object, as_text, printable
 from ullage.recorded.transcript import RecordedCompaction, Transcript
+from ullage.store.set_aside import Held, Shelf
 
 ASKS = "AskUserQuestion"
 """The tool with which the agent asks the user."""
@@ -79,27 +80,29 @@ def is_line(value: JsonObject) -> bool:
 
 def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcript, ...]:
     """The session and its side chains. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
-    file = _File(tally)
+    shelf = Shelf(MOST_IN_MEMORY)
+    file = _File(tally, shelf)
     for value in lines:
         file.take(value)
     file.settle_queue()
     session = printable(file.session) or name
     folder = next((line.folder for chain in (file.main, *file.sides.values()) for line in chain if line.folder), "")
-    chains = [_transcript(session, folder, file.main, tally)] if file.main or not file.sides else []
+    chains = [_transcript(session, folder, file.main, tally, shelf)] if file.main or not file.sides else []
     for agent, side in file.sides.items():
         # Where there is no main chain, what is wrong with the file is told with the first side chain.
-        chains.append(_transcript(f"{session}/{printable(agent)}", folder, side, Tally() if chains else tally))
+        chains.append(_transcript(f"{session}/{printable(agent)}", folder, side, Tally() if chains else tally, shelf))
     return tuple(chains)
 
 
 class _File:
     """The lines of a file, by the chain that they belong to."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: Tally, shelf: Shelf) -> None:
         self.main: list[Line] = []
         self.sides: dict[str, list[Line]] = {}
         self.session = ""
         self._tally = tally
+        self._shelf = shelf
         self._taken = 0
         self._turn = 0
         self._queue: list[str] = []
@@ -148,7 +151,7 @@ class _File:
             case "remove" if self._queue:
                 before = next((line.uuid for line in reversed(self.main) if line.kind in ("user", "assistant")), "")
                 self._taken += 1
-                self.main.append(queued_line(self._queue.pop(0), value, before, f"line-{self._taken}"))
+                self.main.append(queued_line(self._queue.pop(0), value, before, f"line-{self._taken}", self._shelf))
             case other:
                 self._tally.count(unknown("queue operations", other), int(other != "remove"))
 
@@ -166,8 +169,8 @@ class _File:
 
     def _line(self, value: JsonObject, kind: LineKind) -> Line:
         self._taken += 1
-        line = line_of(value, kind, f"line-{self._taken}", self._turn)
-        self._turn += kind == "user" and not any(as_object(block).get("type") == "tool_result" for block in line.content)
+        line = line_of(value, kind, f"line-{self._taken}", self._turn, self._shelf)
+        self._turn += kind == "user" and not line.results
         return line
 
     def _take_side(self, line: Line, agent: str) -> None:
@@ -191,8 +194,8 @@ def _is_empty_message(value: JsonObject) -> bool:
     return as_object(value.get("message")).get("content") in ("", [])
 
 
-def _transcript(session: str, folder: str, lines: list[Line], tally: Tally) -> Transcript:
-    built = Entries(continued(lines, tally), tally)
+def _transcript(session: str, folder: str, lines: list[Line], tally: Tally, shelf: Shelf) -> Transcript:
+    built = Entries(continued(lines, tally), tally, shelf)
     tally.note(NOT_WRITTEN if built.log.length else "Nothing is said in it")
     return Transcript(
         session_id=session,
@@ -230,7 +233,7 @@ SILENT_SYSTEM_LINES = {
 
 @dataclass(frozen=True, slots=True)
 class _Returned:
-    result: Result
+    result: Held[Result]
     line: Line
     number: int
     """Of all results, in the order of the file."""
@@ -239,10 +242,11 @@ class _Returned:
 class Entries:
     """Builds the log of one chain of lines."""
 
-    def __init__(self, lines: Sequence[Line], tally: Tally) -> None:
+    def __init__(self, lines: Sequence[Line], tally: Tally, shelf: Shelf) -> None:
         self.log = Log(tally)
         self.compactions: list[RecordedCompaction] = []
         self._tally = tally
+        self._shelf = shelf
         self._folder = next((line.folder for line in lines if line.folder), "")
         self._model = next((model for line in lines if (model := as_text(line.message.get("model"))) and not line.is_error), "")
         self._replies: dict[str, Reply] = {}
@@ -264,13 +268,15 @@ class Entries:
                 continue
             if line.kind == "assistant":
                 key = reply_key(line)
-                reply = self._replies.setdefault(key, Reply(as_text(line.message.get("id")) or line.uuid))
+                reply = self._replies.setdefault(key, Reply(line.reply or line.uuid, self._shelf))
                 new = reply.add(line, self._tally)
                 open_calls.update((block.id, reply) for block in new if isinstance(block, ToolUse))
             elif line.kind == "user":
                 for result in _results_of(line, self._model, self._tally):
                     number += 1
-                    self._results.setdefault(result.tool_use_id, []).append(_Returned(result, line, number))
+                    self._results.setdefault(result.tool_use_id, []).append(
+                        _Returned(self._shelf.hold(result, len(result.content)), line, number)
+                    )
                     if result.tool_use_id in open_calls:
                         open_calls[result.tool_use_id].is_answered = True
 
@@ -297,11 +303,12 @@ class Entries:
         if key in self._emitted:
             return
         self._emitted.add(key)
-        reply = self._replies[key]
-        seq = self.log.add(reply.finished(self._tally), reply.at)
+        reply = self._replies.pop(key)
+        finished = reply.finished(self._tally)
+        seq = self.log.add(finished, reply.at)
         if reply.output_is_estimated:
             self.log.estimated_outputs.add(seq)
-        self._emit_results(reply.calls)
+        self._emit_results([block for block in finished.blocks if isinstance(block, ToolUse)])
 
     def _emit_results(self, calls: Sequence[ToolUse]) -> None:
         """All results of a reply, in the order of the file, right after it: what was said meanwhile was sent after them."""
@@ -315,13 +322,13 @@ class Entries:
             else:
                 self._tally.count(NO_RESULT)
         for call, each in sorted(returned, key=lambda pair: pair[1].number):
-            self.log.add(self._tool_returned(call, each), each.line.at, each.result.media_tokens)
+            result = each.result.get()
+            self.log.add(self._tool_returned(call, result, each.line), each.line.at, result.media_tokens)
 
-    def _tool_returned(self, call: ToolUse, returned: _Returned) -> ToolReturned:
-        result = returned.result
-        touched = () if result.is_error else touched_by_call(call, returned.line.file, self._folder)
+    def _tool_returned(self, call: ToolUse, result: Result, line: Line) -> ToolReturned:
+        touched = () if result.is_error else touched_by_call(call, line.file, self._folder)
         refusal = refusal_in(result)
-        answers = returned.line.answers if call.name == ASKS and not result.is_error else ()
+        answers = line.answers if call.name == ASKS and not result.is_error else ()
         return ToolReturned(
             *(call.id, call.name, result.content, result.is_error, len(result.content)), touched=touched, refusal=refusal, answers=answers
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ullage.context.counting.tokens import estimate_block
@@ -19,6 +20,7 @@ from ullage.recorded.readers.claude_lines import MEASURED, Line
 from ullage.recorded.readers.entries import IMAGES_NOTE, Shown, shown_pages, shown_size
 from ullage.recorded.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, Tally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
+from ullage.store.set_aside import Held, Shelf
 
 NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was larger by them than is shown"
 
@@ -152,11 +154,13 @@ class Reply:
     """A reply as far as its lines were read."""
 
     id: str
+    shelf: Shelf
     model: str = ""
     at: float = 0.0
     is_answered: bool = False
     """Whether a result of its calls came already: what is written later does not move its time."""
-    blocks: list[AssistantBlock] = field(default_factory=list[AssistantBlock])
+    held: list[Held[list[AssistantBlock]]] = field(default_factory=list[Held[list[AssistantBlock]]])
+    """Its blocks, line by line."""
     usage: Usage | None = None
     stop_reason: str = ""
     output_is_estimated: bool = False
@@ -173,32 +177,51 @@ class Reply:
             before = self.usage.output_tokens if self.usage is not None else 0
             self.usage = replace(usage, output_tokens=max(usage.output_tokens, before))
         new = [block for block in _assistant_blocks(line.content, self.model, tally) if self._is_new(block)]
-        self.blocks.extend(new)
+        if new:
+            self.held.append(self.shelf.hold(new, line.characters))
         return new
 
     def _is_new(self, block: AssistantBlock) -> bool:
-        key = (block.id, block.name, as_json_text(dict(block.input))) if isinstance(block, ToolUse) else block
+        key = (block.id, block.name, _known_by(as_json_text(dict(block.input)))) if isinstance(block, ToolUse) else _sign(block)
         is_new = key not in self._known
         self._known.add(key)
         return is_new
 
-    @property
-    def calls(self) -> list[ToolUse]:
-        """The tools that it calls."""
-        return [block for block in self.blocks if isinstance(block, ToolUse)]
-
     def finished(self, tally: Tally) -> AssistantReply:
         """The reply, with an estimate of its output where the true count was never written."""
+        blocks = [block for held in self.held for block in held.get()]
         if self.usage is None:
             tally.count(NO_USAGE)
         elif not self.stop_reason:
-            said = _estimated_output(self.blocks, self.model)
+            said = _estimated_output(blocks, self.model)
             if self.usage.output_tokens < said * _SURELY_TOO_FEW:
                 tally.count(PLACEHOLDER_OUTPUT)
                 self.usage = replace(self.usage, output_tokens=said)
                 self.output_is_estimated = True
-        stop_reason = self.stop_reason or ("tool_use" if self.calls else "end_turn")
-        return AssistantReply(self.id, tuple(self.blocks), self.model, stop_reason, self.usage)
+        stop_reason = self.stop_reason or ("tool_use" if any(isinstance(block, ToolUse) for block in blocks) else "end_turn")
+        return AssistantReply(self.id, tuple(blocks), self.model, stop_reason, self.usage)
+
+
+_SHORT = 64
+"""Characters of a text that is kept as it is."""
+
+
+def _known_by(text: str) -> str | bytes:
+    """By what two texts are known to be the same."""
+    return text if len(text) <= _SHORT else blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _sign(block: AssistantBlock) -> tuple[object, ...]:
+    """The same of a block that is no call."""
+    match block:
+        case Text():
+            return "text", _known_by(block.text)
+        case Thinking():
+            return "thinking", _known_by(block.thinking), _known_by(block.signature)
+        case RedactedThinking():
+            return "sealed", _known_by(block.data)
+        case _:
+            return (block,)
 
 
 def usage_of(value: Json) -> Usage | None:

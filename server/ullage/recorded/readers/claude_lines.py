@@ -1,7 +1,8 @@
 """The lines of a Claude Code transcript, and which of them are the conversation that was continued.
 
-A line is cut down to what is needed as soon as it is read, since all are in memory until the last is known. Many repeat whole files beside
-the message, and images make most of a long transcript: of these only their size stays. Each line names the one before it. A user who
+A line is cut down to what is needed as soon as it is read, since all are kept until the last is known. Many repeat whole files beside the
+message, and images make most of a long transcript: of these only their size stays. What is said in the lines of a long transcript lies in a
+file until then. Each line names the one before it. A user who
 goes back and says something else starts another branch. Calls that run side by side branch too, and there nothing was taken back: all
 lines of one reply and all results of its calls belong together.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,9 +20,20 @@ from ullage.context.entries import Answer, TouchKind
 from ullage.recorded.readers.entries import FileOnDisk, pages_of, size_of
 from ullage.recorded.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
+from ullage.store.set_aside import Held, Shelf
 
 LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "progress"]
 """Kinds that are links of the conversation's chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a line says."""
+
+    content: list[Json]
+    """The blocks of the message; a plain text is one block."""
+    message: JsonObject
+    """The message but for its content; of an attachment or a system line what it says of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +46,15 @@ class Line:
     session: str
     folder: str
     at: float
-    content: list[Json]
-    """The blocks of the message; a plain text is one block."""
-    message: JsonObject
-    """The message but for its content; of an attachment or a system line what it says of itself."""
+    said: Held[Said]
+    characters: int
+    """Of what it says."""
+    reply: str = ""
+    """The id of the reply that it is of."""
+    calls: tuple[str, ...] = ()
+    """The ids of the calls that it holds."""
+    results: tuple[str, ...] = ()
+    """The ids of the calls whose results it holds."""
     request: str = ""
     """What tells the calls of the model apart. Some servers give all their replies the same id, and no id to their requests;
     then it is the turn and the tokens that were sent."""
@@ -53,11 +70,21 @@ class Line:
     answers: tuple[Answer, ...] = ()
     """What the user answered to the questions of a call; an answer in their own words looks like one that was chosen."""
 
+    @property
+    def content(self) -> list[Json]:
+        """The blocks of the message."""
+        return self.said.get().content
 
-def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
+    @property
+    def message(self) -> JsonObject:
+        """The message but for its content."""
+        return self.said.get().message
+
+
+def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int, shelf: Shelf) -> Line:
     """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none.
 
-    `turn` says how many prompts came before it in the file.
+    `turn` says how many prompts came before it in the file, `shelf` holds what it says.
     """
     message, about = as_object(value.get("message")), dict[str, Json]()
     parent = as_text(value.get("parentUuid"))
@@ -70,6 +97,8 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
         about = {name: message[name] for name in ("id", "stop_reason") if name in message}
         about["model"], about["usage"] = sys.intern(as_text(message.get("model"))), _counts(message.get("usage"))
     is_summary = value.get("isCompactSummary") is True
+    content = [_slim(block) for block in _blocks(message.get("content"))]
+    characters = _characters(content) + _characters(about.values())
     return Line(
         kind=kind,
         uuid=sys.intern(as_text(value.get("uuid")) or unnamed),
@@ -77,8 +106,11 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
         session=sys.intern(as_text(value.get("sessionId"))),
         folder=sys.intern(as_text(value.get("cwd"))),
         at=as_seconds(value.get("timestamp")),
-        content=[_slim(block) for block in _blocks(message.get("content"))],
-        message=about,
+        said=shelf.hold(Said(content, about), characters),
+        characters=characters,
+        reply=as_text(about.get("id")) if kind == "assistant" else "",
+        calls=_ids(content, "tool_use", "id"),
+        results=_ids(content, "tool_result", "tool_use_id"),
         request=as_text(value.get("requestId")) or f"{turn} {_sent(message)}",
         is_meta=value.get("isMeta") is True,
         is_summary=is_summary,
@@ -89,7 +121,7 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
     )
 
 
-def queued_line(text: str, value: JsonObject, parent: str, name: str) -> Line:
+def queued_line(text: str, value: JsonObject, parent: str, name: str, shelf: Shelf) -> Line:
     """A prompt that left the queue for the running turn: `value` is the line that says so."""
     return Line(
         kind="user",
@@ -98,8 +130,8 @@ def queued_line(text: str, value: JsonObject, parent: str, name: str) -> Line:
         session=as_text(value.get("sessionId")),
         folder="",
         at=as_seconds(value.get("timestamp")),
-        content=_blocks(text),
-        message={},
+        said=shelf.hold(Said(_blocks(text), {}), len(text)),
+        characters=len(text),
         is_queued=True,
     )
 
@@ -178,13 +210,12 @@ def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
     chain = _chain(lines, tally)
     replies = {reply_key(lines[index]) for index in chain if lines[index].kind == "assistant"}
     of_replies = {index for index, line in enumerate(lines) if index in chain or (line.kind == "assistant" and reply_key(line) in replies)}
-    calls = {id for index in of_replies for id in _ids(lines[index], "tool_use", "id")}
+    calls = {id for index in of_replies for id in lines[index].calls}
     kept: list[Line] = []
     kept_ids: set[str] = set()
     left_out: set[str] = set()
     for index, line in enumerate(lines):
-        results = _ids(line, "tool_result", "tool_use_id")
-        if index in of_replies or (results and calls.issuperset(results)) or (line.is_queued and line.parent in kept_ids):
+        if index in of_replies or (line.results and calls.issuperset(line.results)) or (line.is_queued and line.parent in kept_ids):
             kept.append(line)
             kept_ids.add(line.uuid)
         elif line.kind in ("user", "assistant"):
@@ -195,10 +226,7 @@ def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
 
 def reply_key(line: Line) -> str:
     """What the lines of one reply have in common."""
-    id = as_text(line.message.get("id")) if line.kind == "assistant" else ""
-    if not id:
-        return line.uuid
-    return f"{id} {line.request}"
+    return f"{line.reply} {line.request}" if line.reply else line.uuid
 
 
 def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:
@@ -219,6 +247,19 @@ def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:
     return chain
 
 
-def _ids(line: Line, kind: str, name: str) -> list[str]:
-    blocks = (as_object(block) for block in line.content)
-    return [as_text(block.get(name)) for block in blocks if block.get("type") == kind]
+def _ids(content: Sequence[Json], kind: str, name: str) -> tuple[str, ...]:
+    blocks = (as_object(block) for block in content)
+    return tuple([as_text(block.get(name)) for block in blocks if block.get("type") == kind])
+
+
+def _characters(values: Iterable[Json]) -> int:
+    """Of all texts in them."""
+    total = 0
+    for value in values:
+        if isinstance(value, str):
+            total += len(value)
+        elif isinstance(value, dict):
+            total += _characters(value.values())
+        elif isinstance(value, list):
+            total += _characters(value)
+    return total

@@ -11,14 +11,18 @@ import base64
 import binascii
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ullage.context.blocks import ToolUse
+from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, image_tokens, pdf_pages, pdf_tokens
-from ullage.context.entries import Entry, FileTouch, Logged, TouchKind
+from ullage.context.entries import AssistantReply, Entry, FileTouch, Logged, Notice, ToolReturned, TouchKind, UserPrompt
 from ullage.recorded.readers.flaws import NO_TIME, Tally
 from ullage.recorded.readers.values import as_list, as_text
+from ullage.store.set_aside import EntriesAside
+
+MOST_IN_MEMORY = 16_000_000
+"""Characters of a session. The work on it takes about six bytes for each that is in memory."""
 
 
 class Log:
@@ -28,7 +32,9 @@ class Log:
     def __init__(self, tally: Tally) -> None:
         self.estimated_outputs: set[int] = set()
         self.media_tokens: dict[int, int] = {}
-        self._entries: list[Logged] = []
+        self._entries: list[Logged] | EntriesAside = []
+        self._characters = 0
+        """Of all texts."""
         self._tally = tally
 
     @property
@@ -37,14 +43,17 @@ class Log:
         return len(self._entries)
 
     @property
-    def entries(self) -> tuple[Logged, ...]:
-        """All of them."""
-        return tuple(self._entries)
+    def entries(self) -> Sequence[Logged]:
+        """All of them; where there is much of them in a file, page by page."""
+        return tuple(self._entries) if isinstance(self._entries, list) else self._entries
 
     def add(self, entry: Entry, at: float, media_tokens: int = 0) -> int:
         """Adds an entry at the end; gives its seq. `at` is 0.0 where its time is not known."""
         self._tally.count(NO_TIME, int(at == 0.0))
         self._entries.append(Logged(self.length + 1, at, entry))
+        self._characters += _characters(entry)
+        if self._characters > MOST_IN_MEMORY and isinstance(self._entries, list):
+            self._entries = EntriesAside(self._entries)
         if media_tokens:
             self.media_tokens[self.length] = media_tokens
         return self.length
@@ -55,10 +64,36 @@ class Log:
         places = [index for index, logged in enumerate(self._entries) if starts(logged.entry)]
         taken = places[-number:] if number > 0 else []
         if taken:
-            del self._entries[taken[0] :]
+            kept = self._entries[: taken[0]]
+            self._entries = kept if isinstance(kept, list) else EntriesAside(kept)
             self.estimated_outputs = {seq for seq in self.estimated_outputs if seq <= self.length}
             self.media_tokens = {seq: tokens for seq, tokens in self.media_tokens.items() if seq <= self.length}
         return len(taken)
+
+
+def _characters(entry: Entry) -> int:
+    """Of what is long in it."""
+    match entry:
+        case AssistantReply():
+            return sum(map(_of_block, entry.blocks))
+        case ToolReturned():
+            return len(entry.content)
+        case UserPrompt() | Notice():
+            return len(entry.text)
+        case _:
+            return 0
+
+
+def _of_block(block: AssistantBlock) -> int:
+    match block:
+        case Text():
+            return len(block.text)
+        case ToolUse():
+            return sum(len(value) if isinstance(value, str) else 0 for value in block.input.values())
+        case Thinking():
+            return len(block.thinking) + len(block.signature)
+        case _:
+            return 0
 
 
 _FILE_TOOLS: dict[str, TouchKind] = {

@@ -11,10 +11,10 @@ from importlib import import_module
 from threading import Lock
 from typing import Generic, TypeVar
 
-from ullage.replay.cluster.answers import packed
 from ullage.replay.cluster.installation import Installation, difference, installation
 from ullage.replay.memory import within
 from ullage.replay.places import Place, size_of
+from ullage.store.packed import packed
 
 Work = TypeVar("Work")
 
@@ -82,8 +82,8 @@ def _most(left: int, workers: int, most_places: int) -> int:
 
 
 def done(places: tuple[Place, ...], asked: Asked[Work]) -> bytes:
-    """Runs on a worker: the work of each place, or `Raised` (`answers.py`). Raises `OtherInstallation`; whatever goes wrong with one place,
-    the others are done."""
+    """Runs on a worker: the work of each place, or `Raised` (`store/packed.py`). Raises `OtherInstallation`; whatever goes wrong with one
+    place, the others are done."""
     other = difference(installation(), asked.by)
     if other:
         raise OtherInstallation(other)

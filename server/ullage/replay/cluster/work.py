@@ -17,11 +17,11 @@ from importlib import import_module
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
-from ullage.replay.cluster.answers import unpacked
 from ullage.replay.cluster.connecting import NoCluster, refusal, threads_of
 from ullage.replay.cluster.installation import installation
 from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, done
 from ullage.replay.places import Place
+from ullage.store.packed import unpacked
 
 Work = TypeVar("Work")
 

@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import printing_arguments, strings_of
@@ -217,12 +218,14 @@ class Named:
         return Named(self.summaries + other.summaries, self.characters + other.characters, self.names + other.names)
 
 
-def named(entries: Sequence[Logged], summaries: Sequence[Cut]) -> Named:
+def named(entries: Sequence[Logged], summaries: Iterable[Cut]) -> Named:
     """`summaries` are those of one session in their order, `kept` their texts; empty ones and those after which nothing comes are not
     counted. A name is used where the agent writes it, in text or in a call, in the window after it, and before the next summary."""
     found = Named()
-    for index, cut in enumerate(summaries):
-        until = summaries[index + 1].after_seq if index + 1 < len(summaries) else None
+    for cut, following in pairwise(chain[Cut | None](summaries, (None,))):
+        if cut is None:
+            break
+        until = following.after_seq if following is not None else None
         window = [logged for logged in entries_after(entries, cut.after_seq) if until is None or logged.seq <= until]
         if not window or not cut.kept:
             continue

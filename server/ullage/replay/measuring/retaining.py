@@ -27,6 +27,8 @@ from ullage.store.search import SearchIndex
 
 MANY_HITS = 100
 """So many are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""
+MOST_HITS = 20_000
+"""So many are kept in all: some 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,25 +39,43 @@ class Left:
 
     after_seq: int
     _kept: bytes
-    summary: str
+    _summary: bytes
     restored: tuple[str, ...]
-    put_back: str = ""
+    _put_back: bytes = b""
 
     @classmethod
     def of(cls, after_seq: int, kept: str, summary: str, restored: tuple[str, ...], put_back: str = "") -> Left:
         """Of a long session there are hundreds, each as large as a context: until they are asked for they are packed."""
-        return cls(after_seq, zlib.compress(kept.encode("utf-8", "surrogatepass"), 1), summary, restored, put_back)
+        return cls(after_seq, _pressed(kept), _pressed(summary), restored, _pressed(put_back))
 
     @property
     def kept(self) -> str:
         """Unpacked anew each time."""
-        return zlib.decompress(self._kept).decode("utf-8", "surrogatepass")
+        return _unpressed(self._kept)
+
+    @property
+    def summary(self) -> str:
+        """The same of the summary."""
+        return _unpressed(self._summary)
+
+    @property
+    def put_back(self) -> str:
+        """The same of the files that were put back."""
+        return _unpressed(self._put_back)
 
     @property
     def view(self) -> View:
         """All of it."""
-        kept = self.kept
-        return View(self.after_seq, f"{kept}\n\n{self.put_back}", len(kept) - len(self.summary) + len(self.put_back))
+        kept, put_back = self.kept, self.put_back
+        return View(self.after_seq, f"{kept}\n\n{put_back}", len(kept) - len(self.summary) + len(put_back))
+
+
+def _pressed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+
+
+def _unpressed(data: bytes) -> str:
+    return zlib.decompress(data).decode("utf-8", "surrogatepass")
 
 
 def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
@@ -102,22 +122,25 @@ class Needed:
         if self._facts is None or self._seen is None:
             self._facts, self._calls, self._seen = session_facts(self._entries), file_calls(self._entries), Seen(self._entries)
         # Of a long session the views after its compactions are larger together than the session: one is unpacked at a time.
-        summaries = [Cut(each.after_seq, each.summary) for each in places]
         restored = (restoring(files_read_again(self._entries, self._calls, each.after_seq), each.restored) for each in places)
         return Retained(
             compactions=len(places),
             kinds=by_kind(judged(self._facts, _cuts(places), self._search)),
-            in_summary=by_kind(judged(self._facts, summaries)),
+            in_summary=by_kind(judged(self._facts, _summaries(places))),
             tied=tied(self._entries, self._calls, _cuts(places)),
             restored=sum(restored, Share()),
             with_files=by_kind(judged(self._facts, (Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places))),
-            named=named(self._entries, summaries),
+            named=named(self._entries, _summaries(places)),
             acquired=self._seen.acquired(each.view for each in places),
         )
 
 
 def _cuts(places: Sequence[Left]) -> Iterator[Cut]:
     return (Cut(each.after_seq, each.kept) for each in places)
+
+
+def _summaries(places: Sequence[Left]) -> Iterator[Cut]:
+    return (Cut(each.after_seq, each.summary) for each in places)
 
 
 class SessionSearch:
@@ -127,13 +150,19 @@ class SessionSearch:
         self._transcript = transcript
         self._index: SearchIndex | None = None
         self._found: dict[str, list[SearchHit]] = {}
+        self._hits = 0
+        """In all of that."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
         """The excerpts that the agent would have been shown, best first."""
         if self._index is None:
             self._index = _index(self._transcript)
         if words not in self._found:
+            if self._hits > MOST_HITS:
+                self._found.clear()
+                self._hits = 0
             self._found[words] = self._index.search(words, MANY_HITS)
+            self._hits += len(self._found[words])
         every = self._found[words]
         hits = [hit for hit in every if hit.seq <= through_seq][:limit]
         if not hits or (len(hits) < limit and len(every) == MANY_HITS):

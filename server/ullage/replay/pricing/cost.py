@@ -19,6 +19,7 @@ from ullage.models.model import Prices
 from ullage.recorded.transcript import RecordedCompaction, Transcript
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of, tokenizer_share, tokens_factor
 from ullage.replay.pricing.recorded_requests import RecordedRequest, habits_of, requests_of
+from ullage.store.set_aside import held_as
 
 SUMMARY_REQUEST_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the size of the instructions that coding agents use."""
@@ -164,7 +165,7 @@ def _last_counted(transcript: Transcript, compaction: RecordedCompaction) -> Ass
 
 def as_if(transcript: Transcript, model: str) -> Transcript:
     """The session with `model` in the place of every model of it, and its counts of tokens turned into that model's."""
-    return replace(transcript, entries=tuple(_answered_by(logged, model) for logged in transcript.entries))
+    return replace(transcript, entries=held_as(transcript.entries, (_answered_by(logged, model) for logged in transcript.entries)))
 
 
 def _answered_by(logged: Logged, model: str) -> Logged:

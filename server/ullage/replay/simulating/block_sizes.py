@@ -237,7 +237,7 @@ class LaidOut:
         for block, source in zip(message.blocks, message.sources, strict=True):
             is_same, last = source == last, source
             entry = projection.entries[source - 1].entry
-            recorded = self._carried.origin.get(source)
+            recorded = self._carried.origin_of(source)
             if isinstance(entry, Compaction) or recorded is None or source in projection.paths_out:
                 yield self._new(block, source)
             elif isinstance(entry, UserPrompt | Notice):
@@ -271,7 +271,7 @@ def _place_of(block: Block, reply: AssistantReply, start: int) -> int:
     """Which block of the reply is shown; `start` is after the one before."""
     for place in range(start, len(reply.blocks)):
         logged = reply.blocks[place]
-        if logged is block or (isinstance(block, ToolUse) and isinstance(logged, ToolUse) and logged.input is block.input):
+        if logged == block or (isinstance(block, ToolUse) and isinstance(logged, ToolUse) and logged.input == block.input):
             return place
     return start
 

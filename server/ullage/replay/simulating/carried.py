@@ -1,11 +1,13 @@
 """A recorded session's entries as a policy would have had them in a log of its own: results as it lets them arrive, its compactions
 between them.
 
-Seqs are the log's own; `origin` tells which entry of the transcript each stands for.
+Seqs are the log's own; `origin_of` tells which entry of the transcript each stands for. Where the transcript's entries are in a file, what
+is no longer in view of this log is in one, too, as in a live session.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -29,6 +31,7 @@ from ullage.context.moves.cheap import Arrival, Clip, Earlier
 from ullage.context.moves.repeats import InView
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection
+from ullage.store.set_aside import EntriesAside, LogAside
 
 UNSEEN_PRELUDE = (
     "[The system prompt, rules and tools of the recorded program are not in its transcript; they take about {tokens:,} tokens.]"
@@ -50,12 +53,14 @@ def _output_path(tool_use_id: str) -> str:
 class Carried:
     """One session's log under one policy. `prelude` stands for what precedes the messages, unless the transcript holds one."""
 
-    def __init__(self, engine: Engine, prelude: str) -> None:
-        self.projection = Projection()
-        self.origin: dict[int, Logged] = {}
-        """The transcript's entry for each of the log's; compactions have none."""
-        self._seqs: dict[int, int] = {}
-        """The log's seq for each of the transcript's."""
+    def __init__(self, engine: Engine, prelude: str, recorded: Sequence[Logged]) -> None:
+        """`recorded` are the entries of the transcript, which are taken one by one."""
+        self.projection = Projection(log=LogAside() if isinstance(recorded, EntriesAside) else None)
+        self._recorded = recorded
+        self._origins = array("Q")
+        """The transcript's seq for each of the log's; 0 for compactions, which have none."""
+        self._seqs = array("Q", bytes(8 * (len(recorded) + 1)))
+        """The log's seq for each of the transcript's; 0 if there is none."""
         self._engine = engine
         self._in_view = InView()
         self._arriving: list[tuple[Logged, ToolReturned]] = []
@@ -81,7 +86,7 @@ class Carried:
             self._follow(recorded, _signed(entry))
         elif isinstance(entry, UserPrompt | Notice | Prelude | TurnEnded | FilePinned):
             self._follow(recorded, entry)
-        elif isinstance(entry, EntryPinned) and entry.seq in self._seqs:
+        elif isinstance(entry, EntryPinned) and self.seq_of(entry.seq):
             self._follow(recorded, replace(entry, seq=self._seqs[entry.seq]))
 
     def settle(self) -> None:
@@ -104,7 +109,7 @@ class Carried:
         yield from texts_in(self.projection)
         for message in self.projection.messages:
             for block, source in zip(message.blocks, message.sources, strict=True):
-                recorded = self.origin.get(source)
+                recorded = self.origin_of(source)
                 if isinstance(block, ToolResult) and recorded is not None and isinstance(recorded.entry, ToolReturned):
                     arrived = self.projection.entries[source - 1].entry
                     if isinstance(arrived, ToolReturned) and block.content == arrived.content:  # else it was cleared since
@@ -115,7 +120,12 @@ class Carried:
 
     def seq_of(self, recorded: int) -> int:
         """The log's seq for one of the transcript's; 0 if it has none."""
-        return self._seqs.get(recorded, 0)
+        return self._seqs[recorded] if 0 <= recorded < len(self._seqs) else 0
+
+    def origin_of(self, seq: int) -> Logged | None:
+        """The transcript's entry for one of the log's; None if it has none."""
+        recorded = self._origins[seq - 1] if 0 < seq <= len(self._origins) else 0
+        return self._recorded[recorded - 1] if recorded else None
 
     def with_entry(self, entry: Entry, at: float) -> Projection:
         """What the log would show with one more entry; nothing changes."""
@@ -123,7 +133,9 @@ class Carried:
 
     def compact(self, after: Projection) -> None:
         """Goes on from what `with_entry` gave for a compaction."""
-        self.projection = after
+        self.projection.learn(after)
+        self._origins.append(0)
+        self.projection.append(after.entries[-1])
 
     def log(self, entry: Entry, at: float) -> None:
         """Of no entry of the transcript: what the user did by hand, and what was spent in vain."""
@@ -136,11 +148,11 @@ class Carried:
                 self._arriving[index] = (recorded, replace(returned, content=clipped.content, full_output=clipped.full_output))
 
     def _follow(self, recorded: Logged, entry: Entry) -> None:
-        self.origin[self.next_seq] = recorded
         self._seqs[recorded.seq] = self.next_seq
-        self._append(recorded.at, entry)
+        self._append(recorded.at, entry, recorded.seq)
 
-    def _append(self, at: float, entry: Entry) -> None:
+    def _append(self, at: float, entry: Entry, recorded: int = 0) -> None:
+        self._origins.append(recorded)
         self.projection.append(Logged(self.next_seq, at, entry))
 
 

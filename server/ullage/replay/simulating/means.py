@@ -136,7 +136,7 @@ class ReplayMeans:
         self.seconds = 0.0
         """What the policy took."""
         self.policy = policy
-        self.carried = Carried(policy.engine, prelude_of(session))
+        self.carried = Carried(policy.engine, prelude_of(session), session.transcript.entries)
         self.laid_out = LaidOut(self.carried, session.sizes, session.memo.block)
         self.ledger = Ledger(habits_of(session.transcript))
         self.known_files = KnownFiles()

@@ -23,6 +23,7 @@ from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.outcome import Leaves, Outcome
+from ullage.replay.simulating.outlines import outlines_of
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
 
@@ -283,11 +284,12 @@ def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Polic
 
 def steps_of(session: Prepared, settings: Settings) -> Iterator[Step]:
     """The requests of a session were nothing compacted."""
-    carried = Carried(Unchanging(), "")
+    entries = outlines_of(session.transcript.entries)
+    carried = Carried(Unchanging(), "", entries)
     laid_out = LaidOut(carried, session.sizes, session.memo.block)
     windows = session.windows(settings)
     sent: set[bytes] = set()
-    for logged in session.transcript.entries:
+    for logged in entries:
         request = session.requests.get(logged.seq)
         if request is not None:
             carried.settle()

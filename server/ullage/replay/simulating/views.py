@@ -74,7 +74,7 @@ class _Places:
     def hidden(self, epoch: Epoch) -> list[int]:
         """Those before the compaction of which no entry is in view."""
         sources = {source for message in epoch.view.messages for source in message.sources}
-        shown = {epoch.carried.origin[source].seq for source in sources if source in epoch.carried.origin}
+        shown = {origin.seq for source in sources if (origin := epoch.carried.origin_of(source)) is not None}
         return [index for index in range(self.before(epoch.after_seq)) if shown.isdisjoint(self._sources[index])]
 
 

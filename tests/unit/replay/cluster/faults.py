@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
-from ullage.replay.cluster.answers import packed, unpacked
 from ullage.replay.cluster.shares import Asked, Raised, done
 from ullage.replay.file_work import FileWork, Options, file_work
 from ullage.replay.places import Place
+from ullage.store.packed import packed, unpacked
 
 
 def killed_at_some(place: Place, ours: int) -> FileWork:
@@ -60,7 +60,7 @@ def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], 
 
 
 def _works(places: tuple[Place, ...], asked: Asked[FileWork]) -> tuple[object, ...]:
-    return cast("tuple[object, ...]", unpacked(done(places, asked)))
+    return unpacked(done(places, asked))
 
 
 class _Unreadable:

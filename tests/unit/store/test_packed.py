@@ -1,4 +1,4 @@
-"""What workers answer, there and back."""
+"""Values as bytes, there and back."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tests.unit.recorded.readers.recorded import written
 from tests.unit.replay.test_command import compacted_session
-from ullage.replay.cluster.answers import packed, unpacked
 from ullage.replay.cluster.shares import Raised
 from ullage.replay.file_work import Options, file_work
+from ullage.store.packed import packed, unpacked
 
 
 @dataclass(frozen=True, slots=True)

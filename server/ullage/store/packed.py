@@ -1,8 +1,7 @@
-"""What a worker answers, as bytes.
+"""Values as bytes that this process, or another of the same Ullage, reads again at once.
 
-Works are thousands of small frozen values. Of those pickle asks each class for its fields, one value after the other, which takes the
-process that gathers them a fifth of the time that making them took. Here a value goes as its class and what it is made of. It is read by
-whoever asked, and not by the thread that speaks to the scheduler.
+Thousands of small frozen values are packed. Of those pickle asks each class for its fields, one value after the other, which takes long.
+Here a value goes as its class and what it is made of. Nothing is kept so: an entry in the log has a form of its own (`encode.py`).
 """
 
 from __future__ import annotations
@@ -16,16 +15,17 @@ from operator import attrgetter
 from typing import Any
 
 
-def packed(works: tuple[object, ...]) -> bytes:
+def packed(value: object) -> bytes:
     """Raises what pickle raises."""
     file = io.BytesIO()
-    _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(works)
+    _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
     return file.getvalue()
 
 
-def unpacked(answer: bytes) -> object:
-    """What was packed. Runs what stands in it, as all does that comes from a worker (`docs/replay.md`). Raises whatever that raises."""
-    return pickle.loads(answer)  # noqa: S301 - workers are believed as far as that: Dask itself unpickles what they send
+def unpacked(data: bytes) -> Any:
+    """What was packed. Raises whatever that raises, and runs what stands in it: to be used for what this process wrote itself, or what a
+    worker sent, who is believed as far as that (`docs/replay.md`)."""
+    return pickle.loads(data)  # noqa: S301 - see above
 
 
 class _Pickler(pickle.Pickler):
