@@ -189,12 +189,48 @@ const ROOMS = [
     ],
   ],
   [
+    "Others that work for it",
+    [
+      [
+        "sub-agents",
+        "two-work-side-by-side-one-is-stopped-the-other-reports-and-its-log-opens-and-leads-back/1-at-work",
+        "Sub-agents read and search side by side, each in a context of its own.",
+      ],
+      [
+        "sub-agent-asks",
+        "one-of-the-project-acts-it-is-allowed-once-asks-in-its-parent-and-what-it-changed-is-undone-there/2-edit-asked-light",
+        "A sub-agent that acts asks in the conversation that called it.",
+      ],
+      [
+        "running",
+        "what-runs-is-seen-read-and-stopped-and-the-agent-learns-of-its-end/2-unfolded-dark",
+        "A dev server goes on in the background. Its port opens with a click.",
+      ],
+      [
+        "mcp",
+        "servers-of-the-workspace-are-allowed-one-by-one-run-are-used-turned-off-die-and-are-changed/6-asked",
+        "A tool of an MCP server is asked about with what the server says of it.",
+      ],
+      [
+        "search",
+        "the-web-is-turned-on-and-a-page-is-fetched-from-a-host-that-the-user-allowed/5-found",
+        "A search of the web: pages with their hosts, and a short report.",
+      ],
+      ["coming-over", "a-session-of-claude-code-goes-on-in-ullage/1-list", "Sessions of other programs are listed, and gone on with."],
+    ],
+  ],
+  [
     "The context",
     [
       [
         "gauge",
         "it-is-there-before-any-prompt-rises-in-a-turn-and-a-click-compacts-which-can-be-undone/3-tooltip",
         "The gauge says how full the context is, and what it is made of.",
+      ],
+      [
+        "context",
+        "a-part-is-sorted-found-gone-to-cleared-pinned-and-excluded-and-undo-brings-it-back/1-found",
+        "What fills the window, part by part, and how long the prompt cache stays warm.",
       ],
       [
         "preview",
