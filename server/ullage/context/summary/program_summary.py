@@ -18,7 +18,7 @@ from ullage.context.summary.command_history import CommandFact, checks_in, comma
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Share, Staying, fitting, places, spend
-from ullage.context.summary.sentences import QUESTION, Told, newest_first
+from ullage.context.summary.sentences import QUESTION, Told, by_worth
 from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 
 PROGRAM_TOKENS = 2_030
@@ -67,7 +67,7 @@ FILLED = 0.68
 """Of the budget, beside files and names. Where the sections leave some of that, plan and decisions are told longer. In an open examination
 of nine recorded compactions the shortest summaries told least: 71 and 81 % of the points, and 75 and 88 % with more room. To fill the whole
 of a smaller budget, so that the average stays, lost as much elsewhere."""
-NOW_SHARE, PLAN_SHARE, DECISIONS_SHARE = 0.36, 0.18, 0.24
+NOW_SHARE, PLAN_SHARE, DECISIONS_SHARE = 0.32, 0.18, 0.28
 """Of the budget, at most, for these sections."""
 
 NOTHING_STAYS = Staying()
@@ -123,8 +123,12 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sha
     errors = wording.error_chains([fact for fact in found.errors if fact.source not in sources])
     in_errors = " ".join(fact.words for fact in found.errors)
     told = [each for each in found.told if each.text not in in_errors]
-    now = _newest(told)
-    before = [each for each in told if each not in now]
+    newest = _newest(told)
+    now = focus.favoured(_now_at_length(newest, budget * NOW_SHARE))
+    now = now[: fitting([line for _, line in now], int(budget * NOW_SHARE))]
+    # What there is no room for there is told as what was said before it: else the words that closed a turn are lost to those after it.
+    told_now = {newest[place].seq for place, _ in now}
+    before = [each for each in told if each.seq not in told_now]
     commands = [fact for fact in found.commands if not fact.only_looks and not _is_in_the_state(fact.command)]
     return [
         Share(
@@ -134,7 +138,7 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sha
             focus.newest([*aside, *buried], wording.said_line),
         ),
         Share(STATE, 0.16, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
-        Share(NOW, NOW_SHARE, [], focus.favoured(_now_at_length(now, budget * NOW_SHARE))),
+        Share(NOW, NOW_SHARE, [], now),
         Share(PLAN, PLAN_SHARE, [], _at_length(lambda by: [*enumerate(_documents(found.work, by))], budget * PLAN_SHARE)),
         Share(DECISIONS, DECISIONS_SHARE, [], focus.favoured(_at_length(lambda by: _decided(before, by), budget * DECISIONS_SHARE))),
         Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
@@ -183,7 +187,7 @@ def _now(told: Sequence[Told], by: float) -> list[Placed]:
 
 
 def _decided(told: Sequence[Told], by: float) -> list[Placed]:
-    return [(each.seq, wording.begun_line(each, int(by * EARLIER_CHARACTERS))) for each in newest_first(told)]
+    return [(each.seq, wording.begun_line(each, int(by * EARLIER_CHARACTERS))) for each in by_worth(told)]
 
 
 def _documents(work: StateOfWork, by: float) -> list[str]:

@@ -12,8 +12,9 @@ user or the agent wrote last, a few at each file. The others stand in the files 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, TypeVar
 
@@ -21,6 +22,7 @@ from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.names import FRESH_ENTRIES, NamesInUse
+from ullage.context.summary.sentences import LONGEST, gives_a_reason, is_strong
 from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked, Said
 from ullage.context.summary.words import TOKEN, WORD, basename, is_opaque, tail_of
 
@@ -261,8 +263,15 @@ SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
 """Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to that many tokens."""
 BETWEEN = 0.5
 """Of the most that is quoted of one message: for those between the first and the last."""
-HEAD = 0.7
-"""Of a message that is quoted in part: its beginning."""
+HEAD, TAIL = 0.5, 0.25
+"""Of a message that is quoted in part: its beginning, and its end. The rest is for lines between them that say why; else it goes to the
+beginning."""
+FRAME = re.compile(r"\s*(?:at\s+\S|File \"|#\d+\s+\S|in\s+\S+\s+\()")
+"""A line of a stack trace."""
+FRAMES_SHOWN = 2
+"""Of many one after the other."""
+TRACED_TOKENS = 250
+"""Of a message with more frames than that: it was copied from a console, after a sentence or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,13 +330,54 @@ def _shortened_size(asked: Sequence[Said], index: int) -> int:
 
 
 def _fitted(said: Said, tokens: int) -> Quote:
-    """The message, or its beginning and end where it is too long."""
-    size = estimate_text(said.text)
-    if size <= tokens:
+    """The message, or its beginning and end where it is too long, and of what is between them lines that say why."""
+    if estimate_text(said.text) <= tokens:
         return Quote(said.seq, said.text, True)
-    kept = max(int(len(said.text) * tokens / size), SHORTENED_CHARACTERS)
-    head = int(kept * HEAD)
-    left_out = len(said.text) - kept
-    if left_out <= 0:
-        return Quote(said.seq, said.text, True)
-    return Quote(said.seq, f"{said.text[:head]}\n… ({left_out:,} characters left out) …\n{said.text[-(kept - head) :]}", False)
+    text = without_frames(said.text)
+    if text != said.text:
+        tokens = min(tokens, TRACED_TOKENS)
+    size = estimate_text(text)
+    kept = max(int(len(text) * tokens / size), SHORTENED_CHARACTERS) if size > tokens else len(text)
+    if kept >= len(text):
+        return Quote(said.seq, text, text == said.text)
+    between = _telling(text[int(kept * HEAD) : -int(kept * TAIL)], int(kept * (1 - HEAD - TAIL)))
+    last = int(kept * TAIL)
+    head = text[: kept - last - len(between)]
+    left_out = len(text) - len(head) - len(between) - last
+    middle = f"{between}\n…\n" if between else ""
+    return Quote(said.seq, f"{head}\n… ({left_out:,} characters left out) …\n{middle}{text[len(text) - last :]}", False)
+
+
+def without_frames(text: str) -> str:
+    """The same with the frames of stack traces counted where there are many of them."""
+    lines: list[str] = []
+    left_out = 0
+    for number, is_frame, line in _frames(text.splitlines()):
+        if is_frame and number > FRAMES_SHOWN:
+            left_out += 1
+            continue
+        if left_out:
+            lines.append(f"    … ({left_out} frames left out)")
+            left_out = 0
+        lines.append(line)
+    if left_out:
+        lines.append(f"    … ({left_out} frames left out)")
+    return "\n".join(lines) if len(lines) + 2 * FRAMES_SHOWN < text.count("\n") else text
+
+
+def _frames(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
+    """Each line, whether it is a frame, and the how manieth one after the other."""
+    number = 0
+    for line in lines:
+        number = number + 1 if FRAME.match(line) else 0
+        yield number, number > 0, line
+
+
+def _telling(text: str, characters: int) -> str:
+    """Lines that give a reason or forbid something, as they stand, the first ones."""
+    taken: list[str] = []
+    for line in text.splitlines()[1:-1]:
+        if len(line) <= min(characters, LONGEST) and (gives_a_reason(line) or is_strong(line)):
+            characters -= len(line) + 1
+            taken.append(line)
+    return "\n".join(taken)

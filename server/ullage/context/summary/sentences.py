@@ -66,7 +66,9 @@ ORDERED = r"^(?:use|leave|keep|put|call|name|write|run)\b|, (?:and |but )?not\b"
 """How an order begins, and how it says what is not meant."""
 LATIN_DECISIONS = (
     r"decid\w+|decision|going with|went with|i'll use|i will use|we(?:'ll| will) use|chose|choose|opt(?:ed)? for|settled on|"
-    r"instead of|rather than|because|the reason|root cause|turns out|the (?:issue|problem|bug) (?:is|was)|trade-?off|approach (?:is|will)|"
+    r"instead of|rather than|because|the reason|root cause|turns out|the (?:issue|problem|bug|fix|cause) (?:is|was)|trade-?off|"
+    r"approach (?:is|will)|"
+    r"so that|to avoid|due to|caused by|which means|explains (?:the|why)|causes?|regression|so (?:i am|i'm|we)\b|"
     r"entschied\w*|entscheid\w*|stattdessen|weil|ursache|grund|décid\w+|parce que|plutôt|decid[oió]\w*|porque|perché|invece"
 )
 OTHER_DECISIONS = (
@@ -74,7 +76,7 @@ OTHER_DECISIONS = (
 )
 
 FIRM = re.compile(
-    r"\b(?:decid\w+|going with|went with|i'll use|i will use|we(?:'ll| will) use|chose|opt(?:ed)? for|settled on|root cause|turns out|"
+    r"\b(?<!before )(?:decided?|decision|going with|went with|chose|opt(?:ed)? for|settled on|root cause|turns out|"
     r"entschied\w*|entscheid\w*|décid\w+)|决定|改用|採用|決定|결정|решил|قررت|قررنا"
 )
 HEADING_WORDS = 4
@@ -258,7 +260,59 @@ def ends_of(text: str, characters: int) -> str:
     return f"{head.rstrip()}\n[…]\n{tail.lstrip()}"
 
 
-def newest_first(told: Sequence[Told]) -> list[Told]:
-    """In the order in which they are worth a place: what decides or closes before what only reports, each the newest first."""
-    telling = (each for each in told if each.weight or (not each.announces and (len(each.text) > SHORT or DENSE.search(each.text))))
-    return sorted(telling, key=lambda each: (-each.weight, -each.seq))
+WORTH = (1.0, 2.0, 4.0)
+"""Of what a reply said, by its weight."""
+HALVED_AFTER = 40
+"""Replies that said something: then it is worth half of that. Else the closing words of tasks long done keep out the reasons of the one at
+hand."""
+
+
+def by_worth(told: Sequence[Told]) -> list[Told]:
+    """In the order in which they are worth a place: what decides or closes before what only reports, and the newer before the older."""
+    worth = {each.seq: WORTH[each.weight] * 0.5 ** ((len(told) - place) / HALVED_AFTER) for place, each in enumerate(told, 1)}
+    return sorted(filter(_is_telling, told), key=lambda each: (-worth[each.seq], -each.seq))
+
+
+def _is_telling(told: Told) -> bool:
+    is_report = not told.announces and not told.text.endswith((":", "：")) and (len(told.text) > SHORT or DENSE.search(told.text))
+    return bool(told.weight or is_report)
+
+
+GAP = " … "
+FIRST_COUNTS = 1.5
+"""How much the first sentence tells, where it says more than that all went well: of what the others are about."""
+
+
+def gist(text: str, characters: int) -> str:
+    """On one line the sentences of `text` that tell most: what was decided and why, within which limits, and of what it is about."""
+    whole = one_line(text, len(text))
+    said = _pieces(text)
+    if len(whole) <= characters or len(said) < 2:
+        return whole if len(whole) <= characters else one_line(said[0] if said else whole, characters)
+    ranks = [2.0 * _weight(piece) + bool(LIMITING.search(piece)) - 0.5 * piece.endswith((":", "：")) for piece in said]
+    ranks[0] = max(ranks[0], 0.0 if ROUTINE.match(said[0]) else FIRST_COUNTS)
+    ranked = sorted(range(len(said)), key=lambda place: -ranks[place])
+    said[ranked[0]] = one_line(said[ranked[0]], characters * 2 // 3)  # what tells most is never left out for its length
+    left, taken = characters, list[int]()
+    for place in ranked:
+        if len(said[place]) + len(GAP) <= left:
+            left -= len(said[place]) + len(GAP)
+            taken.append(place)
+    taken.sort()
+    joined = (("" if not at else " " if place == taken[at - 1] + 1 else GAP) + said[place] for at, place in enumerate(taken))
+    return "".join(joined) or one_line(text, characters)
+
+
+def _pieces(text: str) -> list[str]:
+    """Its sentences, and the rows of its tables; code and headings left out."""
+    boundary = ASCII_BOUNDARY if text.isascii() else BOUNDARY
+    found: list[str] = []
+    for line in FENCE.sub("\n", text).splitlines():
+        if line.lstrip().startswith("|"):
+            row = " · ".join(cell for each in line.split("|") if any(map(str.isalnum, cell := each.strip())))
+            if not row:  # the line below the names of the columns, which tell nothing by themselves
+                found = found[:-1]
+            found.append(row)
+        else:
+            found += (" ".join(BULLET.sub("", piece).split()) for piece in boundary.split(line))
+    return [piece for piece in found if any(map(str.isalpha, piece)) and not is_heading(piece)]

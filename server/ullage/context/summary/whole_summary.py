@@ -62,6 +62,9 @@ CHARACTERS_PER_TOKEN = 3.6
 """Of what the program writes."""
 LEAST_TOKENS, LEAST_WORDS = 700, 900
 """Of the program's part, and of the user's words."""
+USUAL_WORDS, EVENED, EVENED_SHARE = 460, 300, 0.5
+"""Tokens of the user's words that are quoted in the middle of the recorded compactions; how much is made up for at most, and of what lies
+beyond the share. The shortest summaries told least."""
 
 BY_PROGRAM_ALONE = (NOW, NEXT, PLAN, DECISIONS)
 """Sections that the model writes better. The program leaves them out if a model writes."""
@@ -110,7 +113,8 @@ def whole_summary(
     words, budget = min(options.user_message_tokens, int(room * USER_SHARE)), min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE))
     left = int((CHARACTERS - len(written.text)) / CHARACTERS_PER_TOKEN) if written is not None else room
     quotes = quote(found.asked, min(words, max(LEAST_WORDS, left - 2 * LEAST_TOKENS)), options.message_tokens)
-    budget = min(budget, max(LEAST_TOKENS, left - sum(estimate_text(each.text) for each in quotes.quotes)))
+    quoted = sum(estimate_text(each.text) for each in quotes.quotes)
+    budget = min(budget + _made_even(quoted), max(LEAST_TOKENS, left - quoted), int(room * PROGRAM_SHARE))
     sections = program_sections(found, quotes, focus, budget, staying)
     if model_text is not None:
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)
@@ -124,6 +128,11 @@ def whole_summary(
         parts += [f"{WRITTEN}, as of entry #{written.upto}", _as_a_part(written.text)]
     parts += [LOGGED, *rest]
     return complete(redact("\n\n".join(parts)), found, staying)
+
+
+def _made_even(quoted: int) -> int:
+    """By how many tokens the program's part is longer where the user said little, and shorter where they said much."""
+    return max(-EVENED, min(EVENED, int((USUAL_WORDS - quoted) * EVENED_SHARE)))
 
 
 def is_whole_summary(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ullage.context.calls import one_line
@@ -10,7 +11,7 @@ from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.facts import Said, Task
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.sections import Place, Places
-from ullage.context.summary.sentences import Told, ends_of
+from ullage.context.summary.sentences import Told, ends_of, gist, gives_a_reason, is_strong
 from ullage.context.summary.state_of_work import NOT_ACCEPTED, Document, StateOfWork
 from ullage.context.summary.words import basename
 
@@ -23,8 +24,10 @@ INSIDE = "  > "
 """Before the lines of a text of several, which is not the user's."""
 POINTING = ("←", "→", "↳", "└", "├", "│")
 """How a line begins that only points to another issue."""
-LAST_SHARE = 0.4
-"""Of what is told of a reply that is too long: its end."""
+BEGINNING_SHARE = 0.6
+"""Of what is told of a plan or an issue that is too long: its beginning. The rest is for lines after it that say why, or forbid."""
+WRAPPED = re.compile(r"^(?:Chunk ID|Wall time|Process exited with code|Original token count|Output):?(?: |$)")
+"""What Codex' tool puts before the output of a command."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
 
@@ -43,12 +46,8 @@ def told_line(told: Told, characters: int) -> str:
 
 
 def begun_line(told: Told, characters: int) -> str:
-    """What the agent said in one reply, in a line: where it is too long its beginning, and its end, which often says what came of it."""
-    text = one_line(told.text, len(told.text))
-    if len(text) > characters:
-        last = int(characters * LAST_SHARE)
-        text = f"{one_line(text, characters - last)} {text[-last:].partition(' ')[2] or text[-last:]}"
-    return f"- {text} (#{told.seq})"
+    """What the agent said in one reply, in a line: where it is too long, the sentences of it that tell most."""
+    return f"- {gist(told.text, characters)} (#{told.seq})"
 
 
 def state_lines(work: StateOfWork) -> list[str]:
@@ -85,22 +84,53 @@ def state_lines(work: StateOfWork) -> list[str]:
 
 
 def document_lines(document: Document, what: str, characters: int, named: str = "") -> list[str]:
-    """A plan or an issue, in short; from the part on that `named` names, where it does."""
+    """A plan or an issue, in short; from the part on that `named` names, where it does. None if there is nothing in it to read."""
     words = [word.strip("'\"`,;") for word in named.split()]
-    lines = [line.rstrip() for line in document.text.splitlines() if any(map(str.isalnum, line))]
+    lines = _lines_of(document.text)
     ids = [word for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word))]
     found = (place for id in ids for place, line in enumerate(lines) if id in line and not line.lstrip().startswith(POINTING))
     lines = lines[next(found, 0) :]
+    if not lines:
+        return []
     name = f" {NOT_ACCEPTED}" if document.name == NOT_ACCEPTED else f" `{document.name}`" if document.name else ""
     shown = [f"- {what}{name} (#{document.seq}):"]
-    for line in lines:
-        characters -= len(line[:LONGEST_LINE]) + 6
-        if characters < 0:
-            break
-        shown.append(f"{INSIDE}{one_line(line, LONGEST_LINE)}")
-    if len(shown) <= len(lines):
-        shown.append(f"{INSIDE}… ({len(lines) - len(shown) + 1} more lines: `recall` #{document.seq})")
+    places = _telling(lines, characters)
+    for place, before in zip(places, (-1, *places), strict=False):
+        if place != before + 1:
+            shown.append(f"{INSIDE}[…]")
+        shown.append(f"{INSIDE}{one_line(lines[place], LONGEST_LINE)}")
+    if len(places) < len(lines):
+        shown.append(f"{INSIDE}… ({len(lines) - len(places)} more lines: `recall` #{document.seq})")
     return shown
+
+
+def _lines_of(text: str) -> list[str]:
+    """The lines that have words. What a tool puts before a command's output is left out, and JSON is read by the lines of its texts."""
+    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line)) and not WRAPPED.match(line)]
+    if lines and lines[0].lstrip().startswith(("{", "[")):
+        lines = [part for line in lines for part in line.split("\\n") if any(map(str.isalnum, part))]
+    return lines
+
+
+def _telling(lines: Sequence[str], characters: int) -> list[int]:
+    """The places of the lines that are shown: all that fit, else those at the beginning, and of the others first those that say why."""
+    costs = [min(len(line), LONGEST_LINE) + len(INSIDE) + 2 for line in lines]
+    if sum(costs) <= characters:
+        return [*range(len(lines))]
+    taken: list[int] = []
+    left = int(characters * BEGINNING_SHARE)
+    for place, cost in enumerate(costs):
+        if cost > left:
+            break
+        left -= cost
+        taken.append(place)
+    left += characters - int(characters * BEGINNING_SHARE)
+    after = [*range(len(taken), len(lines))]
+    for place in (*(each for each in after if gives_a_reason(lines[each]) or is_strong(lines[each])), *after):
+        if place not in taken and costs[place] <= left:
+            left -= costs[place]
+            taken.append(place)
+    return sorted(taken)
 
 
 def task_lines(tasks: Sequence[Task]) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.sentences import Told, ends_of, is_announced, newest_first, told_in
+from ullage.context.summary.sentences import HALVED_AFTER, Told, by_worth, ends_of, gist, is_announced, told_in
 from ullage.context.summary.wording import begun_line, told_line
 
 CALL = ToolUse("t", "bash", {"command": "ls"})
@@ -78,7 +80,7 @@ def test_what_decides_comes_before_what_explains_and_that_before_what_reports():
         Told(3, "I chose litres.", closing=False, weight=2),
         Told(4, "Let me read it.", closing=False, announces=True),
     )
-    assert newest_first([report, reason, decision, step]) == [decision, reason, report]
+    assert by_worth([report, reason, decision, step]) == [decision, reason, report]
 
 
 def test_of_a_very_long_text_the_beginning_is_known_too():
@@ -88,8 +90,25 @@ def test_of_a_very_long_text_the_beginning_is_known_too():
     assert found.text.endswith("Shall I go on?")
 
 
-def test_of_what_is_too_long_the_beginning_and_the_end_are_told():
-    """The end often says what came of it."""
+def test_a_reason_of_now_comes_before_a_task_that_was_closed_long_ago():
+    closed, *reports, reason = (
+        Told(1, "The gauge is painted and all is pushed.", closing=True, weight=2),
+        *(
+            Told(seq, f"Tank {seq} shows the level that was read from its own dip.", closing=False)
+            for seq in range(2, 2 + 2 * HALVED_AFTER)
+        ),
+        Told(900, "It lags because of the filter.", closing=False, weight=1),
+    )
+    assert by_worth([closed, *reports, reason])[0] == reason
+
+
+def test_what_only_leads_to_a_call_is_no_report():
+    leading = Told(1, "This is a longer file with more tanks in it, which needs care:", closing=False)
+    assert by_worth([leading]) == []
+
+
+def test_of_what_is_too_long_the_sentences_that_tell_most_are_told():
+    """What it is about, and wherever it stands what was decided or found."""
     told = Told(
         7, "The test fails on this machine. " + "It looks at the folder. " * 40 + "The fix is to resolve the link first.", closing=False
     )
@@ -97,6 +116,35 @@ def test_of_what_is_too_long_the_beginning_and_the_end_are_told():
     assert begun_line(told, 100).endswith("The fix is to resolve the link first. (#7)")
     assert len(begun_line(told, 100)) <= 110
     assert begun_line(Told(7, "水" * 300, closing=False), 100).count("水") > 90
+
+
+FILLER = "It looks at the gauge of the next tank. " * 10
+REASON = "It lags because the filter is slow."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A short one.\n\nAnd more", "A short one. And more"),
+        (f"The gauge lags. {FILLER}{REASON} {FILLER}", f"The gauge lags. … {REASON}"),
+        (f"All tests pass. {FILLER}{REASON}", f" … {REASON}"),
+        (f"Here is what I did:\n\n```\nmake all because\n```\n{FILLER}\n- {REASON}", REASON),
+        (f"The gauges:\n| Tank | Level |\n|---|---|\n| north | 3 |\n{FILLER}", "north · 3"),
+        (f"{'It lags because of a filter that is slow ' * 10}. {FILLER}", "It lags because of a filter that"),
+        ("水" * 300, "水" * 60),
+        ("```\nmake\n```", "``` make ```"),
+    ],
+    ids=["all of it", "the reason", "routine makes way", "no code", "rows of a table", "a reason that is too long", "no stop", "only code"],
+)
+def test_the_gist_of_a_reply(text: str, expected: str):
+    assert expected in gist(text, 80)
+
+
+@given(st.text(alphabet="ab .;:|-`\n。\u0627", max_size=400), st.integers(20, 300))
+def test_the_gist_is_one_line_in_its_room(text: str, characters: int):
+    told = gist(text, characters)
+    assert "\n" not in told
+    assert len(told) <= characters
 
 
 def test_no_line_of_it_begins_like_the_users():

@@ -17,6 +17,7 @@ from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import DECISIONS_SHARE, FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
 from ullage.context.summary.sections import Staying, quote
+from ullage.context.summary.whole_summary import whole_summary
 
 LONGEST = SummaryOptions().message_tokens
 
@@ -290,3 +291,22 @@ def test_what_other_sections_leave_goes_to_what_was_decided():
     alone = int(PROGRAM_TOKENS * DECISIONS_SHARE) // estimate_text(f"- {decided[0]} (#2)")
     assert told_of > 2 * alone
     assert estimate_text(text) < 1.2 * PROGRAM_TOKENS
+
+
+def test_words_that_closed_a_turn_are_told_before_where_those_after_it_take_the_room():
+    """What the newest words leave no room for is not lost between two sections."""
+    closed = "I chose litres, because the dip counts them."
+    after = [
+        entry for number in range(12) for entry in working(f"Tank {number} " + "shows the level that was read from its own dip, " * 12)
+    ]
+    summary = program_summary(work([asked("Go"), *told(closed), asked("On"), *told("Agreed, since it saves a dip."), *after]), "", 500)
+    assert closed in summary
+
+
+def test_the_words_of_a_user_who_said_much_take_room_from_the_rest():
+    """So that summaries are of about one length."""
+    steps = [entry for number in range(60) for entry in working(f"Tank {number} is read in litres, because its dip counts them.")]
+    lengths = [
+        len(whole_summary(work([asked(words), *steps]), None, "", SummaryOptions())) for words in ("Go", "Read one more tank. " * 150)
+    ]
+    assert lengths[1] - lengths[0] < 20 * 150 - 400

@@ -52,6 +52,39 @@ def test_a_first_message_that_is_too_long_keeps_its_ends():
     assert "characters left out" in quotes[0].text
 
 
+FRAMES = "\n".join(f"    at read (tank.js:{number}:7)" for number in range(40))
+
+
+def test_of_a_stack_trace_the_frames_are_counted_where_it_does_not_fit():
+    (first, last) = quote(said("the task", f"It broke:\nError: no dip\n{FRAMES}\nWhy?"), 300, 100).quotes
+    assert (first.whole, last.whole) == (True, False)
+    assert last.text == ("It broke:\nError: no dip\n    at read (tank.js:0:7)\n    at read (tank.js:1:7)\n    … (38 frames left out)\nWhy?")
+
+
+def test_a_stack_trace_that_fits_is_quoted_as_it_is():
+    text = f"It broke:\n{FRAMES}"
+    assert quote(said("the task", text), 4_000, LONGEST).quotes[1] == Quote(2, text, True)
+
+
+def test_of_a_plan_that_is_too_long_the_lines_that_say_why_are_quoted():
+    why = "- Litres, because the dip counts them."
+    plan = "# Plan\n" + "- Read one more tank.\n" * 80 + why + "\n" + "- Paint one more tank.\n" * 80 + "Then report."
+    (quoted,) = quote(said(plan), 300, LONGEST).quotes
+    assert quoted.text.startswith("# Plan\n- Read")
+    assert f"\n{why}\n…\n" in quoted.text
+    assert quoted.text.endswith("Then report.")
+
+
+@given(
+    st.lists(st.sampled_from(["- Never paint it.", "x", "    at a (b)", "It is so because it was.", ""]), max_size=80), st.integers(1, 200)
+)
+def test_all_that_is_quoted_was_said_and_what_was_left_out_is_counted(lines: list[str], tokens: int):
+    for each in quote(said("\n".join(lines)), tokens, LONGEST).quotes:
+        assert all(
+            line in lines or "left out" in line or line == "…" or any(line in whole for whole in lines) for line in each.text.splitlines()
+        )
+
+
 def test_nobody_spoke():
     assert quote([], 1_000, LONGEST).quotes == ()
 

@@ -106,6 +106,8 @@ def test_a_heading_is_no_decision(text: str, expected: bool):
     [
         ("We decided to keep the file.", True),
         ("The root cause is a stale cache.", True),
+        ("I look at the log before deciding whether to wait.", False),
+        ("I'll use the checklist for this.", False),
         ("Das haben wir so entschieden.", True),
         ("Tests pass because they use new files only.", False),
         ("It is a bullet rather than a table.", False),

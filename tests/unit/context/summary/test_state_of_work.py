@@ -9,7 +9,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call
 from ullage.context.entries import AssistantReply, Entry, FileTouch, Notice, ToolReturned
 from ullage.context.summary.facts import facts
-from ullage.context.summary.state_of_work import StateOfWork, TaskHistory, WorkHistory
+from ullage.context.summary.state_of_work import Document, StateOfWork, TaskHistory, WorkHistory
 from ullage.context.summary.wording import document_lines, state_lines
 
 COMMIT = "[main 3bb8701] feat: read the level\n 1 file changed, 2 insertions(+)"
@@ -188,6 +188,27 @@ def test_of_an_issue_the_part_is_shown_that_was_named_last():
         "  > tank-2 · Paint the gauge",
         "  > In red.",
     ]
+
+
+def test_of_a_plan_that_is_too_long_the_lines_that_say_why_are_shown():
+    why = "Litres, because the dip counts them."
+    document = Document(4, "plan.md", "\n".join(["# Plan", *["Read one more tank."] * 20, why, *["Paint one more tank."] * 20]))
+    lines = document_lines(document, "Plan", 300)
+    assert lines[:2] == ["- Plan `plan.md` (#4):", "  > # Plan"]
+    assert lines[lines.index(f"  > {why}") - 1] == "  > […]"
+    assert lines[-1].endswith("more lines: `recall` #4)")
+    assert sum(map(len, lines)) < 450
+
+
+def test_of_an_issue_in_json_the_lines_of_its_texts_are_shown():
+    printed = 'Chunk ID: 1\nWall time: 1.0 seconds\nOutput:\n{"body":"Read the level.\\n- in litres\\n- twice"}'
+    assert document_lines(Document(4, "", printed), "Opened with", 500) == [
+        "- Opened with (#4):",
+        '  > {"body":"Read the level.',
+        "  > - in litres",
+        '  > - twice"}',
+    ]
+    assert document_lines(Document(4, "", "Output:\n"), "Opened with", 500) == []
 
 
 def test_how_it_reads():
