@@ -6,6 +6,7 @@
 import { plural, t } from "../src/l10n";
 import type { ForkOrigin } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
+import { offersBeside } from "../src/server/warningOffers";
 import type { Actions } from "./actions";
 import { element, icon, iconButton, setChildren, textButton } from "./dom";
 import type { PanelState, SessionView } from "./state";
@@ -164,9 +165,6 @@ export class Banners {
   }
 
   private warningBanner(text: string): HTMLElement {
-    const aboutSettings = /Ullage › |\bullage\.\w+\.\w+/.test(text);
-    const aboutImport = text.includes("`ullage import`"); // the same in every language
-    const aboutLibrary = text.includes("ullage[postgres]");
     const close = iconButton({
       label: t("Close"),
       icon: "close",
@@ -180,12 +178,9 @@ export class Banners {
       { className: "banner warning", attributes: { role: "status" } },
       icon("warning"),
       element("span", { className: "banner-text", textContent: text }),
-      aboutSettings &&
-        textButton({ label: t("Open settings"), className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
-      aboutImport &&
-        textButton({ label: t("Import"), className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
-      aboutLibrary &&
-        textButton({ label: t("Install…"), className: "secondary", onClick: () => this.actions.runCommand("ullage.addTeamPackages") }),
+      ...offersBeside(text).map(({ label, command }) =>
+        textButton({ label, className: "secondary", onClick: () => this.actions.runCommand(command) }),
+      ),
       close,
     );
     return banner;

@@ -4,6 +4,7 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Snapshot } from "../../client-extension/src/protocol";
+import { offersBeside } from "../../client-extension/src/server/warningOffers";
 import { Banners, SessionHeader } from "../../client-extension/webview/header";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
 import { CHINESE } from "./chinese";
@@ -56,11 +57,16 @@ test("what is well again is said without a warning, and a warning that comes aga
   assert.deepEqual(shown(), ["banner warning"]);
 });
 
-/** The buttons beside a warning of the server. */
+/** The buttons beside a warning of the server in the panel, which are those of the notification, too. */
 function buttonsBeside(warning: string): (string | null)[] {
   const banners = new Banners(recordingActions().actions);
   banners.update({ ...INITIAL_STATE, warnings: [warning] });
-  return Array.from(banners.element.querySelectorAll("button.text-button, button.button"), ({ textContent }) => textContent);
+  const drawn = Array.from(banners.element.querySelectorAll("button.text-button, button.button"), ({ textContent }) => textContent);
+  assert.deepEqual(
+    drawn,
+    offersBeside(warning).map(({ label }) => label),
+  );
+  return drawn;
 }
 
 test("a warning about a setting leads to the settings, one about an import to the import", () => {

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { tell, warn } from "../notify";
 import { inLanguage } from "./serverTexts";
+import { offersBeside } from "./warningOffers";
 
 /** How the server begins what it says of a setting (`configuration.py`). */
 const ABOUT_A_SETTING = "The setting "; // oxlint-disable-line ullage/untranslated -- how the server begins such a message
@@ -38,7 +39,7 @@ export class ServerWarnings implements vscode.Disposable {
       this.set([...this.texts.filter((each) => !isOfTheTeams || !ABOUT_THE_TEAMS.test(each)), text]);
     }
     if (!this.isPanelVisible()) {
-      void warn(inLanguage(text));
+      void warnWithOffers(inLanguage(text));
     }
   }
 
@@ -73,5 +74,15 @@ export class ServerWarnings implements vscode.Disposable {
     this.texts = texts;
     this.note = note;
     this.changed.fire(this.current);
+  }
+}
+
+/** With the buttons that the panel has beside it. */
+async function warnWithOffers(text: string): Promise<void> {
+  const offers = offersBeside(text);
+  const chosen = await warn(text, ...offers.map(({ label }) => label));
+  const offer = offers.find(({ label }) => label === chosen);
+  if (offer !== undefined) {
+    await vscode.commands.executeCommand(offer.command);
   }
 }
