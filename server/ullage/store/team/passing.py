@@ -22,7 +22,7 @@ from ullage.store.origins import is_foreign, is_id
 from ullage.store.plain_files import MediaFiles, ResultFiles, file_name
 from ullage.store.schema import EntryRow
 from ullage.store.search_file import passages
-from ullage.store.session_rows import SessionRows
+from ullage.store.session_rows import Heads, SessionRows
 from ullage.store.shared_files import write_whole
 from ullage.store.team.postgres import digest_of
 from ullage.store.team.store import Batch, Said, Spoken, TeamStore
@@ -77,17 +77,29 @@ class Sent:
     """All that is whole here up to that seq is there."""
 
 
-def send(here: Here, team: TeamStore, session_id: str, after: int, acknowledged: Callable[[Sent], None] = lambda sent: None) -> Sent:
-    """Adds to the store what is here behind seq `after`, which is the last one there. This process holds the session's lease."""
+def send(
+    here: Here,
+    team: TeamStore,
+    session_id: str,
+    after: int,
+    acknowledged: Callable[[Sent], None] = lambda sent: None,
+    heads: Heads | None = None,
+) -> Sent:
+    """Adds to the store what is here behind seq `after`, which is the last one there, and `heads` with the last of it. This process holds
+    the session's lease. `heads` were read before: a prompt that waits in them no longer is an entry that goes along or went before."""
     looked_at = after
     while rows := here.rows.after(session_id, looked_at, PAGE_ROWS):
         page = list(_first_of(rows, PAGE_BYTES))
         looked_at = page[-1].seq
         whole = [row for row in page if row.is_whole]
         if whole:
-            team.append(session_id, after, _batch(here, team, whole))
+            going = heads if len(page) == len(rows) < PAGE_ROWS else None
+            team.append(session_id, after, _batch(here, team, whole), going)
+            heads = None if going is heads else heads
             after = whole[-1].seq
         acknowledged(Sent(after, looked_at))
+    if heads is not None:
+        team.put_heads(heads)
     return Sent(after, looked_at)
 
 

@@ -26,6 +26,9 @@ from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 if TYPE_CHECKING:
     import psycopg
 
+_APPEND = "ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], %s::text[], %s::text[])"
+_PUT_HEADS = "ullage.put_heads(%s, %s, %s, %s, %s, %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[])::text"
+
 _SEVERAL = 3
 """Passages that are looked at for each hit that is wanted: an entry may have several."""
 
@@ -87,17 +90,19 @@ class PostgresStore:
         """Lets another process write the session."""
         self._ask("SELECT ullage.give_back(%s, %s, %s)::text", (self.workspace, session_id, self._holder))
 
-    def append(self, session_id: str, after: int, batch: Batch) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one."""
+    def append(self, session_id: str, after: int, batch: Batch, heads: Heads | None = None) -> None:
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one. What goes
+        along with the session is `heads` then, where they are given: in the same statement, so that the next entry waits for no other."""
         rows, spoken = batch.rows, batch.spoken
-        self._ask(
-            "SELECT ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], %s::text[], %s::text[])",
-            (
-                *(self.workspace, session_id, self._holder, self._seconds, after),
-                *([row.seq for row in rows], [row.at for row in rows], [row.body for row in rows], [row.sum for row in rows]),
-                *([each.kind for each in spoken], [each.name for each in spoken]),
-            ),
+        given = (
+            *(self.workspace, session_id, self._holder, self._seconds, after),
+            *([row.seq for row in rows], [row.at for row in rows], [row.body for row in rows], [row.sum for row in rows]),
+            *([each.kind for each in spoken], [each.name for each in spoken]),
         )
+        if heads is None:
+            self._ask(f"SELECT {_APPEND}", given)
+        else:
+            self._ask(f"SELECT {_APPEND}, {_PUT_HEADS}", (*given, *self._given(heads)))
 
     def said_through(self, session_id: str) -> int:
         """Up to which seq its entries can be found by their words."""
@@ -117,15 +122,14 @@ class PostgresStore:
 
     def put_heads(self, heads: Heads) -> None:
         """What goes along with a session is this now."""
+        self._ask(f"SELECT {_PUT_HEADS}", self._given(heads))
+
+    def _given(self, heads: Heads) -> tuple[object, ...]:
         values, prompts = heads.values, heads.prompts
-        self._ask(
-            "SELECT ullage.put_heads(%s, %s, %s, %s, %s, "
-            "%s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[])::text",
-            (
-                *(self.workspace, heads.session.id.decode(), self._holder, self._seconds, heads.session.title),
-                *([row.key for row in values], [row.value for row in values], [row.sum for row in values]),
-                *([row.id for row in prompts], [row.body for row in prompts], [row.sum for row in prompts]),
-            ),
+        return (
+            *(self.workspace, heads.session.id.decode(), self._holder, self._seconds, heads.session.title),
+            *([row.key for row in values], [row.value for row in values], [row.sum for row in values]),
+            *([row.id for row in prompts], [row.body for row in prompts], [row.sum for row in prompts]),
         )
 
     def heads(self, session_id: str) -> Heads | None:

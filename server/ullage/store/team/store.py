@@ -81,8 +81,9 @@ class TeamStore(Protocol):
         """Lets another process write the session."""
         ...
 
-    def append(self, session_id: str, after: int, batch: Batch) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one."""
+    def append(self, session_id: str, after: int, batch: Batch, heads: Heads | None = None) -> None:
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one. What goes
+        along with the session is `heads` then, where they are given."""
         ...
 
     def said_through(self, session_id: str) -> int:
