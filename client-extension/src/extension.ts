@@ -77,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): void {
       background,
       log,
     }),
-    ...followChanges(connection, session, apiKey, log),
+    ...followChanges(connection, session, apiKey, background, log),
   );
   void connection.start();
   void revealChatOnce(context.globalState);
@@ -93,19 +93,22 @@ function followChanges(
   server: ServerConnection,
   session: ActiveSession,
   apiKey: ApiKey,
+  background: BackgroundCommands,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
+  /** Unless the user wants what runs in the background to go on: then the server is told what it can take without that, and says what it cannot. */
+  const restart = async () => ((await background.mayEnd()) ? server.restart() : server.settingsChanged());
   return [
     server.onDidChangeStatus((status) => {
       if (status.state === "running") {
         void openSession(server, session, log);
       }
     }),
-    apiKey.onDidChange(() => void server.restart()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
+    apiKey.onDidChange(() => void restart()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void restart()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("ullage.server") || event.affectsConfiguration("ullage.store")) {
-        void server.restart();
+        void restart();
       } else if (event.affectsConfiguration("ullage")) {
         void server.settingsChanged();
       }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { answerApproval, itemsOf, openPanel, panelOf, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notification, resizePanel, runCommand } from "./harness/workbench.mjs";
 
@@ -31,6 +31,7 @@ stage("running", {}, (scenario) => {
       await toggle.press("Enter");
       await expectEventually(async () => (await running.innerText()).includes("Serving"), "the last line is seen");
       await itemsOf(panel, "toolCall").getByRole("button", { name: "Went on in the background as run1" }).waitFor();
+      await goesOnUntilTheUserWantsAnotherStore(page, settings, screenshot);
       await screenshot("2-unfolded-dark");
       await resizePanel(page, 300);
       await screenshot("3-narrow-dark");
@@ -82,3 +83,28 @@ stage("running", {}, (scenario) => {
     },
   );
 });
+
+/**
+ * Another place for sessions counts when the server starts again, which would end the command: so that is asked first.
+ *
+ * @param {import("playwright-core").Page} page @param {(more: Record<string, unknown>) => Promise<void>} settings
+ * @param {(name: string) => Promise<void>} screenshot
+ */
+async function goesOnUntilTheUserWantsAnotherStore(page, settings, screenshot) {
+  const dark = { "workbench.colorTheme": "Default Dark Modern" };
+  const dialog = page.locator(".monaco-dialog-box");
+  await settings({ ...dark, "ullage.store.url": "postgresql://ann@localhost:9/ullage" });
+  await dialog.getByText("1 command runs in the background: it is stopped").waitFor();
+  await screenshot("1-asked-before-a-restart");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  const kept = dock(panelOf(page));
+  await panelOf(page)
+    .locator(".banner.warning")
+    .getByText(/has changed\. Restart the server/)
+    .waitFor();
+  await kept.getByRole("button", { name: "1 command runs" }).waitFor();
+  await settings(dark);
+  await dialog.getByText("1 command runs in the background: it is stopped").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await panelOf(page).locator(".banner.warning").waitFor({ state: "detached" });
+}

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { afterEach, mock, test } from "node:test";
 import type { RunningCommand, ToolCallItem } from "../../client-extension/src/protocol";
 import {
+  countThatEnd,
   endInWords,
   endsWith,
   Failures,
@@ -31,6 +32,25 @@ const FAILED: RunningCommand = {
   exitCode: 2,
   failed: true,
 };
+
+const list = (...running: (number | undefined)[]) =>
+  Promise.resolve({ sessions: running.map((each) => ({ figures: each === undefined ? null : { running: each } })) });
+
+test("what ends with the server is counted over all sessions", async () => {
+  assert.equal(await countThatEnd("running", () => list(2, undefined, 1), 0), 3);
+  assert.equal(await countThatEnd("running", () => list(), 5), 0, "what is shown of a session may be old");
+  assert.equal(await countThatEnd("running", () => Promise.reject(new Error("gone")), 5), 0);
+});
+
+test("a server that does not run is not asked, and one that does not answer is not waited for", async (context) => {
+  for (const state of ["starting", "restarting", "stopped"] as const) {
+    assert.equal(await countThatEnd(state, () => assert.fail("asked"), 5), 0);
+  }
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const counted = countThatEnd("running", () => new Promise(() => undefined), 5);
+  context.mock.timers.tick(2_000);
+  assert.equal(await counted, 5);
+});
 
 let drawn: RunningView | undefined;
 afterEach(() => drawn?.update([]));

@@ -9,7 +9,17 @@ import type { ServerConnection } from "../server/connection";
 import { labelText, visibleText } from "../visible";
 import type { ActiveSession } from "./activeSession";
 import { wantedSigns } from "./attentionSigns";
-import { endInWords, endsWith, Failures, failureInWords, fileNameOfCommand, lineOf, stillRunning, timeOf } from "./runningText";
+import {
+  countThatEnd,
+  endInWords,
+  endsWith,
+  Failures,
+  failureInWords,
+  fileNameOfCommand,
+  lineOf,
+  stillRunning,
+  timeOf,
+} from "./runningText";
 
 const SCHEME = "ullage-command";
 
@@ -129,11 +139,19 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
     await vscode.env.openExternal(vscode.Uri.parse(`http://localhost:${port}/`));
   }
 
-  /** Whether the server may be ended: asks where commands of any session end with it. */
-  async mayEnd(): Promise<boolean> {
-    const count = await this.connection.request("ullage/session/list", {}).then(
-      ({ sessions }) => sessions.reduce((sum, { figures }) => sum + (figures?.running ?? 0), 0),
-      () => 0, // a server that does not answer runs nothing that could be asked about
+  /** Whether the server may be ended: asks where commands of any session end with it. Several who want to know at once are answered by one answer. */
+  mayEnd(): Promise<boolean> {
+    this.asking ??= this.askWhetherItMayEnd().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  private asking: Promise<boolean> | undefined;
+
+  private async askWhetherItMayEnd(): Promise<boolean> {
+    const count = await countThatEnd(
+      this.connection.status.state,
+      () => this.connection.request("ullage/session/list", {}),
+      stillRunning(this.session.current?.running).length,
     );
     return count === 0 || confirm(t("Restart the server?"), endsWith(count), t("Restart"));
   }

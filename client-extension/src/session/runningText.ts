@@ -3,6 +3,7 @@
 import { durationInWords } from "../format";
 import { plural, t } from "../l10n";
 import type { RunningCommand } from "../protocol";
+import { type ServerStatus, settlesWithin } from "../server/answers";
 import { visibleLine } from "../visible";
 
 /** Those that have not ended. */
@@ -60,6 +61,28 @@ export function endInWords({ end, exitCode }: RunningCommand): string {
 export function failureInWords(command: RunningCommand): string {
   const line = lineOf(command);
   return t("In the background, {line} {ended}.", { line, ended: endInWords(command) });
+}
+
+/** Milliseconds that the list may take where it is only counted in it. */
+const COUNT_LIMIT = 2_000;
+
+/**
+ * How many commands of all sessions end with the server. One that starts runs none. One that does not answer in time is not waited for: it may never
+ * answer, and is what the user wants to restart; then it counts what is `seen` to run.
+ */
+export async function countThatEnd(
+  state: ServerStatus["state"],
+  list: () => Promise<{ sessions: readonly { figures?: { running?: number | null } | null }[] }>,
+  seen: number,
+): Promise<number> {
+  if (state !== "running") {
+    return 0;
+  }
+  const counted = list().then(
+    ({ sessions }) => sessions.reduce((sum, { figures }) => sum + (figures?.running ?? 0), 0),
+    () => 0, // it is gone
+  );
+  return (await settlesWithin(counted, COUNT_LIMIT)) ? counted : seen;
 }
 
 /** What happens to the commands, `count` of them, when their session is closed or deleted; empty if there are none. */
