@@ -18,7 +18,7 @@ from ullage.context.blocks import Image
 from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.session.errors import SessionError
 from ullage.session.sessions.brought_sessions import NO_ROOM
-from ullage.session.settings import OTHER_LOCATION
+from ullage.session.settings import OTHER_LOCATION, OTHER_TEAM
 from ullage.store.encode import encode
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
@@ -180,4 +180,18 @@ async def test_another_location_asks_for_a_reload(folder: Path) -> None:
         assert [text for text in here.watcher.warnings if text not in before] == [OTHER_LOCATION]
         here.sessions.configure(replace(here.settings, store_location=str(folder.with_name("elsewhere"))))
         assert len(here.sessions.summaries()) == 1
+        assert here.watcher.warnings[-2:] == [OTHER_LOCATION] * 2, "the client forgets what it was told of settings when one changes"
+        told = len(here.watcher.warnings)
+        here.sessions.configure(here.settings)
+        assert len(here.watcher.warnings) == told, "it is as it was"
+
+
+async def test_another_team_asks_for_a_reload(folder: Path) -> None:
+    async with stage(folder) as here:
+        await here.new()
+        before = len(here.watcher.warnings)
+        other = replace(here.settings, store_url="postgresql://ann@localhost/ullage")
+        for settings in (other, replace(other, effort="low"), here.settings):
+            here.sessions.configure(settings)
+        assert here.watcher.warnings[before:] == [OTHER_TEAM] * 2
     assert not folder.with_name("elsewhere").exists()

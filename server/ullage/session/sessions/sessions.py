@@ -86,6 +86,7 @@ class Sessions:
         own_writes = OwnWrites()
         roots = Folders(folders).roots
         self._kept = kept or open_workspace_store(roots, settings.store_location, settings.team_place)
+        self._opened_with = settings
         self._kept.versions.limit = settings.versions_bytes
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
         user_state = UserState(state_folder)
@@ -327,9 +328,9 @@ class Sessions:
         """The user's settings from now on."""
         before, self._around.settings = self._around.settings, settings
         self._kept.versions.limit = settings.versions_bytes
-        if before.store_location != settings.store_location:
+        if self._opened_with.store_location != settings.store_location:
             self._on_warning(OTHER_LOCATION)
-        if before.team_place != settings.team_place:
+        if self._opened_with.team_place != settings.team_place:
             self._on_warning(OTHER_TEAM)
         self._around.policy = self._policy(settings.policy_name)
         self._around.folders.home = home_beside(self._around.folders) if settings.home_files else None
