@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ullage.store.errors import StoreFailed
 from ullage.store.team.passing import Here, can_go
-from ullage.store.team.store import TeamStore
+from ullage.store.team.store import Gone, TeamStore
 
 logger = logging.getLogger(__name__)
 
@@ -47,11 +47,15 @@ class Burying:
         """This process deletes it just now, here and there."""
         self._left.add(session_id)
 
-    def look(self, followed: AbstractSet[str]) -> list[KeptBeside | None]:
-        """Deletes here what was deleted there since the last time, but for those that are followed: these hear of it with their next entry.
-        What was kept, for each."""
+    def gone(self) -> list[Gone]:
+        """What was deleted there since the last time."""
+        return self._team.gone(self._looked_at)
+
+    def bury_all(self, all_gone: Sequence[Gone], followed: AbstractSet[str]) -> list[KeptBeside | None]:
+        """Deletes here what was deleted there, but for those that are followed: these hear of it with their next entry. What was kept, for
+        each."""
         buried: list[KeptBeside | None] = []
-        for gone in self._team.gone(self._looked_at):
+        for gone in all_gone:
             if gone.session_id not in followed and gone.session_id not in self._left and self._is_here(gone.session_id):
                 try:
                     buried.append(self.bury(gone.session_id))

@@ -348,10 +348,11 @@ class Following:
 
     def _look(self) -> None:
         """Looks at the list there. The first time, it also sends what an earlier process did not."""
-        with self._guard:
-            followed = frozenset(self._sessions)
+        gone = self._burying.gone()  # nobody who opens a session waits for the answer
         with self._one_passes:
-            buried = self._burying.look(followed)
+            with self._guard:
+                followed = frozenset(self._sessions)
+            buried = self._burying.bury_all(gone, followed)
         for kept in buried:
             self._bury(kept)
         is_first = not self._list.is_known
