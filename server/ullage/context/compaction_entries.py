@@ -160,7 +160,7 @@ class Compaction:
     """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
 
     The edits speak of entries up to and with `through`, the last one when it was planned; entries logged between then
-    and now stay as they are. `restored` and `resume` stand where this entry stands, after those.
+    and now stay as they are. `restored`, `nearby` and `resume` stand where this entry stands, after those.
     Tokens are as counted when it was made (`estimated_after` is always an estimate).
     """
 
@@ -193,6 +193,8 @@ class Compaction:
     """What came again after the compaction before this one; None if nobody counted, or there was none."""
     checked: Checked | None = None
     """What it was checked against before it was used; None if the policy does not check it."""
+    nearby: str = ""
+    """Files near the work that were not read again, by name; stands after `restored`. Empty: none are told of."""
 
     @property
     def message_counts(self) -> MessageCounts:
@@ -234,6 +236,7 @@ class Reworded:
     """Of its snip."""
     resume: str = ""
     without_files: tuple[FileTakenOut, ...] = ()
+    nearby: str = ""
 
 
 @dataclass(frozen=True, slots=True)

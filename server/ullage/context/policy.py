@@ -118,6 +118,8 @@ class RestoreOptions:
     """The files with the most signs of being in use, or those that were edited last, as Claude Code takes them."""
     tests_share: float = 1.0
     """What a file of tests counts beside another with the same signs of use."""
+    nearby_share: float = 0.0
+    """Of the room of all together: for the names of files near the work that are not read again, and of what they define."""
     room_share: float | None = None
     """All together take at most this share of what is free below the threshold without them; None: they take what they take. In a small
     window they would else fill what the compaction has just freed."""

@@ -16,6 +16,7 @@ from ullage.context.calls import files_printed, plain
 from ullage.context.compaction.needed import facts_in
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
+from ullage.context.summary.nearby import definitions_in
 from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
 from ullage.context.summary.state_of_work import COMMITTED, SHOWN
 from ullage.context.summary.summary_prompt import EXCUSE
@@ -38,6 +39,7 @@ USES: dict[str, Callable[[str], object]] = {
     "a routine": ROUTINE.match,
     "a commit": COMMITTED.findall,
     "a list of tasks": SHOWN.findall,
+    "what lines define": definitions_in,
     "files that a command prints": lambda text: files_printed({"command": f"cat {text}"}),
     "a command without what shows a part": plain,
 }

@@ -16,11 +16,14 @@ from posixpath import normpath
 from ullage.context.blocks import ToolUse
 from ullage.context.calls import PATH_KEYS, files_printed
 from ullage.context.compaction.api_summary import ELSEWHERE, completing
+from ullage.context.compaction.seen import texts_in
 from ullage.context.compaction.undoing import by_hand
 from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Reworded, Snipped, Summarised
-from ullage.context.engines.engine import Covered, Engine
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.engine import Covered, Engine, SummaryText
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Count, Plan, preview
+from ullage.context.summary.nearby import nearby_text
 from ullage.context.summary.whole_summary import LOGGED, WRITTEN, is_whole_summary
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
@@ -136,7 +139,7 @@ def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworde
     for seq, without in after.to_reword.items():
         made = entry_at(after.entries, seq)
         if isinstance(made, Compaction):
-            yield _reworded(made, without, after, engine, room)
+            yield _reworded(seq, made, without, after, engine, room)
 
 
 def tells_in_own_words(after: Projection, gone: Iterable[Gone]) -> bool:
@@ -154,22 +157,24 @@ def _has_part_of_a_model(made: Compaction) -> bool:
     return f"\n{WRITTEN}, as of entry #" in text if is_whole_summary(text) else made.rung == "model"
 
 
-def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, engine: Engine, room: int) -> Reworded:
+def _reworded(seq: int, made: Compaction, without: frozenset[Gone], after: Projection, engine: Engine, room: int) -> Reworded:
     quotations = Quotations(what_is_gone(without, after.entries))
     seqs = sorted(each for each in without if isinstance(each, int))
     files = _by_path(each for each in without if not isinstance(each, int))
     told = made.summarised
-    summary = told.text if told is not None else ""
+    summary, nearby = told.text if told is not None else "", ""
     if told is not None and is_whole_summary(summary) and f"\n{LOGGED}\n" in summary:
         entries = log_without_excluded(after, after.entries[: place_of(after.entries, made.through + 1)], seqs)
-        summary = _written_anew(made, told, entries, engine, room)
+        anew = _written_anew(made, told, entries, engine, room)
+        summary = completing(anew.text) if told.block is not None else anew.text
+        nearby = _nearby(seq, made, anew, after)
         before, begun, rest = summary.partition(f"\n{WRITTEN}")
         part, ended, rest = rest.partition(f"\n{LOGGED}\n")
         summary = f"{before}{begun}{quotations.taken_from(part)}{ended}{rest}"
     else:
         summary = quotations.taken_from(summary)
     marker = quotations.taken_from(made.snipped.marker) if made.snipped is not None else ""
-    return Reworded(made.id, tuple(seqs), summary, marker, quotations.taken_from(made.resume), files)
+    return Reworded(made.id, tuple(seqs), summary, marker, quotations.taken_from(made.resume), files, nearby)
 
 
 def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
@@ -179,14 +184,22 @@ def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
     return tuple(FileTakenOut(path, tuple(seqs)) for path, seqs in sorted(found.items()))
 
 
-def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:
+def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> SummaryText:
     """The program summary of a compaction that is Ullage's own, of `entries` alone."""
     plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
     cut = place_of(entries, told.last_seq + 1)
     covered, tail = entries[:cut], entries[cut:]
     by_model = ELSEWHERE if told.block is not None else _part_of_a_model(told.text) if made.rung == "model" else None
-    text = engine.summarise(Covered(covered, plan, by_model, made.focus, room, tail=tail)).text
-    return completing(text) if told.block is not None else text
+    return engine.summarise(Covered(covered, plan, by_model, made.focus, room, tail=tail))
+
+
+def _nearby(seq: int, made: Compaction, anew: SummaryText, after: Projection) -> str:
+    """The names of files near the work without what is taken out, in as many tokens as they had."""
+    if not made.nearby:
+        return ""
+    beside = (text for source, text in texts_in(after) if source != seq)
+    standing = "\n".join((anew.text, *(file.text for file in made.restored), *beside))
+    return nearby_text(anew.nearby, standing, estimate_text(made.nearby))
 
 
 def _part_of_a_model(summary: str) -> str:

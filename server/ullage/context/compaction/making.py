@@ -31,11 +31,14 @@ from ullage.context.compaction.gathering import Gathering, newest_seq
 from ullage.context.compaction.means import Means
 from ullage.context.compaction.proof import Proof, prove, with_proof
 from ullage.context.compaction.restore import in_room
+from ullage.context.compaction.seen import in_view
 from ullage.context.compaction_entries import Compaction, Rung
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.context.summary.nearby import nearby_text
 from ullage.context.view.fates import counts
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
@@ -169,8 +172,18 @@ class Making:
         after, sizes = means.weigh(entry), means.sizes()
         held = sizes.window * draft.policy.threshold.hold_share
         room = in_room(options, draft.threshold - after, held - after, sizes.calibration.ratio)
-        files = await means.files(with_entry(means.view, entry), room)
-        return replace(with_resume(entry, draft.policy, means.resume(at_work=at_work)), restored=files)
+        names = estimate_text(await self._nearby(entry, draft, int(room.total_tokens * options.nearby_share)))
+        files = await means.files(with_entry(means.view, entry), replace(room, total_tokens=room.total_tokens - names))
+        entry = replace(with_resume(entry, draft.policy, means.resume(at_work=at_work)), restored=files)
+        return replace(entry, nearby=await self._nearby(entry, draft, names))
+
+    async def _nearby(self, entry: Compaction, draft: Draft, tokens: int) -> str:
+        """What is told of files that are not read again, as far as the view with the entry lacks it."""
+        files = draft.summary.nearby
+        if not tokens or not files:
+            return ""
+        after = with_entry(self._means.view.copy(), entry)
+        return await self._means.ask_engine(draft.policy, lambda: nearby_text(files, in_view(after), tokens), counts=False)
 
     def _sparing(self, entry: Compaction, draft: Draft) -> Compaction | None:
         """The entry without what it does to entries that were pinned since it was planned; None if nothing is left to gain."""
@@ -185,10 +198,10 @@ class Making:
         return entry if means.weigh(replace(entry, restored=())) < entry.tokens_before else None
 
     def _fitted(self, entry: Compaction) -> Compaction:
-        """Restored files give way, last first, until the compaction makes the context smaller; then its size is set."""
+        """What is put back gives way, restored files last first, until the compaction makes the context smaller; then its size is set."""
         after = self._means.weigh(entry)
-        while entry.restored and after >= entry.tokens_before:
-            entry = replace(entry, restored=entry.restored[:-1])
+        while (entry.restored or entry.nearby) and after >= entry.tokens_before:
+            entry = _with_less(entry)
             after = self._means.weigh(entry)
         return replace(entry, estimated_after=after)
 
@@ -202,9 +215,9 @@ class Making:
             after = self._means.weigh(proved)
             if after < entry.tokens_before or not proof.missing:
                 return replace(proved, estimated_after=after)
-            if not entry.restored:
+            if not entry.restored and not entry.nearby:
                 raise NothingToCompact
-            entry = replace(entry, restored=entry.restored[:-1])
+            entry = _with_less(entry)
 
     async def _proof(self, entry: Compaction, draft: Draft) -> Proof | None:
         """None if an error kept it from being found: the compaction is then made unproved, and its card says nothing of a check."""
@@ -377,3 +390,8 @@ async def _for_the_api(means: Means, draft: Draft) -> Draft | None:
 
 def _is_proved(draft: Draft) -> bool:
     return draft.policy.proves and draft.plan.summarise_to is not None and not draft.plan.summarise_from
+
+
+def _with_less(entry: Compaction) -> Compaction:
+    """Without the last of what was put back: the names of files first, then the file that is the least likely to be needed."""
+    return replace(entry, nearby="") if entry.nearby else replace(entry, restored=entry.restored[:-1])

@@ -33,6 +33,11 @@ def texts_in(view: Projection) -> Iterator[tuple[int, str]]:
             yield from ((source, text) for text in _texts(block))
 
 
+def in_view(view: Projection) -> str:
+    """The same as one text."""
+    return "\n".join(text for _, text in texts_in(view))
+
+
 class SeenText:
     """Texts in runs of `run` lines, each with the newest entry that shows it."""
 

@@ -114,11 +114,11 @@ def again(undone: Compaction, projection: Projection, count: Count) -> Compactio
     if (spared.cleared, spared.snipped, spared.carried) == (plan.cleared, plan.snipped, plan.carried):
         return undone
     if told is None:
-        return replace(undone, cleared=spared.cleared, snipped=spared.snipped, restored=(), resume="")
+        return replace(undone, cleared=spared.cleared, snipped=spared.snipped, restored=(), resume="", nearby="")
     if told.block is not None:
         return None
     summarised = replace(told, carried=spared.carried)
-    return replace(undone, cleared=spared.cleared, snipped=spared.snipped, summarised=summarised, restored=(), resume="")
+    return replace(undone, cleared=spared.cleared, snipped=spared.snipped, summarised=summarised, restored=(), resume="", nearby="")
 
 
 def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> Compaction:

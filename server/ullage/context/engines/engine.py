@@ -17,6 +17,7 @@ from ullage.context.entries import Logged
 from ullage.context.moves.cheap import Arrival, Clip, messages_in
 from ullage.context.moves.plan import Asked, Count, Plan
 from ullage.context.summary.facts import Reading
+from ullage.context.summary.nearby import NearbyFile
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
@@ -75,6 +76,8 @@ class SummaryText:
     """What is said after all that stays; empty: nothing."""
     block: CompactionBlock | None = None
     """The API's own summary, which takes their place; `text` then completes it, after the turns that stay."""
+    nearby: tuple[NearbyFile, ...] = ()
+    """Files that may be told of beside those that are read again, the likeliest needed first."""
 
 
 class Engine(Protocol):

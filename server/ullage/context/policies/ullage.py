@@ -29,8 +29,10 @@ from ullage.context.moves.plan import (
 )
 from ullage.context.moves.repeats import refer
 from ullage.context.policy import Policy, RestoreOptions, SummaryOptions, UllageOptions
+from ullage.context.summary.facts import facts
+from ullage.context.summary.nearby import nearby_files
 from ullage.context.summary.program_summary import brief
-from ullage.context.summary.whole_summary import USER_SHARE, staying_text, whole_summary
+from ullage.context.summary.whole_summary import USER_SHARE, staying_text, summary_of
 from ullage.context.view.log_places import joined, place_of, said_of
 from ullage.context.view.projection import Projection
 
@@ -72,9 +74,9 @@ class UllageEngine(Unchanging):
         # A name is of use beside its file, and what was done last is the likeliest needed: the program summary is of the tail, too.
         entries = joined(covered.entries, covered.tail)
         staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
-        return SummaryText(
-            whole_summary(entries, covered.model_text, covered.focus, self.options.summary, covered.room, covered.reading, staying)
-        )
+        found = facts(entries, covered.reading)
+        text = summary_of(found, entries, covered.model_text, covered.focus, self.options.summary, covered.room, staying)
+        return SummaryText(text, nearby=nearby_files(found))
 
 
 def _beside_the_newest_turn(at: Occasion, options: UllageOptions) -> Plan | None:
@@ -111,7 +113,7 @@ def _with_short_tail(options: UllageOptions, used: int) -> UllageOptions:
     return replace(options, summary=replace(options.summary, tail_tokens=tail))
 
 
-RESTORED = RestoreOptions(more_files=10, file_tokens=19_500, total_tokens=19_500, tests_share=0.7, room_share=0.5)
+RESTORED = RestoreOptions(more_files=10, file_tokens=19_700, total_tokens=19_700, tests_share=0.7, nearby_share=0.06, room_share=0.5)
 """Chosen by hand on recorded sessions; `ullage replay --policy fitted` chooses them anew without each project. Tests are edited often and
 read again less than the code that they are about: any weight from a quarter to 0.7 held more than 1. One file may take all the room."""
 

@@ -149,6 +149,8 @@ class Facts:
     """Whether a turn was running where the entries end."""
     newest_summary: int | None
     """The seq of the newest compaction in force that has a summary; None if there is none."""
+    newest: Sequence[ReadEntry] = ()
+    """The entries that names and files are looked for in."""
 
     @property
     def last_words(self) -> Said | None:
@@ -176,6 +178,7 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
         last_call=found.last_call,
         cut_at_work=found.at_work,
         newest_summary=found.newest_summary,
+        newest=newest[-RECENT_ENTRIES:],
     )
 
 

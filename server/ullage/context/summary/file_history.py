@@ -139,11 +139,12 @@ class _History:
 
 def _line_written(call: Call, path: str) -> str:
     """Of the lines that are new in the file: the first that defines something, else the first."""
-    new = [line for line in _new_lines(call, path) if len(line) > 2]
+    new = [line for line in new_lines(call, path) if len(line) > 2]
     return one_line(next((line for line in new if DEFINING.match(line)), new[0] if new else ""), PLACE_CHARACTERS)
 
 
-def _new_lines(call: Call, path: str) -> Iterator[str]:
+def new_lines(call: Call, path: str) -> Iterator[str]:
+    """The lines that a call put into a file and that were not there, without white space at both ends."""
     diff = call.returned.diff
     if diff is not None and diff.path == path:
         new, old = diff.new_text, diff.old_text

@@ -182,14 +182,13 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
     room = characters - sum(_cost(tail, True) for tail in chosen)
     busy = _busy_folders(facts)
     rivals: list[tuple[float, int, str]] = []
-    for tail, weight in found.files.items():
+    for tail, weight in beside_work(found, facts).items():
         cost = _cost(tail, tail in facts)
         if tail in chosen or (basename(tail) in named and tail not in facts):
             continue
         is_wanted = focus.concerns(found.paths[tail])
         if not is_wanted and tail not in facts and tail not in found.near_files and _folder(found.paths[tail]) not in busy:
             continue  # it stood in a listing or in the output of a build
-        weight *= 1 + NEIGHBOUR * min(1.0, busy.get(_folder(found.paths[tail]), 0.0))
         rivals.append((weight * (FAVOURED if is_wanted else 1.0) / cost, cost, tail))
     for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
         room -= cost
@@ -197,6 +196,12 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
             break
         chosen[tail] = None
     return list(chosen)
+
+
+def beside_work(found: NamesInUse, facts: Mapping[str, FileFact]) -> dict[str, float]:
+    """What each file weighs; more, where files of its folder are being worked on."""
+    busy = _busy_folders(facts)
+    return {tail: weight * (1 + NEIGHBOUR * min(1.0, busy.get(_folder(found.paths[tail]), 0.0))) for tail, weight in found.files.items()}
 
 
 def _ids_and_names(found: NamesInUse, known: Collection[str], focus: Focus) -> tuple[list[str], list[str]]:

@@ -104,7 +104,19 @@ def whole_summary(
     it (it tries to stay well under). Secrets with well-known shapes are redacted. `reading` is what was read of this log for an
     earlier summary; it saves time and changes nothing. `staying` are messages that stay in view beside it.
     """
-    found = facts(entries, reading)
+    return summary_of(facts(entries, reading), entries, model_text, focus, options, room, staying)
+
+
+def summary_of(
+    found: Facts,
+    entries: Sequence[Logged],
+    model_text: str | None,
+    focus: str,
+    options: SummaryOptions,
+    room: int = ROOM,
+    staying: Staying = NOTHING_STAYS,
+) -> str:
+    """The same of facts that were read."""
     written = (
         _Written(model_text.strip(), entries[-1].seq)
         if model_text is not None and entries

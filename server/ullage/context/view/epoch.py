@@ -199,6 +199,7 @@ def bare(made: Compaction) -> Compaction:
         skipped=(),
         fetched_again=None,
         checked=None,
+        nearby="",
     )
 
 

@@ -317,7 +317,7 @@ def _show_alike(one: Mapping[int, Compaction], other: Mapping[int, Compaction]) 
 
 
 def _shown(made: Compaction) -> tuple[object, ...]:
-    return made.cleared, made.snipped, made.summarised, made.restored, made.resume, made.without_files
+    return made.cleared, made.snipped, made.summarised, made.restored, made.nearby, made.resume, made.without_files
 
 
 class Snapshot(Sequence[T]):

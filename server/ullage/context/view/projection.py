@@ -263,7 +263,7 @@ class Projection:
                 made = self._active[seq]
                 told = made.summarised
                 completing = told.text if told is not None and told.block is not None else ""
-                for text in (completing, *(file.text for file in made.restored), made.resume):
+                for text in (completing, *(file.text for file in made.restored), made.nearby, made.resume):
                     self._fold.add_text(seq, text, seq)
             case _:
                 pass

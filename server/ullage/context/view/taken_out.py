@@ -211,4 +211,5 @@ def _reads(compaction: Compaction, versions: tuple[Reworded, ...], without: froz
         summarised=replace(compaction.summarised, text=told.record) if compaction.summarised else None,
         snipped=replace(compaction.snipped, marker=told.marker) if compaction.snipped else None,
         resume=told.resume,
+        nearby=told.nearby,
     )

@@ -14,8 +14,12 @@ from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, ToolUse
 from ullage.context.compaction.exclusion import EXCLUDED_MESSAGE, EXCLUDED_RESULT, as_planned, exclude, exclude_file, rewordings
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, RestoredFile, Snipped, Summarised
+from ullage.context.engines.engine import Covered
 from ullage.context.entries import Attachment, Entry, FilePinned, FileTouch, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
+from ullage.context.summary.nearby import nearby_text
+from ullage.context.summary.words import TOKEN
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out, without_excluded
@@ -247,3 +251,27 @@ def test_where_the_marker_of_a_snip_quotes_a_message_that_is_taken_out_it_reads_
     assert (reworded.compaction_id, reworded.without) == ("c", (3,))
     assert "panel seven" not in reworded.marker
     assert "The stick is in millimetres." in reworded.marker
+
+
+def test_files_that_only_an_excluded_listing_named_are_told_of_no_longer():
+    listing = returned("t1", "src/tank.py src/secret_valve.py")
+    entries = session(prompt("Measure the tank."), calls("t1", "t2"), listing, returned("t2", "src/gauge.py"), says("I see."))
+    plan = Plan(entries[-1].seq, (), None, entries[-1].seq, 4, 0)
+    told = ULLAGE.engine.summarise(Covered(entries, plan, None, "", 10_000))
+    nearby = nearby_text(told.nearby, told.text, 1_000)
+    assert {"secret_valve.py", "gauge.py"} <= set(TOKEN.findall(f"{told.text} {nearby}"))
+    nearby = nearby_text(told.nearby, "", 1_000)
+    made = replace(compaction("c", summarised=Summarised(plan.through, told.text)), through=plan.through, nearby=nearby)
+    entries = [*entries, Logged(plan.through + 1, 0.0, made)]
+    before = Projection(entries)
+    assert "secret_valve" in words(before.messages)
+    planned = exclude(before, 4, characters)
+    assert planned is not None
+    out = Logged(entries[-1].seq + 1, 0.0, as_planned("x", planned, 0))
+    [reworded] = rewordings(before.with_appended(out), ULLAGE.engine, 10_000)
+    later = [*entries, Logged(out.seq, 0.0, reworded), replace(out, seq=out.seq + 1)]
+    after = Projection(later)
+    assert "secret_valve" not in words(after.messages)
+    assert "gauge.py" in words(after.messages)
+    back = after.with_appended(Logged(later[-1].seq + 1, 0.0, CompactionUndone("x")))
+    assert list(back.messages) == list(before.messages)

@@ -167,11 +167,11 @@ def test_few_entries_are_known_one_by_one_however_long_the_log_is():
 
 @given(histories(), st.lists(st.integers(0, 40), max_size=4))
 def test_what_is_settled_comes_to_the_same(entries: list[Logged], ends: list[int]):
-    """Names aside: they are told of entries that are known one by one."""
+    """Names and files aside: they are told of entries that are known one by one."""
     reading = Reading(kept=4, at_once=2, least=1)
     for end in ends:
         kept, whole = facts(entries[:end], reading), facts(entries[:end])
-        assert replace(kept, names=whole.names) == whole
+        assert replace(kept, names=whole.names, newest=whole.newest) == whole
 
 
 @given(histories(), st.lists(st.integers(0, 40), max_size=4))
@@ -179,7 +179,7 @@ def test_a_log_that_grows_is_known_by_its_root(entries: list[Logged], ends: list
     grown, reading = Log(entries), Reading(kept=6, at_once=3, least=2)
     for end in ends:
         kept, whole = facts(grown[:end], reading), facts(entries[:end])
-        assert replace(kept, names=whole.names) == whole
+        assert replace(kept, names=whole.names, newest=whole.newest) == whole
 
 
 def test_an_id_of_a_call_may_come_again_before_the_first_is_settled():

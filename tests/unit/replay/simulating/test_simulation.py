@@ -9,6 +9,7 @@ import pytest
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import MODEL, PRELUDE, working_session
+from ullage.context.blocks import Text
 from ullage.context.compaction.economy import CHARACTERS_PER_TOKEN, FETCHING_OUTPUT_TOKENS
 from ullage.context.compaction_entries import Cleared
 from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging
@@ -24,7 +25,7 @@ from ullage.replay.pricing.cost import as_if, cost_of, predict
 from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
 from ullage.replay.simulating.outcome import USUAL_SUMMARY_TOKENS
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.replay.simulating.simulation import outcome_of
+from ullage.replay.simulating.simulation import carry, outcome_of
 
 
 class Summarising(Unchanging):
@@ -283,3 +284,19 @@ def test_recorded_compactions_are_not_part_of_another_policys_session():
     )
     run = simulated(compacting, NONE)
     assert run.requests[-1].context_tokens > 50_000
+
+
+def test_files_near_the_work_that_are_not_read_again_are_told_of_by_name():
+    listing = "\n".join(("src/valve_box.py", *(f"the level is {number}" for number in range(3_000))))
+    work = [
+        entry
+        for number in range(30)
+        for entry in (reply(200, 20_000, 500, blocks=(call(f"more{number}"),)), returned(f"part {number} of it " * 300, f"more{number}"))
+    ]
+    entries = [prompt(), reply(9_000, 0, 9_000, blocks=(call("first"),)), returned(listing, "first"), *work, reply(200, 20_000, 500)]
+    transcript = session(*entries, compactions=(compacted(len(entries) - 1, "Nothing is left to do."),))
+    view = carry(Prepared(transcript), ULLAGE, Settings("recorded", "digest"))
+    [made] = view.active
+    assert "src/: valve_box.py" in made.nearby
+    assert [block.text for message in view.messages for block in message.blocks if isinstance(block, Text)].count(made.nearby) == 1
+    assert made.estimated_after < made.tokens_before
