@@ -123,6 +123,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
         yield f"  in favour of: {' '.join(made.focus.split())}"
     yield from (f"  excluded: {file.path}" for file in made.without_files)
     yield from (f"  {'read again' if file.is_read else 'not read again'}: {file.path} ({file.note})" for file in made.restored)
+    yield from (f"  told of by name: {line}" for line in made.nearby.split("\n")[1:-1])
     yield from (f"  tried before: {reason}" for reason in made.skipped)
     if made.checked is not None:
         yield f"  {_checked(made.checked)}"
@@ -199,6 +200,7 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "results_cleared": made.message_counts.cleared,
             "files_restored": [{"path": file.path, "note": file.note} for file in made.restored if file.is_read],
             "files_not_restored": [{"path": file.path, "note": file.note} for file in made.restored if not file.is_read],
+            "files_nearby": made.nearby,
             "files_excluded": [file.path for file in made.without_files],
             "tried_before": [*made.skipped],
             "checked": None if made.checked is None else _checked_json(made.checked),

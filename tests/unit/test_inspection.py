@@ -102,6 +102,19 @@ def test_it_tells_what_was_read_again_after_a_compaction(tmp_path: Path, capsys:
     assert (made[1]["files"], made[1]["dollars"]) == ([], None)
 
 
+def test_it_shows_which_files_the_agent_was_told_of_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nearby = '<files note="seen">\nsrc/: dips.py (read_dip), tank.py\n</files>'
+    made = replace(compaction("c1", summarised=Summarised(3, "The record")), nearby=nearby)
+    store = LogStore.open(folder_of(tmp_path, store_location()))
+    record = store.create_session("Measure", 1_700_000_000.0)
+    store.append_many(record.id, (prompt("Go"), says("Done"), prompt("On"), made), 1_700_000_060.0)
+    store.close()
+    assert run("last", tmp_path, "table", messages=False) == 0
+    assert "  told of by name: src/: dips.py (read_dip), tank.py" in printed(capsys)[0].splitlines()
+    assert run("last", tmp_path, "json", messages=False) == 0
+    assert json.loads(printed(capsys)[0])["epochs"][1]["compaction"]["files_nearby"] == nearby
+
+
 @pytest.mark.parametrize(("name", "words"), [("zzz", "There is no session 'zzz'"), ("", "2 sessions begin with ''")])
 def test_an_unknown_session_is_named_with_those_that_there_are(
     workspace: Path, capsys: pytest.CaptureFixture[str], name: str, words: str
