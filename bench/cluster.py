@@ -39,8 +39,9 @@ half a minute for each."""
 BEGAN = 1_770_000_000
 """Unix seconds of the first message."""
 OPTIONS = Options(policies=("claude-code",))
-LARGE = (("words", 10), ("screenshots", 100), ("screenshots", 500))
-"""What one transcript is full of, and its megabytes."""
+LARGE = (("words", 10), ("words", 100), ("files", 500), ("screenshots", 500))
+"""What one transcript is full of, and its megabytes: files are results of 10 kB with a copy of the whole file beside, as Claude Code has
+them."""
 ROUNDS = 3
 """In each all sessions are worked on by all in turn, so that what else the machine does troubles all alike."""
 SCREENSHOT_BYTES = 300_000
@@ -85,8 +86,8 @@ def lay_down(folder: Path, sessions: int, messages: int) -> tuple[Path, ...]:
 _NAMED = "the session"
 
 
-def with_screenshots(messages: Iterator[Message]) -> Iterator[Message]:
-    """Messages as of an agent that works in a browser on a large project: results of 10 kB, every fourth with a picture."""
+def with_files(messages: Iterator[Message], *, screenshots: bool = False) -> Iterator[Message]:
+    """Messages as of an agent that works in a browser on a large project: results of 10 kB, half of them with a picture if asked for."""
     random = Random(1)  # noqa: S311 - nothing secret comes of it
     head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (1280).to_bytes(4, "big") + (800).to_bytes(4, "big")
     for number, message in enumerate(messages):
@@ -94,7 +95,7 @@ def with_screenshots(messages: Iterator[Message]) -> Iterator[Message]:
             if block["type"] == "tool_result":
                 text = "\n".join(f"{each:>6}→{block['content'][:200]}" for each in range(60))
                 block["content"] = [{"type": "text", "text": text}]
-                if number % 4 == 1:
+                if screenshots and number % 4 == 2:  # results come with even numbers
                     data = base64.b64encode(head + random.randbytes(SCREENSHOT_BYTES)).decode()
                     source = {"type": "base64", "media_type": "image/png", "data": data}
                     block["content"].append({"type": "image", "source": source})
@@ -127,11 +128,11 @@ def with_compactions(messages: Iterator[Message]) -> Iterator[Message]:
 
 
 def large(folder: Path, megabytes: int, kind: str = "words", *, compacts: bool = True) -> Path:
-    """One transcript of that size. Beside results of one with screenshots the program wrote the whole files, as Claude Code does."""
+    """One transcript of that size. Beside results of one that is not of words the program wrote the whole files, as Claude Code does."""
     path = folder / f"{kind}{megabytes}{'' if compacts else ' never compacted'}.jsonl"
     messages = Generated(1).messages()
     if kind != "words":
-        messages = with_screenshots(messages)
+        messages = with_files(messages, screenshots=kind == "screenshots")
     if compacts:
         messages = with_compactions(messages)
     with path.open("w", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ One process a core has one file at a time: it reads the sessions, makes their ro
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -30,6 +31,7 @@ from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.simulating.views import Views
+from ullage.store.set_aside import EntriesAside
 
 Format: TypeAlias = Literal["table", "json"]
 Work = TypeVar("Work")
@@ -115,6 +117,8 @@ def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iter
         views = _views(options, transcript, name)
         outcomes.append(outcome_of(session, known[name], settings, views.write if views is not None else None))
         failures.extend(views.failures if views is not None else ())
+        if isinstance(told.entries, EntriesAside):
+            gc.collect()  # what carried the session holds itself in a circle, and is as large as memory should bear once
     yield from (outcome.run for outcome in outcomes)
     if options.at == "policy" or OPTIMUM in options.policies:
         yield from best_schedule(session, outcomes, ULLAGE, settings)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import cluster
-from bench.cluster import lines, with_compactions, with_screenshots
+from bench.cluster import lines, with_compactions, with_files
 from bench.sessions import Generated
 from ullage.context.compaction.economy import Economy
 from ullage.context.policies.table import BUILT_IN
@@ -45,7 +45,7 @@ def transcripts(draw: st.DrawFn) -> str:
     """Lines of a generated session: with screenshots or without, compacted or not; some may be lost, doubled or out of place."""
     messages = Generated(draw(st.integers(1, 50))).messages()
     if draw(st.booleans()):
-        messages = with_screenshots(messages)
+        messages = with_files(messages, screenshots=draw(st.booleans()))
     if draw(st.booleans()):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cluster, "COMPACTED_AT", draw(st.integers(8_000, 20_000)))

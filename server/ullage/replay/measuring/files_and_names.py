@@ -35,14 +35,14 @@ _READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file", "read"})
 class FileCall:
     """A part of a call that is about a file: the call itself, with seq of the reply, or its result.
 
-    `path` is the last two components. `identifiers` are all in it, `written` those that it puts into the file.
+    `path` is the last two components. `identifiers` are all in it, each once, `written` those that it puts into the file.
     """
 
     seq: int
     path: str
     reads: bool
-    identifiers: frozenset[str]
-    written: frozenset[str]
+    identifiers: tuple[str, ...]
+    written: tuple[str, ...]
 
 
 def file_calls(entries: Sequence[Logged]) -> tuple[FileCall, ...]:
@@ -73,13 +73,13 @@ def _calls(seq: int, use: ToolUse) -> list[FileCall]:
     reads = use.name in _READING_TOOLS
     return [
         *(FileCall(seq, path, reads, identifiers, _names(text)) for path, text in written.items()),
-        *(FileCall(seq, path, True, identifiers, frozenset()) for path in printed),
+        *(FileCall(seq, path, True, identifiers, ()) for path in printed),
     ]
 
 
-def _names(text: str) -> frozenset[str]:
-    """The same few names stand in many calls of a session: each is in memory once."""
-    return frozenset(map(sys.intern, identifiers_in(text)))
+def _names(text: str) -> tuple[str, ...]:
+    """The same few names stand in many calls of a session: each is in memory once. A set would take six times as much."""
+    return tuple(map(sys.intern, identifiers_in(text)))
 
 
 def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator[FileCall]:
@@ -89,7 +89,7 @@ def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator
         return
     identifiers = _names(returned.content)
     for path in paths:
-        yield FileCall(seq, path, path in read, identifiers, frozenset())
+        yield FileCall(seq, path, path in read, identifiers, ())
 
 
 def _written(input: Mapping[str, Json]) -> dict[str, str]:
@@ -164,12 +164,12 @@ def needed_pairs(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq
     written: dict[str, set[str]] = defaultdict(set)
     for call in calls:
         if after_seq < call.seq <= last_seq and call.written:
-            written[call.path] |= call.written
+            written[call.path].update(call.written)
     return {
         (call.path, name)
         for call in calls
         if call.seq <= after_seq and call.path in written
-        for name in call.identifiers & written[call.path]
+        for name in written[call.path].intersection(call.identifiers)
     }
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
+from sys import intern
 from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, Usage
@@ -204,13 +205,13 @@ def pieces_of(logged: Logged, media_tokens: Mapping[int, int]) -> Iterator[Piece
     if isinstance(entry, AssistantReply):
         for index, block in enumerate(entry.blocks):
             if not isinstance(block, Text) or block.text.strip():
-                yield f"{logged.seq}.{index}", estimate_block(block)
+                yield intern(f"{logged.seq}.{index}"), estimate_block(block)
     elif isinstance(entry, ToolReturned):
-        yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content) + media
+        yield intern(str(logged.seq)), TOOL_BLOCK_TOKENS + estimate_text(entry.content) + media
     elif isinstance(entry, Notice):
-        yield str(logged.seq), estimate_text(entry.text) + media
+        yield intern(str(logged.seq)), estimate_text(entry.text) + media
     elif isinstance(entry, UserPrompt):
-        yield str(logged.seq), estimate_text(entry.text) + media + sum(estimate_text(each.text) for each in entry.attachments)
+        yield intern(str(logged.seq)), estimate_text(entry.text) + media + sum(estimate_text(each.text) for each in entry.attachments)
 
 
 def _counted(entry: Entry) -> Usage | None:

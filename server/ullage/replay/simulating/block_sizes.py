@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from sys import intern
 from typing import NamedTuple, TypeAlias
 
 from ullage.context.blocks import Block, Message, Text, ToolResult, ToolUse
@@ -256,7 +257,7 @@ class LaidOut:
 
     def _recorded(self, identity: str) -> tuple[str, int]:
         size = self._sizes.of(identity, self._known)
-        return _versioned(identity, size), size.tokens
+        return intern(_versioned(identity, size)), size.tokens
 
     def _new(self, block: Block, source: int) -> tuple[str, int]:
         text = block.text if isinstance(block, Text) else block.content if isinstance(block, ToolResult) else ""

@@ -151,8 +151,8 @@ class ReplayMeans:
         self._reading = Reading()
         self._forgotten = Forgotten()
         self._stood_in = ""
-        self._happened: list[tuple[int, str]] = []
-        """What came about, upkeep aside: the transcript's last entry before each, and of a compaction the words of its summary."""
+        self._happened: list[tuple[int, int]] = []
+        """What came about, upkeep aside: the transcript's last entry before each, and of a compaction a mark of its summary's words."""
         self.made_at: list[tuple[int, str]] = []
         """Of the compactions among that: the same entry, and the id."""
         self._unchecked = False
@@ -314,7 +314,7 @@ class ReplayMeans:
             self.give_up()
             self.made.left[entry.id] = left_by(entry, self.after_seq, seq, after)
             self._unseen = point
-            self._happened.append((self.after_seq, entry.summarised.words if entry.summarised is not None else ""))
+            self._happened.append((self.after_seq, hash(entry.summarised.words if entry.summarised is not None else "")))
             self.made_at.append((self.after_seq, entry.id))
         self._unchecked = True
 
@@ -377,12 +377,12 @@ class ReplayMeans:
             self.carried.log(SpentInVain(NOT_PRICED), self.at)
 
 
-def _told(happened: RecordedCompaction | ByHand) -> tuple[int, str]:
-    """Where it came about, and by what two of a kind are known to be the same."""
+def _told(happened: RecordedCompaction | ByHand) -> tuple[int, int]:
+    """Where it came about, and a mark of what two of a kind are known by to be the same: the texts would all stay in memory."""
     match happened:
         case RecordedCompaction():
-            return happened.after_seq, happened.summary
+            return happened.after_seq, hash(happened.summary)
         case RecordedExclusion():
-            return happened.after_seq, f"without entry {happened.seq} {happened.path}"
+            return happened.after_seq, hash(f"without entry {happened.seq} {happened.path}")
         case RecordedReversal():
-            return happened.after_seq, f"{'redo' if happened.redo else 'undo'} {happened.of}"
+            return happened.after_seq, hash(f"{'redo' if happened.redo else 'undo'} {happened.of}")

@@ -76,10 +76,15 @@ class Prepared:
         return sum(self.sizes.of(identity, first).tokens for identity in (SYSTEM, OPENING))
 
 
+MOST_REMEMBERED = 4_000_000
+"""Characters of the texts that a `Memo` keeps alive."""
+
+
 class Memo:
-    """Tokens without any ratio. What was counted is kept alive, so that it is known by its identity."""
+    """Tokens without any ratio. What was counted is kept alive for a while, so that it is known by its identity."""
 
     def __init__(self) -> None:
+        self._characters = 0
         self._texts: dict[int, tuple[str, int]] = {}
         self._blocks: dict[int, tuple[object, int]] = {}
 
@@ -87,6 +92,10 @@ class Memo:
         """Of a text."""
         known = self._texts.get(id(text))
         if known is None:
+            self._characters += len(text)
+            if self._characters > MOST_REMEMBERED:
+                self._texts.clear()
+                self._characters = len(text)
             known = self._texts[id(text)] = (text, estimate_text(text))
         return known[1]
 

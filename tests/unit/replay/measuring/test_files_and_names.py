@@ -46,7 +46,7 @@ def test_a_call_without_a_command_prints_nothing() -> None:
 
 def test_a_printed_file_is_read() -> None:
     (call,) = file_calls(log(calls("exec_command", {"cmd": "cat src/app.py"})))
-    assert (call.path, call.reads, call.written) == ("src/app.py", True, frozenset())
+    assert (call.path, call.reads, call.written) == ("src/app.py", True, ())
 
 
 READINGS = log(
