@@ -97,7 +97,14 @@ function followChanges(
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
   /** Unless the user wants what runs in the background to go on: then the server is told what it can take without that, and says what it cannot. */
-  const restart = async () => ((await background.mayEnd()) ? server.restart() : server.settingsChanged());
+  const restart = async () => {
+    const { lastAsked } = server;
+    if (!(await background.mayEnd())) {
+      await server.settingsChanged();
+    } else if (!lastAsked.aborted) {
+      await server.restart(); // else it was started or stopped meanwhile, as the user wanted it, with what has changed
+    }
+  };
   return [
     server.onDidChangeStatus((status) => {
       if (status.state === "running") {

@@ -70,6 +70,11 @@ export class ServerConnection implements vscode.Disposable {
     return this.currentStatus;
   }
 
+  /** Aborted when another start, or a stop, was asked for since. */
+  get lastAsked(): AbortSignal {
+    return this.superseded.signal;
+  }
+
   /** Starts the server. Failure ends in the status `stopped` with a message, and never rejects. */
   start(): Promise<void> {
     const signal = this.supersede();
