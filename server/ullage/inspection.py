@@ -16,6 +16,7 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.compaction.forgotten import all_fetched_again
 from ullage.context.compaction_entries import Checked, MessageCounts
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.summary.nearby import lines_of
 from ullage.context.view.fates import Fate, fates, is_message
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
@@ -123,7 +124,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
         yield f"  in favour of: {' '.join(made.focus.split())}"
     yield from (f"  excluded: {file.path}" for file in made.without_files)
     yield from (f"  {'read again' if file.is_read else 'not read again'}: {file.path} ({file.note})" for file in made.restored)
-    yield from (f"  told of by name: {line}" for line in made.nearby.split("\n")[1:-1])
+    yield from (f"  told of by name: {line}" for line in lines_of(made.nearby))
     yield from (f"  tried before: {reason}" for reason in made.skipped)
     if made.checked is not None:
         yield f"  {_checked(made.checked)}"

@@ -162,6 +162,23 @@ test("a summary that was unfolded stays unfolded when the compaction is undone",
   assert.equal(element.querySelector("details")?.open, true);
 });
 
+test("files that the model is told of by name are listed, folded, and what was unfolded stays so", () => {
+  const { element, update } = drawn(compaction("c1", { summary: "What was said" }));
+  assert.equal(element.querySelector(".compaction-nearby"), null);
+  const nearby = ["src/: tank.py (Tank fill), dip.py", "docs/: <b>strapping</b>.md"];
+  update(compaction("c1", { summary: "What was said", nearby }));
+  const list = element.querySelector<HTMLDetailsElement>(".compaction-nearby");
+  assert.equal(list?.open, false);
+  assert.equal(list.querySelector("summary")?.textContent, "Told of by name: files in 2 folders");
+  assert.deepEqual(
+    [...list.querySelectorAll("li")].map(({ textContent }) => textContent),
+    nearby,
+  );
+  list.open = true;
+  update(compaction("c1", { summary: "What was said", nearby, status: "undone" }));
+  assert.equal(element.querySelector<HTMLDetailsElement>(".compaction-nearby")?.open, true);
+});
+
 for (const [action, label, expected] of [
   ["continue", "Continue", "ullage/session/continue {}"],
   ["set_key", "Set API key", "command ullage.setApiKey"],

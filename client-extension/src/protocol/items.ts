@@ -284,6 +284,8 @@ export interface CompactionItem {
   saves?: Optional<number>;
   fetchedAgain?: Optional<FetchedAgain>;
   checked?: Optional<Checked>;
+  /** Files that the model is told of by name beside those that are read again, a line a folder. */
+  nearby?: Optional<string[]>;
   error: string;
 }
 

@@ -3,6 +3,7 @@
 import { t } from "../../src/l10n";
 import type { Checked, CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
+import { visibleLine } from "../../src/visible";
 import { CHANGES, element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import {
@@ -11,6 +12,7 @@ import {
   compactionReason,
   compactionSizes,
   compactionTitle,
+  counted,
   fetchedAgainInWords,
   readAgainInWords,
   recordMarkdown,
@@ -136,6 +138,23 @@ function drawDetails(details: HTMLElement, item: CompactionItem, summary: Markdo
     item.skipped.length > 0 &&
       section(t("Did not work"), element("ul", {}, ...item.skipped.map((why) => element("li", { textContent: why })))),
     item.summary !== "" && section(t("Summary"), summary.element),
+    item.nearby != null && drawNearby(item.nearby, details.querySelector<HTMLDetailsElement>(".compaction-nearby")?.open === true),
+  );
+}
+
+/** Folded: the agent looks things up in it, and nobody reads it from top to bottom. */
+function drawNearby(lines: readonly string[], isOpen: boolean): HTMLElement {
+  const title = counted(lines.length, t("Told of by name: files in {count} folder"), t("Told of by name: files in {count} folders"));
+  return element(
+    "details",
+    { className: "compaction-nearby", open: isOpen },
+    element(
+      "summary",
+      { className: "fold", title: t("Files near the work that were not read again") },
+      icon("chevron-right", "fold-mark"),
+      title,
+    ),
+    element("ul", {}, ...lines.map((line) => element("li", { textContent: visibleLine(line) }))),
   );
 }
 

@@ -308,6 +308,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         saves=item.saves,
         fetched_again=fetched_again(item.fetched_again),
         checked=_checked(item.checked),
+        nearby=list(item.nearby) or None,
     )
 
 

@@ -293,6 +293,7 @@ class CompactionItem:
     saves: float | None = None
     fetched_again: FetchedAgain | None = None
     checked: Checked | None = None
+    nearby: list[str] | None = None
 
 
 @attrs.frozen

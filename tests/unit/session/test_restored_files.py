@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,23 @@ async def test_files_that_grew_since_give_way_until_the_compaction_makes_the_con
         assert card.status == "completed"
         assert 0 < len(card.restored) < len(NAMES)
         assert card.tokens_after == session.snapshot().gauge.used < card.tokens_before
+
+
+async def test_files_that_were_only_seen_in_a_listing_are_told_of_by_name(folder: Path) -> None:
+    (folder / "pumps").mkdir()
+    for number in range(60):  # more than a summary names
+        (folder / "pumps" / f"valve{number}.py").write_text("OPEN = True\n")
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        here.fake.enqueue([Call("list_files", {"path": "pumps"})], Say("Seen."))
+        await here.say(session, "What is there?")
+        await fill(here, session, 4)
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert [line.partition(": ")[0] for line in card.nearby] == ["pumps/"]
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Go on")
+        sent = json.dumps(here.fake.requests[-1].body, ensure_ascii=False)
+        assert json.dumps(card.nearby[0], ensure_ascii=False)[1:-1] in sent

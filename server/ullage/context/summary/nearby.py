@@ -104,6 +104,11 @@ def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
     return redact(f"{_BEGIN}{lines}{_END}")
 
 
+def lines_of(nearby: str) -> tuple[str, ...]:
+    """What `nearby_text` gave, a line a folder, without what stands around it."""
+    return tuple(nearby.split("\n")[1:-1])
+
+
 def definitions_in(text: str) -> tuple[str, ...]:
     """The names that lines of a text define, each once, in their order; line numbers of tools may stand before the lines."""
     return tuple(dict.fromkeys(match[1] or match[2] for match in _DEFINED.finditer(text)))

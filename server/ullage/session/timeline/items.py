@@ -213,6 +213,8 @@ class CompactionItem:
     """What the agent got again since; None if that is nothing, and while it is undone."""
     checked: Checked | None = None
     """What it was checked against before it was used; None if that is nothing."""
+    nearby: tuple[str, ...] = ()
+    """Files that the model is told of by name, a line a folder."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from ullage.context.blocks import Json, Media
 from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, CameOver, Notice, ToolReturned, UserPrompt
+from ullage.context.summary.nearby import lines_of
 from ullage.session.timeline.items import CompactionItem, Failure, Location, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
@@ -229,6 +230,7 @@ def compaction_item(entry: Compaction, at: float, fetched_again: FetchedAgain | 
         saves=entry.saves,
         fetched_again=fetched_again,
         checked=entry.checked,
+        nearby=lines_of(entry.nearby),
     )
 
 
