@@ -96,26 +96,32 @@ function followChanges(
   background: BackgroundCommands,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable[] {
-  /** Unless the user wants what runs in the background to go on: then the server is told what it can take without that, and says what it cannot. */
-  const restart = async () => {
+  /** Unless the user wants what runs in the background to go on: then the server is told what it can take without that, and the user what it cannot. */
+  const restart = async (goesOn: string) => {
     const { lastAsked } = server;
     if (!(await background.mayEnd())) {
       await server.settingsChanged();
+      if (goesOn !== "" && (await warn(goesOn, t("Restart"))) !== undefined) {
+        await vscode.commands.executeCommand("ullage.restartServer");
+      }
     } else if (!lastAsked.aborted) {
       await server.restart(); // else it was started or stopped meanwhile, as the user wanted it, with what has changed
     }
   };
+  const asItWas = t("The server goes on as it was started, until it is restarted.");
   return [
     server.onDidChangeStatus((status) => {
       if (status.state === "running") {
         void openSession(server, session, log);
       }
     }),
-    apiKey.onDidChange(() => void restart()),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void restart()),
+    apiKey.onDidChange(() => void restart(t("The server goes on with the key that it was started with, until it is restarted."))),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void restart(asItWas)),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("ullage.server") || event.affectsConfiguration("ullage.store")) {
-        void restart();
+      if (event.affectsConfiguration("ullage.server")) {
+        void restart(asItWas);
+      } else if (event.affectsConfiguration("ullage.store")) {
+        void restart(""); // the server says by itself what it cannot take
       } else if (event.affectsConfiguration("ullage")) {
         void server.settingsChanged();
       }

@@ -65,7 +65,15 @@ NOT_SAID = frozenset(
         *("AppendUpdate.text", "AssistantItem.text", "BroughtSession.title", "Checkpoint.title", "CommitMessageResult.text"),
         *("Answer.chosen", "Answer.question", "Answer.text", "GivenAnswer.text", "Question.header", "Question.question"),
         *("QuestionOption.description", "QuestionOption.label"),
-        *("CompactionItem.focus", "CompactionItem.summary", "Diff.new_text", "Diff.old_text", "ExportResult.text", "ForkOrigin.title"),
+        *(
+            "CompactionItem.focus",
+            "CompactionItem.nearby",
+            "CompactionItem.summary",
+            "Diff.new_text",
+            "Diff.old_text",
+            "ExportResult.text",
+            "ForkOrigin.title",
+        ),
         *(
             "ForkPrompt.text",
             "OpenTurn.title",

@@ -104,7 +104,7 @@ def sessions_in(place: InTeamStore, at: Callable[[int], None]) -> Iterator[Trans
 
 
 _HELD: dict[tuple[tuple[tuple[str, str], ...], str], TeamReader] = {}
-"""One connection a process, however many places it reads: that of the database that was read last."""
+"""One reader a process, however many places it reads: that of the database that was read last."""
 
 
 def _reader(parameters: tuple[tuple[str, str], ...], shown: str) -> TeamReader:

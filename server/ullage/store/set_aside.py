@@ -105,7 +105,10 @@ class Shelf:
         if self._left >= 0:
             return InMemory(value)
         self._aside = self._aside or Aside()
-        return _Placed(self._aside, self._aside.put(value))
+        try:
+            return _Placed(self._aside, self._aside.put(value))
+        except RecursionError:  # nested too deeply to be packed; whoever reads it cuts that off
+            return InMemory(value)
 
 
 class LogAside(Log):
@@ -123,9 +126,9 @@ class LogAside(Log):
         """One more at the end. Raises `OSError`."""
         super().append(logged)
         self._unwritten.append(logged)
-        if len(self._unwritten) == self._written_at:
-            self._aside.put(tuple(self._unwritten))
-            self._unwritten = []
+        while len(self._unwritten) >= self._written_at:  # more, where the disk was full before
+            self._aside.put(tuple(self._unwritten[: self._written_at]))
+            del self._unwritten[: self._written_at]
 
     def _between(self, first: int, last: int) -> Sequence[Logged]:
         return self._aside.get((first - 1) // self._written_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from errno import ENOSPC
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -17,6 +18,7 @@ from bench import cluster
 from bench.cluster import lines, with_compactions, with_files
 from bench.sessions import Generated
 from ullage.context.compaction.economy import Economy
+from ullage.context.entries import Logged, Notice
 from ullage.context.policies.table import BUILT_IN
 from ullage.recorded.readers import read
 from ullage.recorded.transcript import Transcript
@@ -112,3 +114,32 @@ def test_what_is_read_is_the_same(tmp_path_factory: pytest.TempPathFactory, text
 
 def _in_memory(transcript: Transcript) -> Transcript:
     return replace(transcript, entries=tuple(transcript.entries))
+
+
+def test_what_is_nested_too_deeply_to_be_packed_stays_in_memory():
+    nested: list[object] = []
+    for _ in range(5_000):
+        nested = [nested]
+    assert set_aside.Shelf(0).hold(nested, 1).get() is nested
+
+
+def test_entries_that_a_full_disk_did_not_take_are_written_with_the_next(monkeypatch: pytest.MonkeyPatch):
+    entries = [Logged(number, 0.0, Notice("hook", f"said {number}")) for number in range(1, 3 * set_aside.PAGE + set_aside.NEWEST)]
+    put, full = set_aside.Aside.put, iter([True, True])
+
+    def put_or_fail(aside: set_aside.Aside, value: object) -> int:
+        if next(full, False):
+            raise OSError(ENOSPC, "the disk is full")
+        return put(aside, value)
+
+    monkeypatch.setattr(set_aside.Aside, "put", put_or_fail)
+    log = EntriesAside()
+    failed = 0
+    for entry in entries:
+        try:
+            log.append(entry)
+        except OSError:
+            failed += 1
+    assert failed == 2
+    log.let_go(((1, 2 * set_aside.PAGE),))
+    assert list(log) == entries

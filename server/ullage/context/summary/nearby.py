@@ -10,9 +10,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from ullage.context.calls import Call
 from ullage.context.counting.tokens import estimate_text
+from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary.facts import Facts
 from ullage.context.summary.file_history import new_lines
@@ -84,9 +86,9 @@ def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
     folders: defaultdict[str, list[str]] = defaultdict(list)
     with_names = 0
     for file in files:
-        folder, slash, name = file.path.rpartition("/")
+        folder, slash, name = _written(file.path).rpartition("/")
         names = " ".join(_fitting(file.defines, known)) if with_names < WITH_NAMES else ""
-        if not names and name in named:
+        if not names and basename(file.path) in named:
             continue
         told = f"{name} ({names})" if names else name
         line = f"{folder}/" if slash else "./" if file.defines else _ANYWHERE
@@ -112,6 +114,11 @@ def lines_of(nearby: str) -> tuple[str, ...]:
 def definitions_in(text: str) -> tuple[str, ...]:
     """The names that lines of a text define, each once, in their order; line numbers of tools may stand before the lines."""
     return tuple(dict.fromkeys(match[1] or match[2] for match in _DEFINED.finditer(text)))
+
+
+def _written(path: str) -> str:
+    """A path in one line that closes no tag: what a workspace calls its files begins no text of its own."""
+    return escape(in_a_line(path))
 
 
 def _cost(tail: str) -> int:

@@ -267,14 +267,14 @@ class Following:
             if not session.is_ours:
                 self._take(session_id, session)
             heads = self._here.rows.heads(session_id)
-            if heads is None:
-                self._forget(session_id)
-                return
-            going = (heads.session.title, tuple(heads.values), tuple(heads.prompts))
+            going = None if heads is None else (heads.session.title, tuple(heads.values), tuple(heads.prompts))
             news = heads if going != session.sent_heads else None
             send(self._here, self._writes, session_id, session.reached, lambda sent: self._acknowledged(session, sent), news)
             session.sent_heads = going
             self._words.sent(session_id, session.reached)
+            if heads is None:
+                self._forget(session_id)
+                return
             if not session.is_open and not session.is_unsent:
                 self._writes.give_back(session_id)
                 self._forget(session_id)
