@@ -101,7 +101,7 @@ stage("reviewing", {}, (scenario) => {
     await screenshot("1-marked");
 
     await typeAtLine(page, 1, "# by hand\n");
-    await editorShows(page, "# by hand");
+    await editorShows(page, "# by hand\n");
     await page.keyboard.press("Control+Alt+J");
     await page.getByText(/^Change 1 of 2/).waitFor();
     await screenshot("2-typed-and-next");

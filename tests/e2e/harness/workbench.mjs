@@ -78,7 +78,7 @@ export async function typeAtLine(page, line, text) {
   await quickInput(page).fill(`:${line}`);
   await page.keyboard.press("Enter");
   await quickInput(page).waitFor({ state: "hidden" });
-  await page.keyboard.type(text);
+  if (text !== "") await page.keyboard.insertText(text); // at once: of single keys the last one was lost on a busy machine
 }
 
 /** The lines of the open editor that are on the screen, with plain spaces. @param {Page} page */
