@@ -1,48 +1,40 @@
 /**
  * The methods of PROTOCOL.md, who sends each, and what it carries. Mirrors `server/ullage/lsp/messages.py`.
  *
- * The types stand in `protocol/`, in the same files as those of `server/ullage/lsp/`. All of them can be imported from here. No VS Code and no
+ * The types stand in `protocol/`, in files of the same names as those of `server/ullage/lsp/protocol/`. All of them can be imported from here. No VS Code and no
  * DOM: the extension host, the panel and the tests share them. Sizes are tokens, times Unix seconds, money US dollars. Absent and `null`
  * mean the same.
  */
 
 import type { ChangedFile, Checkpoint, Decide, DecidedFile, FileBack, TurnChanges } from "./protocol/changes";
-import type { ChatFailure, ChatMessage, ChatTool, EditorModel, ReplyPart } from "./protocol/chat";
+import type { ChatFailure, ChatMessage, ChatTool, EditorModel, Problem, ReplyPart } from "./protocol/editor";
 import type { OtherLooked, OtherSession } from "./protocol/comingOver";
 import type { ContextFill, ContextQuery } from "./protocol/context";
-import type { Epoch, EpochFates, FateGroup, ItemFate, Preview, SearchHit } from "./protocol/history";
+import type { Epoch, EpochFates, FateGroup, ItemFate, Postpone, Preview, SearchHit } from "./protocol/history";
 import type { HookRuns, Instructions } from "./protocol/instructions";
 import type { Effort, Item, Optional } from "./protocol/items";
 import type { McpServer } from "./protocol/mcp";
 import type { Allowed, Asking, CheckedRule, NewRule, RuleScope } from "./protocol/permissions";
-import type {
-  AttachmentRef,
-  AvailableCommand,
-  BroughtSession,
-  ForkResult,
-  GivenAnswer,
-  GoneFolder,
-  ModeId,
-  OfferedModel,
-  Postpone,
-  Problem,
-  SessionFigures,
-  SessionSummary,
-  Snapshot,
-  UpdateParams,
-  WorktreeStanding,
-} from "./protocol/sessions";
+import type { OfferedModel } from "./protocol/models";
+import type { AttachmentRef, AvailableCommand, GivenAnswer } from "./protocol/prompts";
+import type { WorktreeStanding } from "./protocol/running";
+import type { BroughtSession, ForkResult, GoneFolder, ModeId, SessionFigures, SessionSummary, Snapshot } from "./protocol/sessions";
+import type { UpdateParams } from "./protocol/updates";
 
 export type * from "./protocol/changes";
-export type * from "./protocol/chat";
 export type * from "./protocol/comingOver";
 export type * from "./protocol/context";
+export type * from "./protocol/editor";
 export type * from "./protocol/history";
 export type * from "./protocol/instructions";
 export type * from "./protocol/items";
 export type * from "./protocol/mcp";
+export type * from "./protocol/models";
 export type * from "./protocol/permissions";
+export type * from "./protocol/prompts";
+export type * from "./protocol/running";
 export type * from "./protocol/sessions";
+export type * from "./protocol/updates";
 
 export const PROTOCOL_VERSION = 1;
 

@@ -19,10 +19,11 @@ from pytest_lsp.protocol import LanguageClientProtocol
 
 from tests.patience import PATIENCE
 from tests.server import forked
-from ullage.lsp import items as wire
 from ullage.lsp import messages, protocol
 from ullage.lsp.documents import EditorDocument
 from ullage.lsp.messages import make_converter
+from ullage.lsp.protocol import editor, prompts, sessions, updates
+from ullage.lsp.protocol import items as wire
 from ullage.store.folder import VARIABLE
 
 EDITOR = types.ClientCapabilities(
@@ -54,10 +55,10 @@ class UllageClient(LanguageClient):
         register_lsp_features(self, {method: each for method, each in DEFAULT_CLIENT_FEATURES.items() if method not in _FEATURES})
         for method, handler in _FEATURES.items():
             self.feature(method)(handler)
-        self.updates: list[protocol.UpdateParams] = []
+        self.updates: list[updates.UpdateParams] = []
         self.list_changes = 0
         self.documents: dict[str, EditorDocument] = {}
-        self.problems: list[protocol.Problem] = []
+        self.problems: list[editor.Problem] = []
         self.before_edit: Callable[[], None] = lambda: None
         """What the user does just before an edit of the server arrives."""
         self.after_edit: Callable[[str], None] = lambda uri: None
@@ -89,20 +90,20 @@ class UllageClient(LanguageClient):
         async with asyncio.timeout(PATIENCE):
             return await self.protocol.send_request_async(method, protocol.Nothing() if params is None else params)
 
-    async def open(self, session_id: str | None = None) -> protocol.Snapshot:
-        return await self.ask(protocol.OPEN, protocol.OpenParams(session_id))
+    async def open(self, session_id: str | None = None) -> sessions.Snapshot:
+        return await self.ask(protocol.OPEN, sessions.OpenParams(session_id))
 
     async def prompt(self, session_id: str, text: str, **more: Any) -> str:
-        answer: protocol.PromptResult = await self.ask(protocol.PROMPT, protocol.PromptParams(session_id, text, **more))
+        answer: prompts.PromptResult = await self.ask(protocol.PROMPT, prompts.PromptParams(session_id, text, **more))
         return answer.prompt_id
 
     # What comes
 
-    def took(self, params: protocol.UpdateParams) -> None:
+    def took(self, params: updates.UpdateParams) -> None:
         self.updates.append(params)
         self.came.set()
 
-    async def until(self, holds: Callable[[protocol.Update], bool], after: int = 0) -> protocol.UpdateParams:
+    async def until(self, holds: Callable[[updates.Update], bool], after: int = 0) -> updates.UpdateParams:
         """The first update with a `seq` over `after` for which that holds; waits for it."""
         async with asyncio.timeout(PATIENCE):
             seen = 0
@@ -166,7 +167,7 @@ class UllageClient(LanguageClient):
     def tell_dirty(self, uri: str, is_dirty: bool, version: int | None = None) -> None:
         """Whether the document, of its newest version if no other is named, has changes that are not saved."""
         of = version if version is not None else self.documents[uri].version or 0
-        self.protocol.notify(protocol.DIRTY, protocol.DirtyParams(uri, of, is_dirty))
+        self.protocol.notify(protocol.DIRTY, editor.DirtyParams(uri, of, is_dirty))
 
     def apply(self, edit: types.WorkspaceEdit) -> bool:
         self.before_edit()
@@ -182,7 +183,7 @@ class UllageClient(LanguageClient):
         return True
 
 
-def _update(ls: UllageClient, params: protocol.UpdateParams) -> None:
+def _update(ls: UllageClient, params: updates.UpdateParams) -> None:
     ls.took(params)
 
 
@@ -199,8 +200,8 @@ def _apply_edit(ls: UllageClient, params: types.ApplyWorkspaceEditParams) -> typ
     return types.ApplyWorkspaceEditResult(ls.apply(params.edit))
 
 
-def _diagnostics(ls: UllageClient, params: protocol.DiagnosticsParams) -> protocol.DiagnosticsResult:
-    return protocol.DiagnosticsResult([problem for problem in ls.problems if params.uri in (None, problem.uri)])
+def _diagnostics(ls: UllageClient, params: editor.DiagnosticsParams) -> editor.DiagnosticsResult:
+    return editor.DiagnosticsResult([problem for problem in ls.problems if params.uri in (None, problem.uri)])
 
 
 async def _asked(ls: UllageClient, params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
@@ -220,12 +221,12 @@ _FEATURES: dict[str, Callable[[UllageClient, Any], object]] = {
 }
 
 
-def state_of(update: protocol.Update) -> str | None:
-    return update.state if isinstance(update, protocol.StateUpdate) else None
+def state_of(update: updates.Update) -> str | None:
+    return update.state if isinstance(update, updates.StateUpdate) else None
 
 
-def call_of(update: protocol.Update) -> wire.ToolCallItem | None:
-    return update.item if isinstance(update, protocol.ItemUpdate) and isinstance(update.item, wire.ToolCallItem) else None
+def call_of(update: updates.Update) -> wire.ToolCallItem | None:
+    return update.item if isinstance(update, updates.ItemUpdate) and isinstance(update.item, wire.ToolCallItem) else None
 
 
 COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "ullage", "serve")

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.server.client import UllageClient
-from ullage.lsp import chat as wire
 from ullage.lsp import protocol
+from ullage.lsp.protocol import editor as wire
 
 WINDOW = 64_000
 

@@ -8,7 +8,8 @@ import pytest
 
 from tests.fake_api import FakeApi, Say
 from tests.server.client import UllageClient, editor_window, state_of
-from ullage.lsp import items, protocol
+from ullage.lsp import protocol
+from ullage.lsp.protocol import items, sessions, updates
 from ullage.lsp.server import DO_NOT, SEND_THERE
 
 KEY = "sk-ant-of-a-test"
@@ -23,7 +24,7 @@ async def said(client: UllageClient) -> str:
     session = await client.open()
     await client.prompt(session.session_id, "Hello")
     await client.until(lambda update: state_of(update) == "idle")
-    shown: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session.session_id))
+    shown: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session.session_id))
     return "\n".join(each.text for each in shown.items if isinstance(each, items.AssistantItem | items.NoticeItem))
 
 
@@ -53,7 +54,7 @@ async def test_once_confirmed_it_is_used_and_asked_for_no_more(folder: Path, sta
             await client.until_question()
             await client.open()
             client.answer.set_result(SEND_THERE)
-            await client.until(lambda update: isinstance(update, protocol.ModelUpdate))
+            await client.until(lambda update: isinstance(update, updates.ModelUpdate))
             assert "Well." in await said(client)
         async with editor_window(folder, state, env=variables(fake)) as client:
             fake.enqueue(Say("Again."))

@@ -13,8 +13,9 @@ from pygls.exceptions import JsonRpcException
 
 from tests.patience import PATIENCE
 from tests.server.client import UllageClient, editor_window, state_of
-from ullage.lsp import items as wire
 from ullage.lsp import protocol
+from ullage.lsp.protocol import history, sessions
+from ullage.lsp.protocol import items as wire
 from ullage.store.folder import folder_of
 
 
@@ -22,11 +23,11 @@ def said(items: list[wire.Item]) -> list[str]:
     return [item.text for item in items if isinstance(item, wire.UserItem)]
 
 
-async def now(client: UllageClient, session_id: str) -> protocol.Snapshot:
+async def now(client: UllageClient, session_id: str) -> sessions.Snapshot:
     return await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
 
 
-async def turn(client: UllageClient, session_id: str, text: str) -> protocol.Snapshot:
+async def turn(client: UllageClient, session_id: str, text: str) -> sessions.Snapshot:
     """A whole turn. The window may have other sessions open."""
     prompt_id = await client.prompt(session_id, text)
     async with asyncio.timeout(PATIENCE):
@@ -41,7 +42,7 @@ async def turn(client: UllageClient, session_id: str, text: str) -> protocol.Sna
 
 async def compacted(client: UllageClient, session_id: str) -> wire.CompactionItem:
     after = (await now(client, session_id)).seq
-    await client.ask(protocol.COMPACT, protocol.CompactParams(session_id))
+    await client.ask(protocol.COMPACT, history.CompactParams(session_id))
     await client.until(lambda update: state_of(update) == "idle", after)
     return next(item for item in reversed((await now(client, session_id)).items) if isinstance(item, wire.CompactionItem))
 
@@ -110,7 +111,7 @@ async def test_of_two_windows_each_has_its_own_session_and_what_one_did_the_othe
         async with editor_window(folder, state) as here:
             assert (await here.open()).session_id == session_id
             for method, params in (
-                (protocol.OPEN, protocol.OpenParams(session_id)),
+                (protocol.OPEN, sessions.OpenParams(session_id)),
                 (protocol.DELETE, protocol.SessionParams(session_id)),
             ):
                 with pytest.raises(JsonRpcException, match="another window") as refused:

@@ -15,13 +15,14 @@ from pygls.exceptions import JsonRpcException
 from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
 from ullage.context.policy import USUAL_CAP
-from ullage.lsp import items as wire
-from ullage.lsp import permissions, protocol
+from ullage.lsp import protocol
 from ullage.lsp.documents import lines_of, path_of
+from ullage.lsp.protocol import editor, permissions, prompts, sessions, updates
+from ullage.lsp.protocol import items as wire
 
 
 async def tool_result(
-    client: UllageClient, fake: FakeApi, call: Call, attachments: list[protocol.AttachmentRef] | None = None
+    client: UllageClient, fake: FakeApi, call: Call, attachments: list[prompts.AttachmentRef] | None = None
 ) -> wire.ToolCallItem:
     """What one call of a tool gives, approved."""
     fake.enqueue(call, Say("Done."))
@@ -32,7 +33,7 @@ async def tool_result(
         asked = await client.until_asked(after)
         await client.ask(protocol.RESPOND, permissions.RespondParams(opened.session_id, asked.id, asked.permission_id or "", "allow_once"))
     await client.until_idle(after)
-    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    now: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
     return [item for item in now.items if isinstance(item, wire.ToolCallItem)][-1]
 
 
@@ -52,7 +53,7 @@ async def test_unsaved_text_is_what_the_agent_reads(folder: Path, state: Path) -
         fake.enqueue(Say("Seen."))
         opened = await client.open()
         after = client.updates[-1].seq
-        await client.prompt(opened.session_id, "look", attachments=[protocol.FileAttachment(uri)])
+        await client.prompt(opened.session_id, "look", attachments=[prompts.FileAttachment(uri)])
         await client.until_idle(after)
         assert "wide open" in json.dumps(fake.requests[-1].body["messages"][-1])
 
@@ -219,8 +220,8 @@ async def test_a_user_who_is_faster_wins(folder: Path, state: Path) -> None:
 async def test_problems_are_those_of_the_editor(folder: Path, state: Path) -> None:
     (folder / "a.py").write_text("x\n")
     async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
-        client.problems = [protocol.Problem((folder / "a.py").as_uri(), 1, "error", "pyright", "x is not defined")]
-        shown = await tool_result(client, fake, Call("diagnostics", {}), [protocol.ProblemsAttachment()])
+        client.problems = [editor.Problem((folder / "a.py").as_uri(), 1, "error", "pyright", "x is not defined")]
+        shown = await tool_result(client, fake, Call("diagnostics", {}), [prompts.ProblemsAttachment()])
         assert "x is not defined" in shown.output
         assert "x is not defined" in json.dumps(fake.requests[0].body["messages"][0])
 
@@ -238,8 +239,8 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
         client.set_configuration({"auto": True, "cap": 30_000}, section="ullage.compaction")
         client.set_configuration({}, section="ullage.bash")
         client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
-        changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.next.why != "off")
-        assert isinstance(changed.update, protocol.GaugeUpdate)
+        changed = await client.until(lambda update: isinstance(update, updates.GaugeUpdate) and update.gauge.next.why != "off")
+        assert isinstance(changed.update, updates.GaugeUpdate)
         assert changed.update.gauge.threshold <= 30_000
         assert len(client.messages) == 2
 
@@ -274,7 +275,7 @@ async def test_workspace_folders_come_and_go_and_one_that_is_gone_is_out_of_reac
 async def test_a_document_that_was_never_saved_is_attached_as_it_is_typed(folder: Path, state: Path) -> None:
     async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
         opened = await client.open()
-        new = protocol.FileAttachment("untitled:Untitled-1")
+        new = prompts.FileAttachment("untitled:Untitled-1")
         with pytest.raises(JsonRpcException, match="untitled:Untitled-1 cannot be attached: no document of that name is open"):
             await client.prompt(opened.session_id, "look", attachments=[new])
         client.open_document(folder, "the pump leaks\n", "untitled:Untitled-1")
@@ -284,8 +285,8 @@ async def test_a_document_that_was_never_saved_is_attached_as_it_is_typed(folder
         await client.until_idle()
         told = json.dumps(fake.requests[-1].body["messages"][-1])
         assert "the second pump leaks" in told
-        fork: protocol.ForkResult = await client.ask(protocol.FORK, protocol.ForkParams(opened.session_id, prompt_id))
-        assert fork.prompt == protocol.ForkPrompt("look", [new])
+        fork: sessions.ForkResult = await client.ask(protocol.FORK, sessions.ForkParams(opened.session_id, prompt_id))
+        assert fork.prompt == sessions.ForkPrompt("look", [new])
         closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier("untitled:Untitled-1"))
         client.text_document_did_close(closed)
         with pytest.raises(JsonRpcException, match="no document of that name is open"):
@@ -372,8 +373,8 @@ async def test_what_a_rule_refuses_to_have_read_is_not_attached_by_any_name(fold
             never = permissions.NewRule("read", pattern, "workspace", refuses=True)
             await client.ask(protocol.ALLOW, permissions.AllowParams(opened.session_id, never))
         for attachment in (
-            protocol.FileAttachment((folder / "linked.txt").as_uri()),
-            protocol.TextAttachment(".env", "KEY=hunter2"),
+            prompts.FileAttachment((folder / "linked.txt").as_uri()),
+            prompts.TextAttachment(".env", "KEY=hunter2"),
         ):
             with pytest.raises(JsonRpcException, match="refuses to have it read"):
                 await client.prompt(opened.session_id, "look", attachments=[attachment])

@@ -12,8 +12,11 @@ from pygls.exceptions import JsonRpcException
 
 from tests.server.client import UllageClient, editor_window, state_of
 from tests.server.editor_models import EditorModels, Fail, Hang, Reply, call, say
-from ullage.lsp import chat, protocol
-from ullage.lsp import items as wire
+from ullage.lsp import protocol
+from ullage.lsp.protocol import editor as wire_editor
+from ullage.lsp.protocol import items as wire
+from ullage.lsp.protocol import models as wire_models
+from ullage.lsp.protocol import sessions, updates
 
 
 @asynccontextmanager
@@ -25,8 +28,8 @@ async def window(models: EditorModels, folder: Path, state: Path, name: str = "c
     assert models.refused == []
 
 
-async def shown(client: UllageClient, session_id: str) -> protocol.Snapshot:
-    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
+async def shown(client: UllageClient, session_id: str) -> sessions.Snapshot:
+    now: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
     return now
 
 
@@ -43,7 +46,12 @@ async def test_a_turn_with_thinking_a_tool_and_an_estimated_gauge(folder: Path, 
     (folder / "a.txt").write_text("hello\n")
     models = EditorModels()
     models.script += [
-        [chat.ChatThinking("A file."), chat.ChatText("Let me "), chat.ChatText("look."), call("read_file", '{"path":"a.txt"}')],
+        [
+            wire_editor.ChatThinking("A file."),
+            wire_editor.ChatText("Let me "),
+            wire_editor.ChatText("look."),
+            call("read_file", '{"path":"a.txt"}'),
+        ],
         say("It greets."),
     ]
     async with window(models, folder, state) as client:
@@ -58,8 +66,10 @@ async def test_a_turn_with_thinking_a_tool_and_an_estimated_gauge(folder: Path, 
     first, second = models.chats
     assert [message.role for message in first.messages] == ["user", "user"]
     assert first.tools
-    assert second.messages[2] == chat.ChatMessage("assistant", [chat.ChatText("Let me look."), call("read_file", '{"path":"a.txt"}')])
-    assert [type(part) for part in second.messages[3].parts] == [chat.ChatToolResult]
+    assert second.messages[2] == wire_editor.ChatMessage(
+        "assistant", [wire_editor.ChatText("Let me look."), call("read_file", '{"path":"a.txt"}')]
+    )
+    assert [type(part) for part in second.messages[3].parts] == [wire_editor.ChatToolResult]
 
 
 async def test_texts_are_counted_once_each_and_only_after_the_model_has_answered(folder: Path, state: Path) -> None:
@@ -71,7 +81,7 @@ async def test_texts_are_counted_once_each_and_only_after_the_model_has_answered
         assert models.counted == []
         estimated = (await shown(client, opened.session_id)).gauge.used
         await client.prompt(opened.session_id, "hello again")
-        await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.used > 2 * estimated)
+        await client.until(lambda update: isinstance(update, updates.GaugeUpdate) and update.gauge.used > 2 * estimated)
         now = await shown(client, opened.session_id)
         assert now.gauge.estimated
         before = client.updates[-1].seq
@@ -95,7 +105,7 @@ async def test_what_fails_is_said_once_asked_once_and_can_be_sent_again(
     folder: Path, state: Path, failure: Fail, words: str, action: str
 ) -> None:
     models = EditorModels()
-    models.script.append([chat.ChatText("I shall "), failure])
+    models.script.append([wire_editor.ChatText("I shall "), failure])
     async with window(models, folder, state) as client:
         opened = await client.open()
         notice = await notice_after(client, opened.session_id, "write a poem")
@@ -123,11 +133,11 @@ async def test_what_fails_for_no_reason_before_a_word_came_is_asked_again(folder
 
 async def test_a_stop_reaches_the_model_and_keeps_what_it_said(folder: Path, state: Path) -> None:
     models = EditorModels()
-    models.script.append([chat.ChatText("Once upon a time"), Hang()])
+    models.script.append([wire_editor.ChatText("Once upon a time"), Hang()])
     async with window(models, folder, state) as client:
         opened = await client.open()
         await client.prompt(opened.session_id, "tell me a story")
-        await client.until(lambda update: isinstance(update, protocol.AppendUpdate) and update.text == "Once upon a time")
+        await client.until(lambda update: isinstance(update, updates.AppendUpdate) and update.text == "Once upon a time")
         before = client.updates[-1].seq
         await client.ask(protocol.CANCEL, protocol.SessionParams(opened.session_id))
         await client.until(lambda update: state_of(update) == "idle", before)
@@ -150,30 +160,30 @@ async def test_input_that_is_no_object_is_told_to_the_model(folder: Path, state:
 
 async def test_a_model_that_comes_and_goes_is_followed(folder: Path, state: Path) -> None:
     models = EditorModels()
-    other, large = models.models[1], chat.EditorModel("copilot/gpt", "GPT large", "copilot", 128_000, tools=True)
+    other, large = models.models[1], wire_editor.EditorModel("copilot/gpt", "GPT large", "copilot", 128_000, tools=True)
     async with window(models, folder, state) as client:
         opened = await client.open()
         models.change(other)
         notice = await notice_after(client, opened.session_id, "hello")
         assert "does not offer the model `copilot/gpt`" in notice.text
         assert notice.action == "choose_model"
-        listed: protocol.ModelsResult = await client.ask(protocol.MODELS, protocol.ModelsParams())
+        listed: wire_models.ModelsResult = await client.ask(protocol.MODELS, wire_models.ModelsParams())
         assert [model.name for model in listed.models] == ["acme/small"]
         models.change(other, large)
-        await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.size == 128_000)
+        await client.until(lambda update: isinstance(update, updates.GaugeUpdate) and update.gauge.size == 128_000)
         before = client.updates[-1].seq
         await client.prompt(opened.session_id, "hello again")
         await client.until_idle(before)
     assert len(models.chats) == 1
 
 
-@pytest.mark.parametrize("models", [[], [chat.EditorModel("acme/mute", "Mute", "acme", 9_000, tools=False)]])
-async def test_where_nothing_can_be_used_the_list_says_what_to_do(folder: Path, state: Path, models: list[chat.EditorModel]) -> None:
+@pytest.mark.parametrize("models", [[], [wire_editor.EditorModel("acme/mute", "Mute", "acme", 9_000, tools=False)]])
+async def test_where_nothing_can_be_used_the_list_says_what_to_do(folder: Path, state: Path, models: list[wire_editor.EditorModel]) -> None:
     editor = EditorModels(models=models)
     async with window(editor, folder, state, name="acme/mute") as client:
         opened = await client.open()
         with pytest.raises(JsonRpcException, match="Sign in to GitHub Copilot, or install an extension"):
-            await client.ask(protocol.MODELS, protocol.ModelsParams(provider="editor"))
+            await client.ask(protocol.MODELS, wire_models.ModelsParams(provider="editor"))
         notice = await notice_after(client, opened.session_id, "hello")
         assert "cannot call tools" in notice.text or "offers no language model" in notice.text
     assert editor.chats == []
@@ -190,9 +200,9 @@ async def test_an_editor_without_models_is_told_so(folder: Path, state: Path) ->
 async def test_a_long_conversation_is_compacted_and_goes_on(folder: Path, state: Path) -> None:
     models = EditorModels()
 
-    def answer(params: chat.ChatParams) -> Reply:
+    def answer(params: wire_editor.ChatParams) -> Reply:
         last = params.messages[-1].parts[-1]
-        summary = isinstance(last, chat.ChatText) and "=== RECORD ===" in last.text
+        summary = isinstance(last, wire_editor.ChatText) and "=== RECORD ===" in last.text
         return say(
             "=== RECORD ===\nThe user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does.\n"
             "=== END OF RECORD ==="

@@ -19,8 +19,9 @@ import pytest
 
 from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window, state_of
-from ullage.lsp import items as wire
 from ullage.lsp import protocol
+from ullage.lsp.protocol import history, updates
+from ullage.lsp.protocol import items as wire
 
 
 class Place:
@@ -307,7 +308,7 @@ async def test_nothing_of_a_hostile_repository_runs_or_reaches_out(trusted: bool
             async with asyncio.timeout(600):
                 await whole_turn(client, opened.session_id, "read all of it, and src, docs, lib, imports and bidi")
                 after = len(client.updates)
-                await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id))
+                await client.ask(protocol.COMPACT, history.CompactParams(opened.session_id))
                 await client.until(is_compaction, client.updates[after - 1].seq)
                 await whole_turn(client, opened.session_id, "and on")
             items = (await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))).items
@@ -321,9 +322,9 @@ async def test_nothing_of_a_hostile_repository_runs_or_reaches_out(trusted: bool
     assert (fingerprint(place.outside), fingerprint(place.home)) == before
 
 
-def is_compaction(update: protocol.Update) -> bool:
+def is_compaction(update: updates.Update) -> bool:
     """Whether a compaction has ended."""
-    return isinstance(update, protocol.ItemUpdate) and isinstance(update.item, wire.CompactionItem) and update.item.status != "in_progress"
+    return isinstance(update, updates.ItemUpdate) and isinstance(update.item, wire.CompactionItem) and update.item.status != "in_progress"
 
 
 async def until_idle(client: UllageClient, after: int) -> None:

@@ -19,9 +19,9 @@ from pygls.exceptions import JsonRpcException
 from tests.patience import PATIENCE
 from tests.server.client import UllageClient
 from ullage.lsp import messages, protocol
-from ullage.lsp.items import LONGEST_ID
 from ullage.lsp.json_schema import protocol_schema
 from ullage.lsp.messages import make_converter
+from ullage.lsp.protocol.items import LONGEST_ID
 from ullage.lsp.server import UllageServer
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,8 @@ from tests.patience import PATIENCE
 from tests.server.client import UllageClient, editor_window
 from tests.unit.mcp_servers import reference
 from tests.unit.mcp_servers.workbench import fake
-from ullage.lsp import mcp, protocol
+from ullage.lsp import protocol
+from ullage.lsp.protocol import mcp
 
 
 class Changes:

@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.fake_api import Call, Say, Think
 from tests.fake_api.chat import FakeChat, Manners
 from tests.server.client import UllageClient, editor_window
-from ullage.lsp import items as wire
 from ullage.lsp import protocol
+from ullage.lsp.protocol import items as wire
+from ullage.lsp.protocol import models, sessions
 
 KEY, OF_ANTHROPIC, OF_OPENAI = "stored-0123456789", "sk-ant-inherited-0123456789", "sk-inherited-0123456789"
 
@@ -25,8 +26,8 @@ async def window(fake: FakeChat, folder: Path, state: Path, key: str | None = KE
         yield client
 
 
-async def shown(client: UllageClient, session_id: str) -> protocol.Snapshot:
-    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
+async def shown(client: UllageClient, session_id: str) -> sessions.Snapshot:
+    now: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
     return now
 
 
@@ -63,10 +64,10 @@ async def test_the_models_of_another_server_are_listed_and_tried_without_the_key
     async with FakeChat(windows={"qwen": 60_000}) as fake, FakeChat(windows={"other": 9_000}) as new, window(fake, folder, state) as client:
         await client.open()
         at = {"address": new.base_url, "provider": "openai"}
-        listed: protocol.ModelsResult = await client.ask(protocol.MODELS, protocol.ModelsParams(**at))  # pyright: ignore[reportArgumentType]
+        listed: models.ModelsResult = await client.ask(protocol.MODELS, models.ModelsParams(**at))  # pyright: ignore[reportArgumentType]
         assert next(model.window for model in listed.models if model.name == "other") == 9_000
-        await client.ask(protocol.TRY_MODEL, protocol.TryModelParams("other", **at))  # pyright: ignore[reportArgumentType]
+        await client.ask(protocol.TRY_MODEL, models.TryModelParams("other", **at))  # pyright: ignore[reportArgumentType]
         assert [record.body["model"] for record in new.requests] == ["other"]
         assert {record.key for record in new.all_requests} == {None}
-        own: protocol.ModelsResult = await client.ask(protocol.MODELS, protocol.ModelsParams())
-        assert next(model.prices for model in own.models if model.name == "qwen") == protocol.ModelPrices(1.0, 4.0)
+        own: models.ModelsResult = await client.ask(protocol.MODELS, models.ModelsParams())
+        assert next(model.prices for model in own.models if model.name == "qwen") == models.ModelPrices(1.0, 4.0)

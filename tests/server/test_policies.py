@@ -12,8 +12,9 @@ from lsprotocol.types import DidChangeConfigurationParams
 from tests.example_policy import install, install_metadata
 from tests.fake_api import Call, FakeApi, Rule, Say
 from tests.server.client import UllageClient, by_command, editor_window
-from ullage.lsp import items as wire
 from ullage.lsp import protocol
+from ullage.lsp.protocol import history, updates
+from ullage.lsp.protocol import items as wire
 
 PROMPT = "In at most ten sentences"
 
@@ -26,24 +27,24 @@ def choosing(fake: FakeApi, name: str) -> dict[str, Any]:
     return {"model": {"baseUrl": fake.base_url}, "compaction": {"policy": name}}
 
 
-async def chosen(client: UllageClient, name: str) -> protocol.GaugeUpdate:
+async def chosen(client: UllageClient, name: str) -> updates.GaugeUpdate:
     """The gauge after the user has chosen another policy."""
     client.set_configuration({"policy": name}, section="ullage.compaction")
     client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
-    changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.policy == name)
-    assert isinstance(changed.update, protocol.GaugeUpdate)
+    changed = await client.until(lambda update: isinstance(update, updates.GaugeUpdate) and update.gauge.policy == name)
+    assert isinstance(changed.update, updates.GaugeUpdate)
     return changed.update
 
 
 async def until_compacted(client: UllageClient) -> wire.CompactionItem:
     """The card of a compaction once it has come to its end."""
 
-    def is_over(update: protocol.Update) -> bool:
-        item = update.item if isinstance(update, protocol.ItemUpdate) else None
+    def is_over(update: updates.Update) -> bool:
+        item = update.item if isinstance(update, updates.ItemUpdate) else None
         return isinstance(item, wire.CompactionItem) and item.status != "in_progress"
 
     update = (await client.until(is_over)).update
-    assert isinstance(update, protocol.ItemUpdate)
+    assert isinstance(update, updates.ItemUpdate)
     assert isinstance(update.item, wire.CompactionItem)
     return update.item
 
@@ -62,7 +63,7 @@ async def test_a_policy_of_a_package_is_used_live(folder: Path, state: Path, tmp
             await client.until_idle(after)
         changed = await chosen(client, "example-ten-sentences")
         assert changed.gauge.threshold == 100_000
-        await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id))
+        await client.ask(protocol.COMPACT, history.CompactParams(opened.session_id))
         card = await until_compacted(client)
         assert (card.status, card.way) == ("completed", "model")
         assert card.summary == "So far, in short:\n\nThe user had a file read, three times over."

@@ -8,6 +8,7 @@ from typing import Any
 from tests.fake_api import Call, FakeApi, Hang, Rule, Say
 from tests.server.client import UllageClient, editor_window
 from ullage.lsp import protocol
+from ullage.lsp.protocol import history
 
 
 def asks_for_summary(body: dict[str, Any]) -> bool:
@@ -22,7 +23,7 @@ async def until_asked_for_a_summary(fake: FakeApi, client: UllageClient, session
         after = client.updates[-1].seq if client.updates else 0
         await client.prompt(session_id, "read it")
         await client.until_idle(after)
-    made: protocol.CompactionResult = await client.ask(protocol.COMPACT, protocol.CompactParams(session_id))
+    made: history.CompactionResult = await client.ask(protocol.COMPACT, history.CompactParams(session_id))
     await fake.until_held()
     return made.compaction_id
 

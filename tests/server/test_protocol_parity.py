@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, get_args
 
 import attrs
 import pytest
 
-from ullage.lsp import items, messages, protocol
+from ullage.lsp import messages, protocol
 from ullage.lsp.messages import camel_case, make_converter
+from ullage.lsp.protocol import items, prompts, sessions, updates
 from ullage.session.errors import Reason
 from ullage.session.slash_commands import COMMANDS
 
@@ -78,7 +81,7 @@ def test_notifications_are_read_and_written_exactly(fixture: dict[str, Any]) -> 
 def test_items_and_updates_are_read_and_written_exactly(fixture: dict[str, Any]) -> None:
     for check, example in ((check_complete, fixture["complete"]), (check_minimal, fixture["minimal"])):
         if fixture["type"] == "Item":
-            (read,) = check_exact({"items": [example], "earlier": 0}, protocol.ItemsResult).items
+            (read,) = check_exact({"items": [example], "earlier": 0}, sessions.ItemsResult).items
         else:
             read = check_message({"sessionId": "s", "seq": 1, "update": example}, protocol.UPDATE).update
         check(read, example)
@@ -87,7 +90,7 @@ def test_items_and_updates_are_read_and_written_exactly(fixture: dict[str, Any])
 def test_every_method_and_kind_has_a_fixture() -> None:
     methods = {fixture["method"] for fixture in FIXTURES.values() if "method" in fixture}
     assert methods == set(messages.MESSAGES)
-    for union, kinds in (("Item", items.ITEM_KINDS), ("Update", protocol.UPDATE_KINDS)):
+    for union, kinds in (("Item", items.ITEM_KINDS), ("Update", updates.UPDATE_KINDS)):
         shown = {fixture["complete"]["kind"] for fixture in FIXTURES.values() if fixture["type"] == union}
         assert shown == set(kinds.values())
 
@@ -95,8 +98,8 @@ def test_every_method_and_kind_has_a_fixture() -> None:
 def test_every_class_of_a_union_has_a_kind() -> None:
     for union, kinds in (
         (items.Item, items.ITEM_KINDS),
-        (protocol.Update, protocol.UPDATE_KINDS),
-        (protocol.AttachmentRef, protocol.ATTACHMENT_KINDS),
+        (updates.Update, updates.UPDATE_KINDS),
+        (prompts.AttachmentRef, prompts.ATTACHMENT_KINDS),
     ):
         assert set(get_args(union)) == set(kinds)
 
@@ -124,7 +127,8 @@ def test_the_fixture_lists_the_commands_that_there_are() -> None:
 def test_every_field_stands_in_the_contract() -> None:
     text = (ROOT / "PROTOCOL.md").read_text("utf-8")
     words = set(re.findall(r"[A-Za-z]+", text))
-    for module in (items, protocol):
+    modules = [import_module(f"{protocol.__name__}.{each.name}") for each in iter_modules(protocol.__path__)]
+    for module in (protocol, *modules):
         for kind in vars(module).values():
             if isinstance(kind, type) and attrs.has(kind):
                 missing = {camel_case(field.name) for field in attrs.fields(kind)} - words
@@ -149,5 +153,5 @@ def test_a_message_that_does_not_fit_is_not_guessed(params: object) -> None:
 
 
 def test_unknown_keys_are_passed_over_and_null_is_absent() -> None:
-    read = CONVERTER.structure({"sessionId": "s", "text": "t", "delivery": None, "color": "red"}, protocol.PromptParams)
-    assert read == protocol.PromptParams("s", "t")
+    read = CONVERTER.structure({"sessionId": "s", "text": "t", "delivery": None, "color": "red"}, prompts.PromptParams)
+    assert read == prompts.PromptParams("s", "t")

@@ -17,8 +17,9 @@ from tests.server.acp_client import acp_editor
 from tests.server.client import UllageClient, call_of
 from tests.server.test_turns import window
 from tests.unit.session.acting import define, edit, task
-from ullage.lsp import changes, permissions, protocol
-from ullage.lsp import items as wire
+from ullage.lsp import protocol
+from ullage.lsp.protocol import changes, permissions, sessions
+from ullage.lsp.protocol import items as wire
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ async def test_one_that_is_killed_with_the_server_leaves_its_log_its_cost_and_it
             assert cost is not None
             assert cost.agent_cost == called.agent.cost
             assert (again.gauge.cost or 0.0) == pytest.approx(fake.dollars)
-            log: protocol.Snapshot = await client.open(called.agent.session_id)
+            log: sessions.Snapshot = await client.open(called.agent.session_id)
             assert log.agent_of == opened.session_id
             assert log.state == "idle"
             names = [item.name for item in log.items if isinstance(item, wire.ToolCallItem)]
@@ -87,7 +88,7 @@ async def test_one_that_is_killed_with_the_server_leaves_its_log_its_cost_and_it
             assert sorted(each.path for each in back.files) == ["new.py", "tank.py"]
             assert (mended / "tank.py").read_text() == "CAPACITY = 100\n"
             assert not (mended / "new.py").exists()
-            now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+            now: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
             fake.enqueue(Say("I go on."))
             await client.prompt(opened.session_id, "Go on")
             await client.until_idle(now.seq)

@@ -16,8 +16,9 @@ from tests.patience import PATIENCE
 from tests.server.client import UllageClient, call_of, editor_window
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
-from ullage.lsp import items as wire
-from ullage.lsp import permissions, protocol
+from ullage.lsp import protocol
+from ullage.lsp.protocol import items as wire
+from ullage.lsp.protocol import permissions, prompts, sessions, updates
 from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
@@ -41,7 +42,7 @@ async def respond(client: UllageClient, session_id: str, option: str, reason: st
 
 
 async def items_of(client: UllageClient, session_id: str) -> list[wire.Item]:
-    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
+    now: sessions.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(session_id))
     return now.items
 
 
@@ -98,8 +99,8 @@ async def test_a_question_is_shown_and_answered(folder: Path, state: Path) -> No
         assert call.permission is None
         assert call.questions is not None
         assert [(each.option_id, each.label) for each in call.questions[0].options] == [("1", "SQLite"), ("2", "PostgreSQL")]
-        given = [protocol.GivenAnswer(["1"], "in the state folder")]
-        await client.ask(protocol.ANSWER, protocol.AnswerParams(opened.session_id, call.id, call.question_id or "", given))
+        given = [prompts.GivenAnswer(["1"], "in the state folder")]
+        await client.ask(protocol.ANSWER, prompts.AnswerParams(opened.session_id, call.id, call.question_id or "", given))
         await client.until_idle()
         call = await call_named("toolu_q", client, opened.session_id)
         assert (call.status, call.questions) == ("completed", None)
@@ -151,7 +152,7 @@ async def test_a_prompt_can_wait_be_taken_back_and_steer(folder: Path, state: Pa
         waiting = await client.prompt(opened.session_id, "later")
         unwanted = await client.prompt(opened.session_id, "never mind")
         await client.prompt(opened.session_id, "mind the pumps", delivery="steer")
-        await client.ask(protocol.UNQUEUE, protocol.UnqueueParams(opened.session_id, unwanted))
+        await client.ask(protocol.UNQUEUE, prompts.UnqueueParams(opened.session_id, unwanted))
         fake.release()
         await client.until_idle()
         asked = [json.dumps(request.body["messages"]) for request in fake.requests]
@@ -169,7 +170,7 @@ async def test_a_cancelled_turn_keeps_what_was_said_and_can_go_on(folder: Path, 
         opened = await client.open()
         await client.prompt(opened.session_id, "count")
         await fake.until_held()
-        await client.until(lambda update: isinstance(update, protocol.AppendUpdate))
+        await client.until(lambda update: isinstance(update, updates.AppendUpdate))
         await client.ask(protocol.CANCEL, protocol.SessionParams(opened.session_id))
         await client.until_idle()
         kept = [item.text for item in await items_of(client, opened.session_id) if isinstance(item, wire.AssistantItem)]
@@ -189,7 +190,7 @@ async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folde
             opened = await client.open()
             await client.prompt(opened.session_id, "count")
             await fake.until_held()
-            await client.until(lambda update: isinstance(update, protocol.AppendUpdate))
+            await client.until(lambda update: isinstance(update, updates.AppendUpdate))
             server = client.process
             assert server.stdin is not None
             if how == "end of stdin":

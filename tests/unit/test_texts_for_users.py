@@ -37,7 +37,8 @@ ELSEWHERE = frozenset(
 )
 """Other front ends, with words of their own, and the command line."""
 
-WIRE = tuple(f"ullage.lsp.{name}" for name in ("protocol", "items", "history", "context", "changes", "permissions"))
+WIRE = "ullage.lsp.protocol"
+"""The package of the wire's types."""
 
 SAID = frozenset(
     {
@@ -54,7 +55,15 @@ SAID = frozenset(
         *("NoticeItem.text", "OfferedModel.display_name", "PermissionOption.name", "Preview.nothing", "PreviewCost.estimate"),
         *("PreviewLine.title", "RestoredFile.note", "Retry.reason", "SessionMode.description", "SessionMode.name", "ShownMedia.name"),
         *("ShownMedia.words", "ToolCallItem.permission_reason", "ToolCallItem.title", "Uncovered.why", "UserItem.attachments"),
-        *("WorktreeFile.conflict", "ContextPart.title", "AgentRun.doing"),
+        *(
+            "WorktreeFile.conflict",
+            "ContextPart.title",
+            "AgentRun.doing",
+            "HookRun.why",
+            "InstructionsFile.problem",
+            "InstructionsFile.why",
+        ),
+        *("InstructionsResult.no_sandbox", "InstructionsResult.reason", "McpListResult.problems", "McpServer.why", "PassedHook.why"),
     }
 )
 """Texts that the server says, or can say."""
@@ -89,6 +98,9 @@ NOT_SAID = frozenset(
         *("TextAttachment.text", "ThinkingItem.text", "TitleUpdate.title", "ToolCallItem.input", "ToolCallItem.output"),
         *("TurnChanges.title", "UserItem.text", "VersionTextResult.text"),
         *("CommandOutputResult.text", "RunningCommand.command", "RunningCommand.last_line"),
+        *("ChatFailure.said", "ChatText.text", "ChatThinking.text", "ChatToolCall.input", "ChatToolResult.text", "McpLogResult.text"),
+        *("McpResource.description", "McpTool.description", "OtherCompaction.examples", "OtherSession.title", "PassedHook.command"),
+        *("ChatTool.description", "ChatTool.input_schema", "McpServer.shown", "ShownHook.command", "ShownHook.matcher"),
         # names that the extension words itself, or does not draw
         *("AvailableCommand.description", "AvailableCommand.name", "Category.name", "CommandDone.name", "CommandInput.hint"),
         *("CompactionItem.policy", "Epoch.policy", "Gauge.policy", "ModelInfo.limits_source", "Preview.policy", "SearchHit.what"),
@@ -104,7 +116,10 @@ NOT_SAID = frozenset(
             "PastedAttachment.data",
             "Proposal.pattern",
         ),
-        *("Snapshot.agent_of", "RemoveWorktreeResult.branch", "Worktree.branch"),
+        *("Snapshot.agent_of", "RemoveWorktreeResult.branch", "Worktree.branch", "EditorModel.name", "EditorModel.vendor"),
+        *("ChatImage.data", "ChatImage.media_type", "ChatTool.name", "ChatToolCall.name", "InstructionsFile.imported_by"),
+        *("InstructionsFile.name", "LookResult.model", "McpResource.name", "McpServer.fingerprint", "McpServer.host", "McpServer.name"),
+        *("McpTool.name", "OtherSession.program", "OtherSession.version", "PassedHook.event", "SecretResult.value", "ShownHook.event"),
     }
 )
 """Texts that nobody translates."""
@@ -256,7 +271,7 @@ def let_go_of_the_code() -> Iterator[None]:
 
 def sent_texts(server: Code) -> list[tuple[Class, str]]:
     """The fields of the wire that hold texts and go from the server to the client."""
-    owners = [owner for name in WIRE for owner in server.modules[name].classes.values()]
+    owners = [owner for name, module in server.modules.items() if name.startswith(WIRE) for owner in module.classes.values()]
     sent = [owner for owner in owners if owner.name != "NewRule" and not (owner.name.endswith("Params") and owner.name != "UpdateParams")]
     return [(owner, name) for owner in sent for name, kind in owner.fields.items() if re.search(r"\bstr\b", ast.unparse(kind))]
 

@@ -1,4 +1,4 @@
-/** What the agent changed in files. Mirrors `server/ullage/lsp/changes.py`; see PROTOCOL.md, "Changed files". */
+/** What the agent changed in files. Mirrors `server/ullage/lsp/protocol/changes.py`; see PROTOCOL.md, "Changed files". */
 
 import type { Optional } from "./items";
 

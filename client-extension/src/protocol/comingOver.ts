@@ -1,4 +1,4 @@
-/** Sessions of other programs. Mirrors `server/ullage/lsp/coming_over.py`; see PROTOCOL.md, "The workspace". */
+/** Sessions of other programs. Mirrors `server/ullage/lsp/protocol/coming_over.py`; see PROTOCOL.md, "The workspace". */
 
 import type { Optional } from "./items";
 

@@ -1,4 +1,4 @@
-/** The context view: what fills the window, and how the prompt cache stands. Mirrors `server/ullage/lsp/context.py`; see PROTOCOL.md, "What fills the window". */
+/** The context view: what fills the window, and how the prompt cache stands. Mirrors `server/ullage/lsp/protocol/context.py`; see PROTOCOL.md, "What fills the window". */
 
 import type { Optional } from "./items";
 

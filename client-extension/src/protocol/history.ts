@@ -1,4 +1,4 @@
-/** What becomes of a history: previews, pins, epochs, searches. Mirrors `server/ullage/lsp/history.py`; see PROTOCOL.md, "What becomes of the history". */
+/** What becomes of a history: compactions, pins, epochs, searches. Mirrors `server/ullage/lsp/protocol/history.py`; see PROTOCOL.md, "What becomes of the history". */
 
 import type { CompactionTrigger, CompactionWay, FetchedAgain, Optional, RestoredFile } from "./items";
 
@@ -106,3 +106,6 @@ export interface SearchHit {
   what: string;
   excerpt: string;
 }
+
+/** For how long nothing is compacted to save; `none` takes that back. */
+export type Postpone = "turn" | "session" | "none";

@@ -1,4 +1,4 @@
-/** Rules, skills, commands and hooks that files declare. Mirrors `server/ullage/lsp/instructions.py`; see PROTOCOL.md, "Instructions". */
+/** Rules, skills, commands and hooks that files declare. Mirrors `server/ullage/lsp/protocol/instructions.py`; see PROTOCOL.md, "Instructions". */
 
 import type { Optional } from "./items";
 

@@ -1,4 +1,4 @@
-/** What a user sees of a session: its items, the gauge and the model. Mirrors `server/ullage/lsp/items.py`; see PROTOCOL.md, Shapes. */
+/** What a user sees of a session: its items, the gauge and the model. Mirrors `server/ullage/lsp/protocol/items.py`; see PROTOCOL.md, Shapes. */
 
 export type Optional<T> = T | null;
 

@@ -1,4 +1,4 @@
-/** MCP servers. Mirrors `server/ullage/lsp/mcp.py`; see PROTOCOL.md, "MCP servers". */
+/** MCP servers. Mirrors `server/ullage/lsp/protocol/mcp.py`; see PROTOCOL.md, "MCP servers". */
 
 import type { Optional } from "./items";
 

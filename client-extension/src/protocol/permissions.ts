@@ -1,4 +1,4 @@
-/** Rules, what is asked about, and past calls. Mirrors `server/ullage/lsp/permissions.py`; see PROTOCOL.md, "Permissions". */
+/** Rules, what is asked about, and past calls. Mirrors `server/ullage/lsp/protocol/permissions.py`; see PROTOCOL.md, "Permissions". */
 
 import type { Optional } from "./items";
 

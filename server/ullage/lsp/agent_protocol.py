@@ -35,9 +35,9 @@ from pygls.exceptions import (
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from ullage.lsp.documents import EditorWorkspace, change_ahead, changes_a_long_one
-from ullage.lsp.items import NotOfItsType
 from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
 from ullage.lsp.protocol import CANCEL, PROTOCOL_VERSION, SessionParams
+from ullage.lsp.protocol.items import NotOfItsType
 from ullage.lsp.transport import Writer
 
 MOST_ASKED = 500

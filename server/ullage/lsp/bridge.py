@@ -27,7 +27,9 @@ from ullage.lsp.convert import figures_to_wire, update_to_wire
 from ullage.lsp.editor_models import ConnectedModels
 from ullage.lsp.mcp_client import of_client
 from ullage.lsp.methods import Answers
-from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, FiguresParams, Nothing, UpdateParams
+from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, Nothing
+from ullage.lsp.protocol.sessions import FiguresParams
+from ullage.lsp.protocol.updates import UpdateParams
 from ullage.session.changes.progress import Shown, nowhere
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions

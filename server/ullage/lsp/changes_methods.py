@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ullage.lsp import changes as shapes
 from ullage.lsp import protocol as wire
 from ullage.lsp.documents import named_file
+from ullage.lsp.protocol import changes as shapes
 from ullage.session.timeline.shown_entries import title_of
 
 if TYPE_CHECKING:  # takes long to import

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from ullage.context.calls import one_line
 from ullage.context.entries import FileDiff
 from ullage.context.running_commands import LINE_CHARACTERS
-from ullage.lsp import history, protocol
-from ullage.lsp import items as wire
 from ullage.lsp.changes_methods import open_changes_to_wire
+from ullage.lsp.protocol import history, prompts, running, sessions
+from ullage.lsp.protocol import items as wire
+from ullage.lsp.protocol import updates as wire_updates
 from ullage.session.timeline import items as session
 from ullage.session.timeline import updates
 from ullage.session.turns.questions import option_id
@@ -39,9 +40,9 @@ def way_of(rung: Rung) -> wire.Way:
     return _WAYS[rung]
 
 
-def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
+def snapshot_to_wire(snapshot: updates.Snapshot) -> sessions.Snapshot:
     """All that a panel needs."""
-    return protocol.Snapshot(
+    return sessions.Snapshot(
         session_id=snapshot.session_id,
         seq=snapshot.seq,
         title=snapshot.title,
@@ -61,81 +62,81 @@ def snapshot_to_wire(snapshot: updates.Snapshot) -> protocol.Snapshot:
         running=[_running(each) for each in snapshot.running] or None,
         changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
         worktree=_worktree(snapshot.worktree) if snapshot.worktree else None,
-        turn=protocol.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)) if snapshot.turn else None,
+        turn=sessions.NewestTurn(snapshot.turn.id, _turn_cost(snapshot.turn.turn_cost)) if snapshot.turn else None,
     )
 
 
-def fork_to_wire(fork: Fork) -> protocol.ForkResult:
+def fork_to_wire(fork: Fork) -> sessions.ForkResult:
     """A fork as it was opened."""
-    prompt = protocol.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs]) if fork.prompt else None
-    return protocol.ForkResult(snapshot_to_wire(fork.session.snapshot()), prompt)
+    prompt = sessions.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs]) if fork.prompt else None
+    return sessions.ForkResult(snapshot_to_wire(fork.session.snapshot()), prompt)
 
 
-def unqueued_to_wire(attached: Sequence[Ref]) -> protocol.UnqueueResult:
+def unqueued_to_wire(attached: Sequence[Ref]) -> prompts.UnqueueResult:
     """What was attached to a prompt that was taken back."""
-    return protocol.UnqueueResult([_attachment(ref) for ref in attached])
+    return prompts.UnqueueResult([_attachment(ref) for ref in attached])
 
 
-def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
+def summary_to_wire(summary: SessionSummary) -> sessions.SessionSummary:
     """A session in the list of sessions."""
     figures = figures_to_wire(summary.figures) if summary.figures else None
     worktree = _worktree(summary.worktree) if summary.worktree else None
-    return protocol.SessionSummary(
+    return sessions.SessionSummary(
         *(summary.session_id, summary.title, summary.updated_at, summary.state),
         *(summary.foreign or None, summary.open_elsewhere or None, figures, worktree),
     )
 
 
-def _worktree(worktree: Worktree) -> protocol.Worktree:
-    return protocol.Worktree(str(worktree.root), worktree.branch)
+def _worktree(worktree: Worktree) -> running.Worktree:
+    return running.Worktree(str(worktree.root), worktree.branch)
 
 
-def worktree_to_wire(worktree: Worktree, standing: Standing) -> protocol.WorktreeResult:
+def worktree_to_wire(worktree: Worktree, standing: Standing) -> running.WorktreeResult:
     """How a worktree stands beside the workspace folder."""
     files = [
-        protocol.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
+        running.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
         for each in standing.files
     ]
-    return protocol.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None, standing.brought or None)
+    return running.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None, standing.brought or None)
 
 
-def figures_to_wire(figures: Figures) -> protocol.SessionFigures:
+def figures_to_wire(figures: Figures) -> sessions.SessionFigures:
     """What the list of sessions says of one."""
     changed = (figures.files, figures.added, figures.removed) if figures.files else (None, None, None)
-    return protocol.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed, running=figures.running or None)
+    return sessions.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed, running=figures.running or None)
 
 
-def update_to_wire(update: updates.Update) -> protocol.Update:
+def update_to_wire(update: updates.Update) -> wire_updates.Update:
     """One change of a session."""
     match update:
         case updates.ItemUpdated():
-            return protocol.ItemUpdate(item_to_wire(update.item))
+            return wire_updates.ItemUpdate(item_to_wire(update.item))
         case updates.TextAppended():
-            return protocol.AppendUpdate(update.item_id, update.field, update.text)
+            return wire_updates.AppendUpdate(update.item_id, update.field, update.text)
         case updates.ItemRemoved():
-            return protocol.RemoveUpdate(update.item_id)
+            return wire_updates.RemoveUpdate(update.item_id)
         case updates.StateChanged():
-            return protocol.StateUpdate(update.state, _retry(update.retry), _ended(update.ended))
+            return wire_updates.StateUpdate(update.state, _retry(update.retry), _ended(update.ended))
         case updates.GaugeChanged():
-            return protocol.GaugeUpdate(_gauge(update.gauge))
+            return wire_updates.GaugeUpdate(_gauge(update.gauge))
         case updates.PlanChanged():
-            return protocol.PlanUpdate([_plan_entry(entry) for entry in update.entries])
+            return wire_updates.PlanUpdate([_plan_entry(entry) for entry in update.entries])
         case updates.TitleChanged():
-            return protocol.TitleUpdate(update.title)
+            return wire_updates.TitleUpdate(update.title)
         case updates.ModelChanged():
-            return protocol.ModelUpdate(_model(update.model))
+            return wire_updates.ModelUpdate(_model(update.model))
         case updates.ModeChanged():
-            return protocol.ModeUpdate(update.mode)
+            return wire_updates.ModeUpdate(update.mode)
         case updates.PinsChanged():
-            return protocol.PinsUpdate(_pins(update.pins))
+            return wire_updates.PinsUpdate(_pins(update.pins))
         case updates.ChangesChanged():
-            return protocol.ChangesUpdate(open_changes_to_wire(update.changes))
+            return wire_updates.ChangesUpdate(open_changes_to_wire(update.changes))
         case updates.RunningChanged():
-            return protocol.RunningUpdate([_running(each) for each in update.commands])
+            return wire_updates.RunningUpdate([_running(each) for each in update.commands])
 
 
-def _running(command: RunsNow) -> protocol.RunningCommand:
-    return protocol.RunningCommand(
+def _running(command: RunsNow) -> running.RunningCommand:
+    return running.RunningCommand(
         id=command.id,
         tool_call_id=command.tool_use_id,
         command=one_line(command.command, LINE_CHARACTERS),
@@ -149,32 +150,32 @@ def _running(command: RunsNow) -> protocol.RunningCommand:
     )
 
 
-def _modes(current: updates.ModeId) -> protocol.SessionModes:
+def _modes(current: updates.ModeId) -> sessions.SessionModes:
     from ullage.session.turns.modes import MODES
 
-    return protocol.SessionModes(current, [protocol.SessionMode(mode.id, mode.name, mode.description) for mode in MODES])
+    return sessions.SessionModes(current, [sessions.SessionMode(mode.id, mode.name, mode.description) for mode in MODES])
 
 
-def _attachment(ref: Ref) -> protocol.AttachmentRef:
+def _attachment(ref: Ref) -> prompts.AttachmentRef:
     from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ResourceRef, TextRef
 
     if isinstance(ref, PastedRef):
-        return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"), ref.name)
+        return prompts.PastedAttachment(base64.b64encode(ref.data).decode("ascii"), ref.name)
     if isinstance(ref, NewDocumentRef):
-        return protocol.FileAttachment(ref.uri)
+        return prompts.FileAttachment(ref.uri)
     if isinstance(ref, TextRef):
-        return protocol.TextAttachment(ref.name, ref.text)
+        return prompts.TextAttachment(ref.name, ref.text)
     if isinstance(ref, ResourceRef):
-        return protocol.ResourceAttachment(ref.server, ref.uri)
+        return prompts.ResourceAttachment(ref.server, ref.uri)
     if isinstance(ref, PageRef):
-        return protocol.PageAttachment(ref.url)
+        return prompts.PageAttachment(ref.url)
     if isinstance(ref, FileRef):
-        return protocol.FileAttachment(ref.path.as_uri(), ref.lines and protocol.LineRange(*ref.lines))
-    return protocol.ProblemsAttachment()
+        return prompts.FileAttachment(ref.path.as_uri(), ref.lines and prompts.LineRange(*ref.lines))
+    return prompts.ProblemsAttachment()
 
 
-def _fork_origin(origin: updates.ForkOrigin | None) -> protocol.ForkOrigin | None:
-    return None if origin is None else protocol.ForkOrigin(origin.session_id, origin.title)
+def _fork_origin(origin: updates.ForkOrigin | None) -> sessions.ForkOrigin | None:
+    return None if origin is None else sessions.ForkOrigin(origin.session_id, origin.title)
 
 
 def _pins(pins: updates.PinnedItems) -> history.Pins:
@@ -375,8 +376,8 @@ def _retry(retry: updates.RetryInfo | None) -> wire.Retry | None:
     return None if retry is None else wire.Retry(retry.attempt, retry.at, retry.reason)
 
 
-def _ended(turn: updates.EndedTurn | None) -> protocol.EndedTurn | None:
-    return None if turn is None else protocol.EndedTurn(turn.prompt_id, turn.stop_reason)
+def _ended(turn: updates.EndedTurn | None) -> wire_updates.EndedTurn | None:
+    return None if turn is None else wire_updates.EndedTurn(turn.prompt_id, turn.stop_reason)
 
 
 def _plan_entry(entry: PlanEntry) -> wire.PlanEntry:

@@ -14,7 +14,8 @@ from pygls.workspace import PositionCodec, TextDocument
 
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.documents import EditorDocument, OpenDocuments, lines_of, path_of
-from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
+from ullage.lsp.protocol import DIAGNOSTICS
+from ullage.lsp.protocol.editor import DiagnosticsParams, DiagnosticsResult
 from ullage.workspace.files import Diagnostic, EditorChanged
 from ullage.workspace.regular_files import LedElsewhere
 

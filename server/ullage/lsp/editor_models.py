@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
-from ullage.lsp import chat as wire
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.protocol import CHAT, COUNT_TOKENS, EDITOR_MODELS, Nothing
+from ullage.lsp.protocol import editor as wire
 from ullage.models.editor_models import (
     Chat,
     ChatFailed,

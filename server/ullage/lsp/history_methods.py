@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from ullage.lsp import context as shown
-from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fetched_again, restored_file, way_of
 from ullage.lsp.documents import named_file
+from ullage.lsp.protocol import context as shown
+from ullage.lsp.protocol import history as shapes
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -27,14 +27,14 @@ USUAL_FATES, MOST_FATES = 200, 1_000
 """Messages of one answer about an epoch, and parts of one about the context."""
 
 
-async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
+async def _undo_compaction(sessions: Sessions, params: shapes.CompactionParams) -> shapes.CompactionResult:
     history = sessions.get(params.session_id).history
-    return wire.CompactionResult(await history.undo(params.compaction_id, fit=bool(params.fit)))
+    return shapes.CompactionResult(await history.undo(params.compaction_id, fit=bool(params.fit)))
 
 
-async def _redo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
+async def _redo_compaction(sessions: Sessions, params: shapes.CompactionParams) -> shapes.CompactionResult:
     history = sessions.get(params.session_id).history
-    return wire.CompactionResult(await history.redo(params.compaction_id, fit=bool(params.fit)))
+    return shapes.CompactionResult(await history.redo(params.compaction_id, fit=bool(params.fit)))
 
 
 async def _preview(sessions: Sessions, params: shapes.PreviewParams) -> shapes.Preview:
@@ -53,19 +53,19 @@ async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
     return wire.Nothing()
 
 
-async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.CompactionResult:
+async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> shapes.CompactionResult:
     history = sessions.get(params.session_id).history
     match params.item_id, params.path:
         case str(item_id), None:
-            return wire.CompactionResult(await history.exclude(item_id))
+            return shapes.CompactionResult(await history.exclude(item_id))
         case None, str(path):
-            return wire.CompactionResult(await history.exclude_file(named_file(path)))
+            return shapes.CompactionResult(await history.exclude_file(named_file(path)))
         case _:
             raise SessionError("invalid", "Name either an item or a file to exclude")
 
 
-async def _clear_result(sessions: Sessions, params: shapes.ClearResultParams) -> wire.CompactionResult:
-    return wire.CompactionResult(await sessions.get(params.session_id).history.clear(params.item_id))
+async def _clear_result(sessions: Sessions, params: shapes.ClearResultParams) -> shapes.CompactionResult:
+    return shapes.CompactionResult(await sessions.get(params.session_id).history.clear(params.item_id))
 
 
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:

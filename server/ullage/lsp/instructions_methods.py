@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from ullage.lsp import instructions as shapes
 from ullage.lsp import protocol as wire
+from ullage.lsp.protocol import instructions as shapes
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.hooks.running import LastRun

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import attrs
 
 from ullage.lsp import messages
-from ullage.lsp.items import AtMost
 from ullage.lsp.messages import TAGGED_UNIONS, camel_case
 from ullage.lsp.protocol import PROTOCOL_VERSION, REQUEST_FAILED
+from ullage.lsp.protocol.items import AtMost
 from ullage.session.errors import Reason
 
 Schema = dict[str, Any]

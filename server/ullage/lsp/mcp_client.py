@@ -9,8 +9,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.mcp import KeepSecretParams, SecretParams, SecretResult
 from ullage.lsp.protocol import KEEP_SECRET, MCP_CHANGED, READ_SECRET, Nothing
+from ullage.lsp.protocol.mcp import KeepSecretParams, SecretParams, SecretResult
 from ullage.mcp_servers.sign_in import SecretsForNow
 from ullage.session.sessions.workspace_servers import OfClient
 

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from ullage.lsp import mcp as shapes
 from ullage.lsp import protocol as wire
+from ullage.lsp.protocol import mcp as shapes
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import

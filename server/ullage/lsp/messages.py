@@ -18,50 +18,65 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import changes, chat, coming_over, context, history, instructions, items, mcp, permissions
 from ullage.lsp import protocol as wire
-from ullage.lsp.items import AtMost, NotOfItsType
+from ullage.lsp.protocol import (
+    changes,
+    coming_over,
+    context,
+    editor,
+    history,
+    instructions,
+    items,
+    mcp,
+    models,
+    permissions,
+    prompts,
+    running,
+    sessions,
+    updates,
+)
+from ullage.lsp.protocol.items import AtMost, NotOfItsType
 
 P = TypeVar("P")
 
 R = TypeVar("R")
 
 REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
-    wire.NEW: (wire.NewParams, wire.Snapshot),
-    wire.LIST: (wire.Nothing, wire.ListResult),
-    wire.OPEN: (wire.OpenParams, wire.Snapshot),
-    wire.SNAPSHOT: (wire.SessionParams, wire.Snapshot),
-    wire.IMPORT: (wire.ImportParams, wire.ImportResult),
-    wire.IMPORTABLE: (wire.Nothing, wire.ImportableResult),
+    wire.NEW: (sessions.NewParams, sessions.Snapshot),
+    wire.LIST: (wire.Nothing, sessions.ListResult),
+    wire.OPEN: (sessions.OpenParams, sessions.Snapshot),
+    wire.SNAPSHOT: (wire.SessionParams, sessions.Snapshot),
+    wire.IMPORT: (sessions.ImportParams, sessions.ImportResult),
+    wire.IMPORTABLE: (wire.Nothing, sessions.ImportableResult),
     wire.OTHERS: (coming_over.OthersParams, coming_over.OthersResult),
     wire.OTHERS_LOOK: (coming_over.LookParams, coming_over.LookResult),
-    wire.OTHERS_GO_ON: (coming_over.GoOnParams, wire.Snapshot),
-    wire.ITEMS: (wire.ItemsParams, wire.ItemsResult),
-    wire.FORK: (wire.ForkParams, wire.ForkResult),
-    wire.RENAME: (wire.RenameParams, wire.Nothing),
+    wire.OTHERS_GO_ON: (coming_over.GoOnParams, sessions.Snapshot),
+    wire.ITEMS: (sessions.ItemsParams, sessions.ItemsResult),
+    wire.FORK: (sessions.ForkParams, sessions.ForkResult),
+    wire.RENAME: (sessions.RenameParams, wire.Nothing),
     wire.DELETE: (wire.SessionParams, wire.Nothing),
     wire.CLOSE: (wire.SessionParams, wire.Nothing),
     wire.LOOKED: (wire.SessionParams, wire.Nothing),
-    wire.LEAVE_RUNNING: (wire.LeaveRunningParams, wire.Nothing),
-    wire.STOP_COMMAND: (wire.CommandParams, wire.Nothing),
-    wire.COMMAND_OUTPUT: (wire.CommandParams, wire.CommandOutputResult),
-    wire.OPEN_PORT: (wire.OpenPortParams, wire.OpenPortResult),
-    wire.WORKTREE: (wire.SessionParams, wire.WorktreeResult),
-    wire.BRING_BACK: (wire.BringBackParams, changes.DecidedResult),
+    wire.LEAVE_RUNNING: (running.LeaveRunningParams, wire.Nothing),
+    wire.STOP_COMMAND: (running.CommandParams, wire.Nothing),
+    wire.COMMAND_OUTPUT: (running.CommandParams, running.CommandOutputResult),
+    wire.OPEN_PORT: (running.OpenPortParams, running.OpenPortResult),
+    wire.WORKTREE: (wire.SessionParams, running.WorktreeResult),
+    wire.BRING_BACK: (running.BringBackParams, changes.DecidedResult),
     wire.TAKE_BACK: (wire.SessionParams, changes.DecidedResult),
-    wire.REMOVE_WORKTREE: (wire.SessionParams, wire.RemoveWorktreeResult),
-    wire.PROMPT: (wire.PromptParams, wire.PromptResult),
-    wire.UNQUEUE: (wire.UnqueueParams, wire.UnqueueResult),
+    wire.REMOVE_WORKTREE: (wire.SessionParams, running.RemoveWorktreeResult),
+    wire.PROMPT: (prompts.PromptParams, prompts.PromptResult),
+    wire.UNQUEUE: (prompts.UnqueueParams, prompts.UnqueueResult),
     wire.CANCEL: (wire.SessionParams, wire.Nothing),
     wire.CONTINUE: (wire.SessionParams, wire.Nothing),
-    wire.COMPACT: (wire.CompactParams, wire.CompactionResult),
-    wire.POSTPONE_COMPACTION: (wire.PostponeParams, wire.Nothing),
-    wire.UNDO_COMPACTION: (wire.CompactionParams, wire.CompactionResult),
-    wire.REDO_COMPACTION: (wire.CompactionParams, wire.CompactionResult),
+    wire.COMPACT: (history.CompactParams, history.CompactionResult),
+    wire.POSTPONE_COMPACTION: (history.PostponeParams, wire.Nothing),
+    wire.UNDO_COMPACTION: (history.CompactionParams, history.CompactionResult),
+    wire.REDO_COMPACTION: (history.CompactionParams, history.CompactionResult),
     wire.PREVIEW_COMPACTION: (history.PreviewParams, history.Preview),
     wire.PIN: (history.PinParams, wire.Nothing),
-    wire.EXCLUDE: (history.ExcludeParams, wire.CompactionResult),
-    wire.CLEAR_RESULT: (history.ClearResultParams, wire.CompactionResult),
+    wire.EXCLUDE: (history.ExcludeParams, history.CompactionResult),
+    wire.CLEAR_RESULT: (history.ClearResultParams, history.CompactionResult),
     wire.EPOCHS: (history.EpochsParams, history.EpochsResult),
     wire.EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
     wire.CONTEXT: (context.ContextParams, context.ContextResult),
@@ -71,17 +86,17 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.UNDO_CHANGES: (changes.DecideParams, changes.DecidedResult),
     wire.CHECKPOINTS: (changes.CheckpointsParams, changes.CheckpointsResult),
     wire.PREVIEW_RESTORE: (changes.PreviewRestoreParams, changes.PreviewRestoreResult),
-    wire.RESTORE: (changes.RestoreParams, wire.RestoreResult),
+    wire.RESTORE: (changes.RestoreParams, sessions.RestoreResult),
     wire.SEARCH: (history.SearchParams, history.SearchResult),
-    wire.SET_MODEL: (wire.SetModelParams, wire.Nothing),
-    wire.COMMIT_MESSAGE: (wire.CommitMessageParams, wire.CommitMessageResult),
-    wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
-    wire.EXPORT: (wire.ExportParams, wire.ExportResult),
-    wire.SET_MODE: (wire.SetModeParams, wire.Nothing),
+    wire.SET_MODEL: (models.SetModelParams, wire.Nothing),
+    wire.COMMIT_MESSAGE: (changes.CommitMessageParams, changes.CommitMessageResult),
+    wire.SET_EFFORT: (models.SetEffortParams, wire.Nothing),
+    wire.EXPORT: (sessions.ExportParams, sessions.ExportResult),
+    wire.SET_MODE: (sessions.SetModeParams, wire.Nothing),
     wire.INSTRUCTIONS: (wire.SessionParams, instructions.InstructionsResult),
     wire.DECIDE_HOOK: (instructions.DecideHookParams, wire.Nothing),
     wire.RESPOND: (permissions.RespondParams, wire.Nothing),
-    wire.ANSWER: (wire.AnswerParams, wire.Nothing),
+    wire.ANSWER: (prompts.AnswerParams, wire.Nothing),
     wire.ALLOWED: (permissions.ListParams, permissions.AllowedResult),
     wire.FORGET: (permissions.ForgetParams, wire.Nothing),
     wire.ALLOW: (permissions.AllowParams, wire.Nothing),
@@ -92,44 +107,45 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.MCP_LOG: (mcp.McpServerParams, mcp.McpLogResult),
     wire.MCP_SIGN_IN: (mcp.McpServerParams, wire.Nothing),
     wire.MCP_SIGN_OUT: (mcp.McpServerParams, wire.Nothing),
-    wire.COMMANDS: (wire.CommandsParams, wire.CommandsResult),
-    wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
-    wire.TRY_MODEL: (wire.TryModelParams, wire.Nothing),
+    wire.COMMANDS: (prompts.CommandsParams, prompts.CommandsResult),
+    wire.MODELS: (models.ModelsParams, models.ModelsResult),
+    wire.TRY_MODEL: (models.TryModelParams, wire.Nothing),
 }
 """Method to params and result."""
 
 REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {
-    wire.DIAGNOSTICS: (wire.DiagnosticsParams, wire.DiagnosticsResult),
-    wire.EDITOR_MODELS: (wire.Nothing, chat.EditorModelsResult),
-    wire.CHAT: (chat.ChatParams, chat.ChatResult),
-    wire.COUNT_TOKENS: (chat.CountTokensParams, chat.CountTokensResult),
+    wire.DIAGNOSTICS: (editor.DiagnosticsParams, editor.DiagnosticsResult),
+    wire.EDITOR_MODELS: (wire.Nothing, editor.EditorModelsResult),
+    wire.CHAT: (editor.ChatParams, editor.ChatResult),
+    wire.COUNT_TOKENS: (editor.CountTokensParams, editor.CountTokensResult),
     wire.READ_SECRET: (mcp.SecretParams, mcp.SecretResult),
     wire.KEEP_SECRET: (mcp.KeepSecretParams, wire.Nothing),
 }
 
 NOTIFICATIONS_OF_CLIENT: dict[str, type[Any]] = {
-    wire.DIRTY: wire.DirtyParams,
+    wire.DIRTY: editor.DirtyParams,
     wire.EDITOR_MODELS_CHANGED: wire.Nothing,
-    wire.CHAT_PARTS: chat.ChatPartsParams,
+    wire.CHAT_PARTS: editor.ChatPartsParams,
 }
 
 NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {
-    wire.UPDATE: wire.UpdateParams,
+    wire.UPDATE: updates.UpdateParams,
     wire.LIST_CHANGED: wire.Nothing,
     wire.MCP_CHANGED: wire.Nothing,
-    wire.FIGURES: wire.FiguresParams,
+    wire.FIGURES: sessions.FiguresParams,
 }
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = tuple(each.__name__ for each in (wire, items, context, history, changes, permissions, chat, instructions, coming_over, mcp))
+_OURS = wire.__name__
+"""The package of our own types."""
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
-    (wire.AttachmentRef, wire.ATTACHMENT_KINDS),
+    (prompts.AttachmentRef, prompts.ATTACHMENT_KINDS),
     (items.Item, items.ITEM_KINDS),
-    (wire.Update, wire.UPDATE_KINDS),
-    (chat.SentPart, chat.SENT_KINDS),
-    (chat.ReplyPart, chat.REPLY_KINDS),
+    (updates.Update, updates.UPDATE_KINDS),
+    (editor.SentPart, editor.SENT_KINDS),
+    (editor.ReplyPart, editor.REPLY_KINDS),
 )
 """Types that are told apart by their key `kind`, and its values."""
 
@@ -193,7 +209,8 @@ def camel_case(name: str) -> str:
 
 
 def _is_ours(kind: Any) -> bool:
-    return getattr(get_origin(kind) or kind, "__module__", None) in _OUR_MODULES
+    module = getattr(get_origin(kind) or kind, "__module__", "")
+    return module == _OURS or module.startswith(f"{_OURS}.")
 
 
 def _make_converter_for_ours() -> Converter:

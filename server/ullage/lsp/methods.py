@@ -18,16 +18,17 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.uris import to_fs_path
 
 from ullage.context.changes.checkpoints import FORWARD
-from ullage.lsp import changes
 from ullage.lsp import protocol as wire
 from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
-from ullage.lsp.coming_over import COMING_OVER_METHODS
+from ullage.lsp.coming_over_methods import COMING_OVER_METHODS
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire, worktree_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.instructions_methods import INSTRUCTIONS_METHODS
 from ullage.lsp.mcp_methods import MCP_METHODS
 from ullage.lsp.permission_methods import PERMISSION_METHODS, answer, respond
+from ullage.lsp.protocol import changes, history, models, prompts, running
+from ullage.lsp.protocol import sessions as shapes
 from ullage.lsp.running_methods import RUNNING_METHODS, command_output, leave_running, stop_command
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.long_work import ROUND
@@ -50,36 +51,36 @@ MOST_ITEMS = 10_000
 """Of one answer, which ends before that where items are long; a client that asks for more gets that many."""
 
 
-async def _new(sessions: Sessions, params: wire.NewParams) -> wire.Snapshot:
+async def _new(sessions: Sessions, params: shapes.NewParams) -> shapes.Snapshot:
     session = await sessions.create(in_worktree=params.worktree is True)
     return snapshot_to_wire(session.snapshot())
 
 
-async def _list_sessions(sessions: Sessions, _: wire.Nothing) -> wire.ListResult:
-    return wire.ListResult([summary_to_wire(summary) for summary in await sessions.listed(MOST_SESSIONS)])
+async def _list_sessions(sessions: Sessions, _: wire.Nothing) -> shapes.ListResult:
+    return shapes.ListResult([summary_to_wire(summary) for summary in await sessions.listed(MOST_SESSIONS)])
 
 
-async def _open_session(sessions: Sessions, params: wire.OpenParams) -> wire.Snapshot:
+async def _open_session(sessions: Sessions, params: shapes.OpenParams) -> shapes.Snapshot:
     session = await sessions.open(params.session_id)
     return snapshot_to_wire(session.snapshot())
 
 
-def _snapshot(sessions: Sessions, params: wire.SessionParams) -> wire.Snapshot:
+def _snapshot(sessions: Sessions, params: wire.SessionParams) -> shapes.Snapshot:
     return snapshot_to_wire(sessions.shown(params.session_id).snapshot())
 
 
-def _items(sessions: Sessions, params: wire.ItemsParams) -> wire.ItemsResult:
+def _items(sessions: Sessions, params: shapes.ItemsParams) -> shapes.ItemsResult:
     if params.limit < 1:
         raise SessionError("invalid", "The limit must be at least 1")
     found, earlier = sessions.shown(params.session_id).items_before(params.before, min(params.limit, MOST_ITEMS))
-    return wire.ItemsResult([item_to_wire(item) for item in found], earlier)
+    return shapes.ItemsResult([item_to_wire(item) for item in found], earlier)
 
 
-async def _fork(sessions: Sessions, params: wire.ForkParams) -> wire.ForkResult:
+async def _fork(sessions: Sessions, params: shapes.ForkParams) -> shapes.ForkResult:
     return fork_to_wire(await sessions.fork(params.session_id, params.item_id))
 
 
-async def _rename(sessions: Sessions, params: wire.RenameParams) -> wire.Nothing:
+async def _rename(sessions: Sessions, params: shapes.RenameParams) -> wire.Nothing:
     await sessions.rename(params.session_id, params.title)
     return _NOTHING
 
@@ -99,13 +100,13 @@ def _looked(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
     return _NOTHING
 
 
-async def _worktree(sessions: Sessions, params: wire.SessionParams) -> wire.WorktreeResult:
+async def _worktree(sessions: Sessions, params: wire.SessionParams) -> running.WorktreeResult:
     session = sessions.get(params.session_id)
     standing = await sessions.bringing_back(session.id).standing()
     return worktree_to_wire(sessions.worktrees.named(session.id), standing)
 
 
-async def _bring_back(sessions: Sessions, params: wire.BringBackParams) -> changes.DecidedResult:
+async def _bring_back(sessions: Sessions, params: running.BringBackParams) -> changes.DecidedResult:
     session = sessions.get(params.session_id)
     return decided_to_wire(await sessions.bringing_back(session.id).bring(params.paths))
 
@@ -114,14 +115,14 @@ async def _take_back(sessions: Sessions, params: wire.SessionParams) -> changes.
     return decided_to_wire(await sessions.bringing_back(sessions.get(params.session_id).id).take_back())
 
 
-async def _remove_worktree(sessions: Sessions, params: wire.SessionParams) -> wire.RemoveWorktreeResult:
+async def _remove_worktree(sessions: Sessions, params: wire.SessionParams) -> running.RemoveWorktreeResult:
     session = sessions.get(params.session_id)
     branch = sessions.worktrees.named(session.id).branch
     stays = await sessions.worktrees.remove(session.id)
-    return wire.RemoveWorktreeResult(branch if stays else None)
+    return running.RemoveWorktreeResult(branch if stays else None)
 
 
-async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptResult:
+async def _prompt(sessions: Sessions, params: prompts.PromptParams) -> prompts.PromptResult:
     refs = [sessions.worktrees.there(params.session_id, _ref(attachment)) for attachment in params.attachments or ()]
     session = sessions.get(params.session_id)
     typed = typed_command(params.text)
@@ -129,20 +130,20 @@ async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptR
         if refs:
             raise SessionError("invalid", f"/{typed.name} takes no attachments. Send it without them")
         answer = await carry_out(typed, sessions, session)
-        return wire.PromptResult(session.answer_command(answer.text), wire.CommandDone(typed.name, answer.session_id))
-    return wire.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
+        return prompts.PromptResult(session.answer_command(answer.text), prompts.CommandDone(typed.name, answer.session_id))
+    return prompts.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
 
 
-async def _restore(sessions: Sessions, params: changes.RestoreParams) -> wire.RestoreResult:
+async def _restore(sessions: Sessions, params: changes.RestoreParams) -> shapes.RestoreResult:
     session, overwrite = sessions.get(params.session_id), params.overwrite or ()
     if params.what != "files" and params.turn_id.startswith(FORWARD):
         raise SessionError("invalid", "Going forward again is about files only: the conversation that was left is another session")
     decided = [] if params.what == "conversation" else await session.restore(params.turn_id, overwrite)
     fork = None if params.what == "files" else fork_to_wire(await sessions.fork(params.session_id, params.turn_id))
-    return wire.RestoreResult(decided_to_wire(decided).files, fork)
+    return shapes.RestoreResult(decided_to_wire(decided).files, fork)
 
 
-def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.UnqueueResult:
+def _unqueue(sessions: Sessions, params: prompts.UnqueueParams) -> prompts.UnqueueResult:
     return unqueued_to_wire(sessions.get(params.session_id).unqueue(params.prompt_id))
 
 
@@ -156,100 +157,102 @@ def _resume(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
     return _NOTHING
 
 
-def _compact(sessions: Sessions, params: wire.CompactParams) -> wire.CompactionResult:
-    return wire.CompactionResult(sessions.get(params.session_id).compact(params.focus or ""))
+def _compact(sessions: Sessions, params: history.CompactParams) -> history.CompactionResult:
+    return history.CompactionResult(sessions.get(params.session_id).compact(params.focus or ""))
 
 
-def _postpone_compaction(sessions: Sessions, params: wire.PostponeParams) -> wire.Nothing:
+def _postpone_compaction(sessions: Sessions, params: history.PostponeParams) -> wire.Nothing:
     sessions.get(params.session_id).postpone_compaction(params.until)
     return _NOTHING
 
 
-async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.Nothing:
+async def _set_model(sessions: Sessions, params: models.SetModelParams) -> wire.Nothing:
     await sessions.models.choose(params.session_id, params.model)
     return _NOTHING
 
 
-async def _set_effort(sessions: Sessions, params: wire.SetEffortParams) -> wire.Nothing:
+async def _set_effort(sessions: Sessions, params: models.SetEffortParams) -> wire.Nothing:
     await sessions.models.choose_effort(params.session_id, params.effort)
     return _NOTHING
 
 
-async def _export(sessions: Sessions, params: wire.ExportParams) -> wire.ExportResult:
+async def _export(sessions: Sessions, params: shapes.ExportParams) -> shapes.ExportResult:
     session = sessions.shown(params.session_id)
-    return wire.ExportResult(await session.history.export(session.title, params.format))
+    return shapes.ExportResult(await session.history.export(session.title, params.format))
 
 
-async def _commit_message(sessions: Sessions, params: wire.CommitMessageParams) -> wire.CommitMessageResult:
+async def _commit_message(sessions: Sessions, params: changes.CommitMessageParams) -> changes.CommitMessageResult:
     from ullage.session.commit_message import Changed
 
     new_files = [path for uri in params.new_files or () if (path := path_of(uri)) is not None]
     session = sessions.get(params.session_id)
-    return wire.CommitMessageResult(await session.commit_message(Changed(params.diff, new_files, params.recent or ())))
+    return changes.CommitMessageResult(await session.commit_message(Changed(params.diff, new_files, params.recent or ())))
 
 
-def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
+def _set_mode(sessions: Sessions, params: shapes.SetModeParams) -> wire.Nothing:
     sessions.get(params.session_id).set_mode(params.mode_id)
     return _NOTHING
 
 
-async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsResult:
-    return wire.ModelsResult([_offered(model) for model in await sessions.models.offered(params.address, params.provider)])
+async def _models(sessions: Sessions, params: models.ModelsParams) -> models.ModelsResult:
+    return models.ModelsResult([_offered(model) for model in await sessions.models.offered(params.address, params.provider)])
 
 
-async def _try_model(sessions: Sessions, params: wire.TryModelParams) -> wire.Nothing:
+async def _try_model(sessions: Sessions, params: models.TryModelParams) -> wire.Nothing:
     await sessions.models.try_out(params.model, params.address, params.provider)
     return wire.Nothing()
 
 
-def _offered(model: OfferedModel) -> wire.OfferedModel:
-    prices = wire.ModelPrices(model.prices.input, model.prices.output) if model.prices else None
-    return wire.OfferedModel(model.name, model.display_name, model.window, prices)
+def _offered(model: OfferedModel) -> models.OfferedModel:
+    prices = models.ModelPrices(model.prices.input, model.prices.output) if model.prices else None
+    return models.OfferedModel(model.name, model.display_name, model.window, prices)
 
 
-async def _commands(sessions: Sessions, params: wire.CommandsParams) -> wire.CommandsResult:
+async def _commands(sessions: Sessions, params: prompts.CommandsParams) -> prompts.CommandsResult:
     offered = await offered_commands(None if params.session_id is None else sessions.get(params.session_id))
-    return wire.CommandsResult(
+    return prompts.CommandsResult(
         [
-            wire.AvailableCommand(each.name, each.description, wire.CommandInput(each.hint) if each.hint else None, each.source or None)
+            prompts.AvailableCommand(
+                each.name, each.description, prompts.CommandInput(each.hint) if each.hint else None, each.source or None
+            )
             for each in offered
         ]
     )
 
 
-async def _importable(sessions: Sessions, _: wire.Nothing) -> wire.ImportableResult:
+async def _importable(sessions: Sessions, _: wire.Nothing) -> shapes.ImportableResult:
     found = await sessions.importable()
     brought = () if found.brought is None else found.brought.sessions
-    return wire.ImportableResult(
-        [wire.BroughtSession(each.title, each.updated_at, each.entries, each.waiting) for each in brought],
+    return shapes.ImportableResult(
+        [shapes.BroughtSession(each.title, each.updated_at, each.entries, each.waiting) for each in brought],
         found.brought is not None and found.brought.is_tracked,
-        [wire.GoneFolder(str(each.folder), each.sessions, each.updated_at) for each in found.gone],
+        [shapes.GoneFolder(str(each.folder), each.sessions, each.updated_at) for each in found.gone],
     )
 
 
-async def _import(sessions: Sessions, params: wire.ImportParams) -> wire.ImportResult:
+async def _import(sessions: Sessions, params: shapes.ImportParams) -> shapes.ImportResult:
     if params.mine and params.from_gone is not None:
         raise SessionError("invalid", "Import either what lies in this folder or the sessions of one that is gone")
     of_gone = None if params.from_gone is None else Path(params.from_gone)
     taken = await sessions.import_sessions(as_mine=params.mine, of_gone=of_gone)
-    return wire.ImportResult(taken.sessions, taken.unreadable, list(taken.failures))
+    return shapes.ImportResult(taken.sessions, taken.unreadable, list(taken.failures))
 
 
-def _ref(attachment: wire.AttachmentRef) -> Ref:
+def _ref(attachment: prompts.AttachmentRef) -> Ref:
     from ullage.session.attachments import FileRef, NewDocumentRef, PageRef, PastedRef, ProblemsRef, ResourceRef, TextRef
 
-    if isinstance(attachment, wire.ProblemsAttachment):
+    if isinstance(attachment, prompts.ProblemsAttachment):
         return ProblemsRef()
-    if isinstance(attachment, wire.PastedAttachment):
+    if isinstance(attachment, prompts.PastedAttachment):
         try:
             return PastedRef(base64.b64decode(attachment.data, validate=True), attachment.name)
         except ValueError:
             raise SessionError("invalid", "What was pasted is no base64") from None
-    if isinstance(attachment, wire.TextAttachment):
+    if isinstance(attachment, prompts.TextAttachment):
         return TextRef(attachment.name, attachment.text)
-    if isinstance(attachment, wire.ResourceAttachment):
+    if isinstance(attachment, prompts.ResourceAttachment):
         return ResourceRef(attachment.server, attachment.uri)
-    if isinstance(attachment, wire.PageAttachment):
+    if isinstance(attachment, prompts.PageAttachment):
         return PageRef(attachment.url)
     if is_new(attachment.uri):
         return NewDocumentRef(attachment.uri)

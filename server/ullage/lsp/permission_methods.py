@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from ullage.lsp import permissions as shapes
 from ullage.lsp import protocol as wire
+from ullage.lsp.protocol import permissions as shapes
+from ullage.lsp.protocol import prompts
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -26,7 +27,7 @@ def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
     return _NOTHING
 
 
-def answer(sessions: Sessions, params: wire.AnswerParams) -> wire.Nothing:
+def answer(sessions: Sessions, params: prompts.AnswerParams) -> wire.Nothing:
     """Answers what the agent asked. Raises `SessionError`."""
     from ullage.session.turns.questions import Given
 

@@ -6,30 +6,31 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
+from ullage.lsp.protocol import running
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.sessions.sessions import Sessions
 
 
-def leave_running(sessions: Sessions, params: wire.LeaveRunningParams) -> wire.Nothing:
+def leave_running(sessions: Sessions, params: running.LeaveRunningParams) -> wire.Nothing:
     """The command of a call goes on, and the turn with it. Raises `SessionError`."""
     sessions.get(params.session_id).leave_running(params.tool_call_id)
     return wire.Nothing()
 
 
-def stop_command(sessions: Sessions, params: wire.CommandParams) -> wire.Nothing:
+def stop_command(sessions: Sessions, params: running.CommandParams) -> wire.Nothing:
     """Ends one. Raises `SessionError`."""
     sessions.get(params.session_id).stop_command(params.command_id)
     return wire.Nothing()
 
 
-def command_output(sessions: Sessions, params: wire.CommandParams) -> wire.CommandOutputResult:
+def command_output(sessions: Sessions, params: running.CommandParams) -> running.CommandOutputResult:
     """What one said last. Raises `SessionError`."""
-    return wire.CommandOutputResult(sessions.get(params.session_id).running_command(params.command_id).shown())
+    return running.CommandOutputResult(sessions.get(params.session_id).running_command(params.command_id).shown())
 
 
-async def _open_port(sessions: Sessions, params: wire.OpenPortParams) -> wire.OpenPortResult:
-    return wire.OpenPortResult(await sessions.get(params.session_id).open_port(params.command_id, params.port))
+async def _open_port(sessions: Sessions, params: running.OpenPortParams) -> running.OpenPortResult:
+    return running.OpenPortResult(await sessions.get(params.session_id).open_port(params.command_id, params.port))
 
 
 RUNNING_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {wire.OPEN_PORT: _open_port}

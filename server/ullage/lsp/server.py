@@ -27,7 +27,8 @@ from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
-from ullage.lsp.protocol import CHAT_PARTS, DIRTY, EDITOR_MODELS_CHANGED, DirtyParams
+from ullage.lsp.protocol import CHAT_PARTS, DIRTY, EDITOR_MODELS_CHANGED
+from ullage.lsp.protocol.editor import DirtyParams
 from ullage.lsp.transport import Connection
 from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
@@ -35,8 +36,8 @@ from ullage.starting import Keys, quick_imports
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.bridge import Bridge
-    from ullage.lsp.chat import ChatPartsParams
     from ullage.lsp.methods import Answers
+    from ullage.lsp.protocol.editor import ChatPartsParams
 
 logger = logging.getLogger(__name__)
 

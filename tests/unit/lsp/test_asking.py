@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ullage.lsp import agent_protocol, protocol
-from ullage.lsp.protocol import Nothing
+from ullage.lsp.protocol import Nothing, prompts
 from ullage.lsp.server import UllageServer
 
 Done = list[tuple[str, str]]
@@ -44,7 +44,7 @@ class Client:
         return Nothing()
 
     def _prompt(self) -> Any:
-        async def prompt(params: protocol.PromptParams) -> Nothing:
+        async def prompt(params: prompts.PromptParams) -> Nothing:
             await self.let_go.wait()
             return self._do("prompt", params)
 

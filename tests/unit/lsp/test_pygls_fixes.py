@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from tests.patience import PATIENCE
 from ullage.lsp import protocol
+from ullage.lsp.protocol import editor
 from ullage.lsp.server import UllageServer
 
 
@@ -123,7 +124,7 @@ async def test_objects_inside_a_message_may_have_any_keys(wire: Wire) -> None:
 
 
 async def test_an_answer_that_comes_too_late_is_dropped_and_the_client_told_before(wire: Wire) -> None:
-    asking = asyncio.create_task(wire.protocol.ask(protocol.DIAGNOSTICS, protocol.DiagnosticsParams()))
+    asking = asyncio.create_task(wire.protocol.ask(protocol.DIAGNOSTICS, editor.DiagnosticsParams()))
     await asyncio.sleep(0)
     (request,) = wire.answers
     asking.cancel()
@@ -135,7 +136,7 @@ async def test_an_answer_that_comes_too_late_is_dropped_and_the_client_told_befo
 
 
 async def test_an_answer_that_cannot_be_read_ends_the_waiting(wire: Wire) -> None:
-    asking = asyncio.create_task(wire.protocol.ask(protocol.DIAGNOSTICS, protocol.DiagnosticsParams()))
+    asking = asyncio.create_task(wire.protocol.ask(protocol.DIAGNOSTICS, editor.DiagnosticsParams()))
     await asyncio.sleep(0)
     wire.receive({"id": wire.answers[0]["id"], "result": {"problems": "none"}})
     with pytest.raises(Exception, match="expected"):

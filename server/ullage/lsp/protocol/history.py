@@ -1,4 +1,4 @@
-"""The wire types of what becomes of a history: previews, pins, epochs, searches. See PROTOCOL.md, "What becomes of the history"."""
+"""The wire types of what becomes of a history: compactions, pins, epochs, searches. See PROTOCOL.md, "What becomes of the history"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import FetchedAgain, Id, RestoredFile, Way
+from ullage.lsp.protocol.items import FetchedAgain, Id, RestoredFile, Way
 
 Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
 Fate: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
@@ -197,3 +197,39 @@ class SearchResult:
     """Result of `ullage/workspace/search`, best first."""
 
     hits: list[SearchHit]
+
+
+@attrs.frozen
+class CompactParams:
+    """Params of `compact`; `focus` says what the summary should favour."""
+
+    session_id: Id
+    focus: str | None = None
+
+
+@attrs.frozen
+class PostponeParams:
+    """Params of `postponeCompaction`: for how long nothing is compacted to save; `none` takes that back."""
+
+    session_id: Id
+    until: Literal["turn", "session", "none"]
+
+
+@attrs.frozen
+class CompactionParams:
+    """Params of `undoCompaction` and `redoCompaction`; without an id the newest is meant.
+
+    `fit`: where the conversation would then be larger than the window, old tool results are cleared and messages cut from its middle so
+    that it is not.
+    """
+
+    session_id: Id
+    compaction_id: Id | None = None
+    fit: bool | None = None
+
+
+@attrs.frozen
+class CompactionResult:
+    """Result of the requests that make, undo or redo a compaction."""
+
+    compaction_id: Id

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import AtMost, Id
+from ullage.lsp.protocol.items import AtMost, Id
 
 RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent", "search"]
 RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]

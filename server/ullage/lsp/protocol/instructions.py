@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import Id
+from ullage.lsp.protocol.items import Id
 
 InstructionsKind: TypeAlias = Literal["rules", "skill", "command"]
 HookRuns: TypeAlias = Literal["sandbox", "outside", "never"]

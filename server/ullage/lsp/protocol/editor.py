@@ -1,4 +1,4 @@
-"""The wire types of the editor's own language models. See PROTOCOL.md, "The editor's language models"."""
+"""The wire types of what the editor has: language models, problems, unsaved files. See PROTOCOL.md, "The editor's language models"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import Id
+from ullage.lsp.protocol.items import Id
 
 
 @attrs.frozen
@@ -137,3 +137,37 @@ class CountTokensResult:
     """Result of `ullage/editor/countTokens`: tokens of each text, 0 for one that could not be counted."""
 
     counts: list[int]
+
+
+@attrs.frozen
+class DiagnosticsParams:
+    """Params of `ullage/editor/diagnostics`; without a URI all files are meant."""
+
+    uri: str | None = None
+
+
+@attrs.frozen
+class DirtyParams:
+    """Params of `ullage/editor/dirty`: whether that version of an open document has changes that are not saved."""
+
+    uri: str
+    version: int
+    is_dirty: bool
+
+
+@attrs.frozen
+class Problem:
+    """One problem as the editor's language servers report it. `line` counts from 1."""
+
+    uri: str
+    line: int
+    severity: Literal["error", "warning", "information", "hint"]
+    source: str
+    message: str
+
+
+@attrs.frozen
+class DiagnosticsResult:
+    """Result of `ullage/editor/diagnostics`."""
+
+    problems: list[Problem]

@@ -1,4 +1,4 @@
-/** The editor's own language models. Mirrors `server/ullage/lsp/chat.py`; see PROTOCOL.md, "The editor's language models". */
+/** What the editor has: language models, problems. Mirrors `server/ullage/lsp/protocol/editor.py`; see PROTOCOL.md, "The editor's language models". */
 
 import type { Optional } from "./items";
 
@@ -45,4 +45,14 @@ export interface ChatTool {
 export interface ChatFailure {
   reason: "notAllowed" | "blocked" | "quota" | "busy" | "gone" | "other";
   said: string;
+}
+
+/** A problem that the editor shows in a file. */
+export interface Problem {
+  uri: string;
+  /** Counts from 1. */
+  line: number;
+  severity: "error" | "warning" | "information" | "hint";
+  source: string;
+  message: string;
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import AtMost, Id
+from ullage.lsp.protocol.items import AtMost, Id
 
 McpState: TypeAlias = Literal["off", "untrusted", "starting", "running", "waiting", "sign_in", "failed"]
 McpSource: TypeAlias = Literal["settings", ".mcp.json", ".vscode/mcp.json"]

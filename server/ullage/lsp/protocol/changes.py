@@ -1,4 +1,4 @@
-"""The wire types of what the agent changed in files. See PROTOCOL.md, "Changed files"."""
+"""The wire types of what the agent changed in files, and of the message for a commit. See PROTOCOL.md, "Changed files"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 import attrs
 
-from ullage.lsp.items import Id
+from ullage.lsp.protocol.items import Id
 
 
 @attrs.frozen
@@ -193,3 +193,20 @@ class RestoreParams:
     turn_id: Id
     what: Literal["files", "conversation", "both"]
     overwrite: list[str] | None = None
+
+
+@attrs.frozen
+class CommitMessageParams:
+    """Params of `commitMessage`: a diff as git writes it, the URIs of new files, and messages of earlier commits, the newest first."""
+
+    session_id: Id
+    diff: str
+    new_files: list[str] | None = None
+    recent: list[str] | None = None
+
+
+@attrs.frozen
+class CommitMessageResult:
+    """Result of `commitMessage`."""
+
+    text: str
