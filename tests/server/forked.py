@@ -9,7 +9,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import reduction
 from multiprocessing.context import ForkServerProcess, SpawnProcess
 from pathlib import Path
@@ -70,20 +70,28 @@ class ForkedServer:
         self._ended.set()
 
 
-async def start(arguments: Sequence[str], environment: Mapping[str, str], command: str = "serve") -> ForkedServer:
-    """`ullage serve` (or another command) with more arguments, in this environment alone."""
+def nothing() -> None:
+    """What most do before."""
+
+
+async def start(
+    arguments: Sequence[str], environment: Mapping[str, str], command: str = "serve", *, before: Callable[[], None] = nothing
+) -> ForkedServer:
+    """`ullage serve` (or another command) with more arguments, in this environment alone. `before` is done in its process first."""
     stdin, stdin_of_ours = os.pipe()
     stdout_of_ours, stdout = os.pipe()
     stderr_of_ours, stderr = os.pipe()
     handed = tuple(reduction.DupFd(each) for each in (stdin, stdout, stderr))  # pyright: ignore[reportAttributeAccessIssue] # only on Unix
-    process = forking().Process(target=_serve, args=(handed, [command, *arguments], dict(environment), Path.cwd()))
+    process = forking().Process(target=_serve, args=(handed, [command, *arguments], dict(environment), Path.cwd(), before))
     process.start()
     for each in (stdin, stdout, stderr):
         os.close(each)
     return ForkedServer(process, await _writer(stdin_of_ours), await _reader(stdout_of_ours), await _reader(stderr_of_ours))
 
 
-def _serve(handed: Sequence[Handed], arguments: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+def _serve(
+    handed: Sequence[Handed], arguments: Sequence[str], environment: Mapping[str, str], folder: Path, before: Callable[[], None]
+) -> None:
     for number, each in enumerate(handed):
         descriptor = each.detach()
         os.dup2(descriptor, number)
@@ -93,6 +101,7 @@ def _serve(handed: Sequence[Handed], arguments: Sequence[str], environment: Mapp
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    before()
     raise SystemExit(main(arguments))
 
 

@@ -152,13 +152,13 @@ async def test_what_is_no_message_at_all_ends_in_good_order(sent: bytes) -> None
 
 
 @pytest.mark.parametrize(("shutdown", "code"), [(True, 0), (False, 1)])
-def test_exit_after_shutdown_is_a_good_end(shutdown: bool, code: int) -> None:
+async def test_exit_after_shutdown_is_a_good_end(shutdown: bool, code: int) -> None:
     sent = frame({"id": 1, "method": "initialize", "params": INITIALIZE}) + frame({"method": "initialized", "params": {}})
     if shutdown:
         sent += frame({"id": 2, "method": "shutdown"})
-    _, done = exchange(sent + frame({"method": "exit"}))
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
+    _, ended, log = await exchange_with_forked(sent + frame({"method": "exit"}))
+    assert ended == code
+    assert b"Traceback" not in log
 
 
 def test_only_messages_reach_stdout_and_nobody_else_reads_stdin() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
+from site import addsitedir
 from typing import Any
 
 from lsprotocol.types import DidChangeConfigurationParams
 
 from tests.example_policy import install, install_metadata
 from tests.fake_api import Call, FakeApi, Rule, Say
+from tests.server import forked
 from tests.server.client import UllageClient, by_command, editor_window
 from ullage.lsp import protocol
 from ullage.lsp.protocol import history, updates
@@ -85,10 +88,10 @@ async def test_a_broken_package_is_named_once_and_the_others_go_on(folder: Path,
     site = install(tmp_path / "site")
     (site / "broken.py").write_text("raise RuntimeError('out of order')")
     install_metadata(site, "broken", "2.0", {"p": "broken:P"})
-    env = with_packages(site)
+    start = partial(forked.start, before=partial(addsitedir, str(site)))
     async with (
         FakeApi() as fake,
-        editor_window(folder, state, settings=choosing(fake, "example-early"), env=env, start=by_command) as client,
+        editor_window(folder, state, settings=choosing(fake, "example-early"), start=start) as client,
     ):
         assert (await client.open()).gauge.policy == "example-early"
         [told] = [message.message for message in client.messages]

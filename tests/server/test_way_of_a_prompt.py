@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from types import CodeType, FrameType
 
 from tests.fake_api import FakeApi, Say
+from tests.server import forked
 from tests.server.client import editor_window
 
 MOST_FILES = 18
 
 TOLD_OF = Path(__file__).parents[2] / "ARCHITECTURE.md"
 
-TRACED = """
-import sys, threading
-calls = open(sys.argv.pop(1), "w", buffering=1, encoding="utf-8")
-def told(frame, event, _):
-    file = frame.f_code.co_filename.replace("\\\\", "/")
-    if event == "call" and "/server/ullage/" in file:
-        calls.write(f"{file.partition('/server/ullage/')[2]} {frame.f_code.co_qualname}\\n")
-threading.setprofile(told)
-sys.setprofile(told)
-from ullage.cli import main
-sys.exit(main())
-"""
+
+def trace(told: Path, wanted: frozenset[str]) -> None:
+    """In the process of the server: each call of a step is written to that file as it is made."""
+    calls = told.open("w", buffering=1, encoding="utf-8")
+    names: dict[CodeType, str] = {}
+
+    def called(frame: FrameType, event: str, _: object) -> None:  # as it returns nothing, it is told of calls alone
+        code = frame.f_code
+        name = names.get(code)
+        if name is None:
+            name = f"{Path(code.co_filename).as_posix().rpartition('/server/ullage/')[2]} {code.co_qualname}"
+            names[code] = name
+        if name in wanted:
+            calls.write(f"{name}\n")
+
+    threading.settrace(called)
+    sys.settrace(called)
 
 
 async def calls_for_a_prompt(folder: Path, state: Path, told: Path) -> list[str]:
-    """Every call of a function of the server, from its start to the end of its first turn, as its file and name."""
+    """Every call of a step, from the start of the server to the end of its first turn, as its file and name."""
 
-    async def start(arguments: Sequence[str], environment: Mapping[str, str]) -> Process:
-        command = (sys.executable, "-P", "-X", "utf8", "-c", TRACED, str(told), "serve", *arguments)
-        return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment)
-
+    start = partial(forked.start, before=partial(trace, told, frozenset(steps())))
     async with FakeApi() as fake:
         settings = {"model": {"baseUrl": fake.base_url, "provider": "anthropic"}, "bash": {"sandbox": "off"}}
         async with editor_window(folder, state, settings=settings, start=start) as client:

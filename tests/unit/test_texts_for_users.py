@@ -15,6 +15,7 @@ It cannot see:
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import re
 from collections.abc import Iterator
@@ -24,8 +25,8 @@ from pathlib import Path
 import pytest
 
 import ullage
-from tests.user_texts.code import Class, Code
-from tests.user_texts.tracing import Trace, Words, form_of
+from tests.user_texts.code import Class, Code, below, parsed
+from tests.user_texts.tracing import Place, Trace, Words, form_of
 
 ROOT = Path(__file__).parents[2]
 PATHS_AND_ROWS = ("store/", "tools/command_lines/lookup.py", "context/compaction/proof.py")
@@ -218,7 +219,7 @@ def test_the_trace_knows_which_field_each_argument_is_for() -> None:
         f"{path.relative_to(package)}:{call.lineno}"
         for path in package.rglob("*.py")
         if not path.is_relative_to(package / "replay")
-        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        for call in below(parsed(path))
         if isinstance(call, ast.Call) and _is_class(call.func) and any(_is_several(each) for each in call.args[:-1])
     ]
     assert [each for each in found if not each.startswith(PATHS_AND_ROWS)] == []
@@ -243,7 +244,7 @@ def test_every_text_on_the_wire_is_said_or_not() -> None:
     ("source", "form"), [('f"Read {path}"', "Read {}"), ('"a" "b {}"', "ab {}"), ('f"{one}{two!r} of {n:,}"', "{}{} of {}")]
 )
 def test_the_form_of_a_sentence(source: str, form: str) -> None:
-    assert form in _forms(source)
+    assert form in _forms(ast.parse(source))
 
 
 def known() -> list[str]:
@@ -264,9 +265,12 @@ def code() -> Code:
 
 @pytest.fixture(autouse=True, scope="module")
 def let_go_of_the_code() -> Iterator[None]:
-    """A million objects are not looked through by the garbage collector in all later tests."""
+    """A million objects are not looked through by the garbage collector, neither while they are made nor in all later tests."""
+    gc.disable()
     yield
     code.cache_clear()
+    parsed.cache_clear()
+    gc.enable()
 
 
 def sent_texts(server: Code) -> list[tuple[Class, str]]:
@@ -276,7 +280,7 @@ def sent_texts(server: Code) -> list[tuple[Class, str]]:
     return [(owner, name) for owner in sent for name, kind in owner.fields.items() if re.search(r"\bstr\b", ast.unparse(kind))]
 
 
-def said_to_users(server: Code) -> dict[Words, tuple[str, ...]]:
+def said_to_users(server: Code) -> dict[Words, tuple[Place, ...]]:
     """The literals that can be part of a text for users, with the way to each."""
     trace = Trace(server, CUT, NAMES)
     for owner, name in sent_texts(server):
@@ -304,11 +308,11 @@ def is_sentence(form: str) -> bool:
 
 
 def _said_in(package: Path) -> set[str]:
-    return {form for path in package.rglob("*.py") for form in _forms(path.read_text("utf-8"))}
+    return {form for path in package.rglob("*.py") for form in _forms(parsed(path))}
 
 
-def _forms(source: str) -> set[str]:
-    forms = (form_of(node) for node in ast.walk(ast.parse(source)))
+def _forms(source: ast.AST) -> set[str]:
+    forms = (form_of(node) for node in below(source))
     return {_without_names(form) for form in forms if form is not None}
 
 

@@ -18,6 +18,12 @@ class Calls:
         self._calls_by_name: dict[str, list[Call]] = {}
         self._given: dict[str, list[tuple[Call, int, str | None, ast.expr]]] = {}
         """Names that stand as arguments: in which call, and where."""
+        self._aliases: dict[str, set[str]] = {}
+        """What classes and functions are called where they are imported."""
+        for module in code.modules.values():
+            for alias, (_, there) in module.names.items():
+                if there is not None:
+                    self._aliases.setdefault(there, set()).add(alias)
         for call in code.calls:
             if (
                 isinstance(call.node.func, ast.Attribute)
@@ -40,11 +46,7 @@ class Calls:
 
     def makers(self, owner: Class) -> Iterator[Call]:
         """Calls that make one of that class."""
-        names = {
-            owner.name,
-            *(alias for module in self._code.modules.values() for alias, (_, there) in module.names.items() if there == owner.name),
-        }
-        for name in names:
+        for name in {owner.name} | self._aliases.get(owner.name, set()):
             for call in self.named(name):
                 if owner in self._meanings.called(call.node.func, call.function):
                     yield call

@@ -8,9 +8,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import cast
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The source of a file. Whoever reads all of a package has it looked through once, and lets go of it with `parsed.cache_clear`."""
+    return ast.parse(path.read_text("utf-8"))
 
 
 @dataclass(eq=False)
@@ -118,7 +126,7 @@ class Code:
             parts = path.relative_to(package.parent).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             if not any(name == each or name.startswith(f"{each}.") for each in left_out):
-                self.modules[name] = Module(name, ast.parse(path.read_text("utf-8")))
+                self.modules[name] = Module(name, parsed(path))
         for module in self.modules.values():
             self._read(module)
         self.classes = [each for module in self.modules.values() for each in module.classes.values()]
@@ -128,7 +136,7 @@ class Code:
                 self.methods.setdefault(name, []).append(method)
 
     def _read(self, module: Module) -> None:
-        for node in ast.walk(module.tree):
+        for node in below(module.tree):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 for each in node.names:
                     module.names[each.asname or each.name] = (node.module, each.name)
@@ -218,10 +226,36 @@ def own_nodes(root: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
         yield root
         if isinstance(root, FunctionNode | ast.ClassDef):
             return
-    for child in ast.iter_child_nodes(root):
-        yield child
-        if not isinstance(child, FunctionNode | ast.ClassDef):
-            yield from own_nodes(child)
+    waiting = _children(root)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _WITH_OWN_NODES):
+            waiting += _children(node)
+
+
+def below(root: ast.AST) -> Iterator[ast.AST]:
+    """All nodes under it, in no order that counts."""
+    waiting = _children(root)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += _children(node)
+
+
+_WITH_OWN_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """The last first. Without what only says that a name is read or set: every name has one."""
+    found: list[ast.AST] = []
+    for name in reversed(node._fields):
+        value: object = getattr(node, name, None)
+        if isinstance(value, list):
+            found += (each for each in reversed(cast("list[object]", value)) if isinstance(each, ast.AST))
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 from tests.user_texts.code import Class, Code, Function, Module
 
@@ -12,6 +13,12 @@ class Names:
 
     def __init__(self, code: Code) -> None:
         self.code = code
+        self.parents = cache(self._parents)
+        """A class and what it inherits from, the nearest first."""
+        self.fields = cache(self._fields)
+        """Those of a class, in the order in which a constructor takes them."""
+        self.is_protocol = cache(self._is_protocol)
+        """Whether other classes may stand for a class without naming it."""
 
     def function(self, name: str, module: Module, seen: frozenset[str] = frozenset()) -> Function | None:
         """The function of that name as seen in a module."""
@@ -67,8 +74,7 @@ class Names:
                 return self.method(inside, node.attr)
         return None
 
-    def parents(self, owner: Class) -> list[Class]:
-        """It and what it inherits from, the nearest first."""
+    def _parents(self, owner: Class) -> list[Class]:
         found = [owner]
         for each in owner.parents:
             parent = self.of_expression(each.value if isinstance(each, ast.Subscript) else each, owner.module)
@@ -76,8 +82,7 @@ class Names:
                 found += self.parents(parent)
         return found
 
-    def is_protocol(self, owner: Class) -> bool:
-        """Whether other classes may stand for it without naming it."""
+    def _is_protocol(self, owner: Class) -> bool:
         written = [ast.unparse(each) for each in owner.parents]
         return any(each.startswith(("Protocol", "ABC")) for each in written)
 
@@ -85,8 +90,7 @@ class Names:
         """Its own, or an inherited one."""
         return next((each.methods[name] for each in self.parents(owner) if name in each.methods), None)
 
-    def fields(self, owner: Class) -> list[str]:
-        """In the order in which a constructor takes them."""
+    def _fields(self, owner: Class) -> list[str]:
         names: dict[str, None] = {}
         for each in reversed(self.parents(owner)):
             names |= dict.fromkeys(name for name, kind in each.fields.items() if not ast.unparse(kind).startswith("ClassVar"))

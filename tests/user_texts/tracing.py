@@ -48,6 +48,17 @@ class Words:
     line: int
 
 
+@dataclass(frozen=True)
+class Place:
+    """A piece of code through which a text goes."""
+
+    node: ast.expr
+    module: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{getattr(self.node, 'lineno', 0)} {ast.unparse(self.node)[:80]}"
+
+
 def form_of(node: ast.AST) -> str | None:
     """A literal, with `{}` for each value in it; None for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -66,9 +77,9 @@ class Trace:
         self._never = never
         self._meanings = Meanings(code)
         self._seen: set[object] = set()
-        self.words: dict[Words, tuple[str, ...]] = {}
+        self.words: dict[Words, tuple[Place, ...]] = {}
         """With the way to each, from where it is used."""
-        self.path: list[str] = []
+        self.path: list[Place] = []
         self._made: dict[int, list[Call]] = {}
         self._calls = Calls(code, self._meanings)
 
@@ -190,7 +201,7 @@ class Trace:
     def _expression(self, node: ast.expr, function: Function) -> None:
         if not self._is_new((id(node), id(function))):
             return
-        self.path.append(f"{function.module.name}:{getattr(node, 'lineno', 0)} {ast.unparse(node)[:80]}")
+        self.path.append(Place(node, function.module.name))
         try:
             self._inside(node, function)
         finally:

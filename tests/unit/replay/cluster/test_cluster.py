@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 import dask
 import distributed
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -240,7 +241,7 @@ def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: p
 
 def test_it_goes_on_when_a_worker_comes_back(examples: Path):
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **QUIET) as started,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
         connected(started.scheduler_address, None) as client,
     ):
         said: list[str] = []
@@ -262,7 +263,7 @@ def test_it_ends_with_a_sentence_when_none_comes_back(examples: Path, monkeypatc
     monkeypatch.setattr("ullage.replay.cluster.work.LOOK_SECONDS", 0.05)
     said: list[str] = []
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, **QUIET) as started,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
         connected(started.scheduler_address, None) as client,
     ):
         started.scale(0)
@@ -370,43 +371,54 @@ def test_without_a_scheduler_dask_is_not_loaded(traces: Path):
 # Memory
 
 
-def test_what_a_worker_cannot_hold_is_named_and_the_worker_stays(tmp_path: Path):
+LIMIT = 180_000_000
+"""Bytes of memory that the worker may take; most of them it has at its start."""
+
+LINE = (
+    '{"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z", "uuid": "u%d", "message": {"role": "user", "content": "%s"}}\n'
+)
+
+
+@pytest.fixture(scope="module")
+def client_of_a_small_worker() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=LIMIT, **QUIET) as started,
+        connected(started.scheduler_address, None) as made,
+    ):
+        yield made
+
+
+def taken(client: Any) -> int:
+    """Bytes that the one worker takes now."""
+    (worker,) = client.run(os.getpid).values()
+    return psutil.Process(worker).memory_info().rss
+
+
+def test_what_a_worker_cannot_hold_is_named_and_the_worker_stays(client_of_a_small_worker: Any, tmp_path: Path):
     small = written(tmp_path, plain_session().lines, "a.jsonl")
     large = tmp_path / "b.jsonl"
-    line = {"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z"}
-    with large.open("w") as file:
-        for number in range(150_000):  # what is said is set aside; that it was said is not
-            file.write(json.dumps({**line, "uuid": f"u{number}", "message": {"role": "user", "content": f"{number}"}}) + "\n")
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=180_000_000, **QUIET) as started,
-        connected(started.scheduler_address, None) as client,
-    ):
-        before = client.run(os.getpid)
-        first, left_out, last = work_on_cluster(
-            client,
-            (Share(0, (small,), 9), Share(1, (large,), 8), Share(2, (small,), 7)),
-            partial(file_work, options=Options()),
-            unfinished,
-            quiet,
-        )
-        assert client.run(os.getpid) == before
+    with large.open("w") as file:  # what is said is set aside; that it was said is not
+        file.writelines(LINE % (number, number) for number in range(150_000))
+    before = client_of_a_small_worker.run(os.getpid)
+    first, left_out, last = work_on_cluster(
+        client_of_a_small_worker,
+        (Share(0, (small,), 9), Share(1, (large,), 8), Share(2, (small,), 7)),
+        partial(file_work, options=Options()),
+        unfinished,
+        quiet,
+    )
+    assert client_of_a_small_worker.run(os.getpid) == before
     assert (len(first.rows), first) == (1, last)
     assert left_out.failures == (
         f"{large} is left out: it takes more memory than the 180 MB of a worker. Read it without --scheduler, or give workers more",
     )
 
 
-def test_what_is_said_may_be_more_than_a_worker_can_hold(tmp_path: Path):
+def test_what_is_said_may_be_more_than_a_worker_can_hold(client_of_a_small_worker: Any, tmp_path: Path):
     large = tmp_path / "a.jsonl"
-    line = {"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z"}
     with large.open("w") as file:
-        for number in range(400):
-            said = {"role": "user", "content": [{"type": "text", "text": f"{number} " * 250_000}]}
-            file.write(json.dumps({**line, "uuid": f"u{number}", "message": said}) + "\n")
-    assert large.stat().st_size > 300_000_000
-    with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=300_000_000, **QUIET) as started,
-        connected(started.scheduler_address, None) as client,
-    ):
-        (work,) = work_on_cluster(client, (Share(0, (large,), 9),), partial(file_work, options=Options()), unfinished, quiet)
+        file.writelines(LINE % (number, f"{number} " * 200_000) for number in range(100, 220))
+    assert large.stat().st_size > LIMIT - taken(client_of_a_small_worker)
+    share = Share(0, (large,), 9)
+    (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=Options()), unfinished, quiet)
     assert (len(work.rows), work.failures) == (1, ())
