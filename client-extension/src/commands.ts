@@ -103,9 +103,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.selectModel": () => pickModel(connection, session),
     "ullage.selectEffort": () => pickEffort(session),
     "ullage.selectMode": () => pickMode(session),
-    "ullage.setUpModel": () => setUpModel({ connection, session, apiKey, launch }),
+    "ullage.setUpModel": () => setUpModel({ connection, session, apiKey, launch, background }),
     "ullage.takeTour": () => takeTour(session, chat),
-    "ullage.setApiKey": () => setUpKey({ connection, session, apiKey, launch }),
+    "ullage.setApiKey": () => setUpKey({ connection, session, apiKey, launch, background }),
     "ullage.clearApiKey": () => apiKey.clear(),
     "ullage.applyProposed": () => proposed.apply(),
     "ullage.discardProposed": () => proposed.discard(),
@@ -113,12 +113,16 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": restart,
     "ullage.addTeamPackages": () => addTeamPackages(launch, restart),
-    "ullage.repairEnvironment": () => connection.restartAfter(() => launch.removeEnvironment()),
-    "ullage.removeEnvironment": async () => {
-      await connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>
-        launch.forgetEnvironment(),
-      );
-    },
+    "ullage.repairEnvironment": () => background.agreedTo(() => connection.restartAfter(() => launch.removeEnvironment())),
+    "ullage.removeEnvironment": () =>
+      background.agreedTo(
+        () =>
+          connection.fail(t("The server's Python environment was removed. It is made again when the server starts."), () =>
+            launch.forgetEnvironment(),
+          ),
+        undefined,
+        { title: t("Stop the server, and remove its Python environment?"), yes: t("Remove") },
+      ),
     "ullage.showLogs": () => log.show(),
   };
   const registered = Object.entries(handlers).map(([id, handler]) =>

@@ -107,4 +107,12 @@ async function goesOnUntilTheUserWantsAnotherStore(page, settings, screenshot) {
   await dialog.getByText("1 command runs in the background: it is stopped").waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await panelOf(page).locator(".banner.warning").waitFor({ state: "detached" });
+  for (const command of ["Ullage: Repair the Python environment", "Ullage: Remove the Python environment"]) {
+    await runCommand(page, command);
+    await dialog.getByText("1 command runs in the background: it is stopped").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await notification(page, "Nothing was changed").waitFor();
+    await runCommand(page, "Notifications: Clear All Notifications");
+  }
+  await kept.getByRole("button", { name: "1 command runs" }).waitFor();
 }

@@ -7,12 +7,17 @@ import * as vscode from "vscode";
 import { t } from "../l10n";
 import { askFor } from "../notify";
 import { type ExtraPackages, offerPackages } from "../server/offerPackages";
+import { Declined } from "../session/ending";
 import { type Cloud, CLOUDS, type Found, partProblem } from "./choices";
 
 /** What the dialogue does with what was entered. */
 export interface Steps {
-  /** Makes a change while no server runs, and waits until one runs again. @throws Error where none does. */
-  restarted: (change: () => Promise<void>) => Promise<void>;
+  /**
+   * Makes a change while no server runs, and waits until one runs again.
+   *
+   * @param isBack whether it takes back what was tried. @throws Error where none runs. @throws Declined where the user wants it to go on.
+   */
+  restarted: (change: () => Promise<void>, isBack: boolean) => Promise<void>;
   /** @throws Error of the server. */
   found: () => Promise<Found | undefined>;
   choose: (found: Found) => Promise<void>;
@@ -25,7 +30,7 @@ export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
     return;
   }
   const before = settingsOf(cloud);
-  const restore = () => steps.restarted(() => write(before));
+  const restore = () => steps.restarted(() => write(before), true);
   let entered: Map<string, string | undefined> = before;
   for (let problem: string | undefined; ;) {
     const answers = await ask(cloud, entered, problem);
@@ -37,11 +42,14 @@ export async function setUpCloud(cloud: Cloud, steps: Steps): Promise<void> {
     }
     entered = answers;
     try {
-      await steps.restarted(() => write(answers));
+      await steps.restarted(() => write(answers), false);
       const found = await steps.found();
       await (found === undefined ? restore() : steps.choose(found));
       return;
     } catch (error) {
+      if (error instanceof Declined) {
+        throw error;
+      }
       problem = error instanceof Error ? error.message : String(error);
     }
   }

@@ -29,6 +29,8 @@ import { reasonOf } from "../server/answers";
 import type { ServerConnection } from "../server/connection";
 import type { ExtraPackages } from "../server/offerPackages";
 import type { ActiveSession } from "../session/activeSession";
+import { Declined } from "../session/ending";
+import type { BackgroundCommands } from "../session/running";
 import { labelText } from "../visible";
 
 const TITLE = t("Ullage: connect a model");
@@ -38,6 +40,8 @@ const FORGOTTEN = t(
 );
 const INHERITED = t("That server has answered without a key. The one in the environment goes to every address that is set.");
 
+const STAYS = t("What was tried last is still set. The commands in the background go on.");
+
 /** Milliseconds that the server may take to start again with another key. */
 const RESTART_LIMIT = 30_000;
 
@@ -46,13 +50,18 @@ interface SetUpParts {
   session: ActiveSession;
   apiKey: ApiKey;
   launch: ExtraPackages;
+  background: BackgroundCommands;
 }
 
 interface Way extends vscode.QuickPickItem {
   go?: () => Promise<void>;
 }
 
-/** Opens the dialogue, and ends with it. Only now servers are looked for, where Ullage runs. */
+/**
+ * Opens the dialogue, and ends with it. Only now servers are looked for, where Ullage runs.
+ *
+ * @throws Declined where the server would have to start again, and the user wants what runs in the background to go on.
+ */
 export async function setUpModel(parts: SetUpParts): Promise<void> {
   const over = Promise.withResolvers<Way | undefined>();
   const pick = vscode.window.createQuickPick<Way>();
@@ -121,13 +130,14 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  * Asks for a key until one is accepted or the user leaves; then key and address of before are in force again.
  *
  * @param place that it is for; left out, it is the one of the settings.
+ * @throws Declined as `setUpModel`.
  */
 export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> {
   const before = { key: await parts.apiKey.read(), place: placeInForce() };
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const providerBefore = settings.inspect<string>("provider")?.globalValue;
   const restore = async () => {
-    await changed(parts, before.place, before.key);
+    await changed(parts, before.place, before.key, STAYS);
     if (isCloud(providerBefore)) {
       await settings.update("provider", providerBefore, vscode.ConfigurationTarget.Global);
     }
@@ -153,6 +163,9 @@ export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> 
     try {
       found = await tried(parts, key, { address, provider });
     } catch (error) {
+      if (error instanceof Declined) {
+        throw error;
+      }
       problem = refusalOfKey(messageOf(error));
       typed = reasonOf(error) === "key_refused" ? "" : key;
       continue;
@@ -195,6 +208,9 @@ async function setUpAddress(parts: SetUpParts, provider: Place["provider"]): Pro
       const found = await foundAt(parts, place);
       return found === undefined ? undefined : await use(parts, place, found);
     } catch (error) {
+      if (error instanceof Declined) {
+        throw error;
+      }
       problem = messageOf(error);
       if (reasonOf(error) === "key_refused") {
         return setUpKey(parts, place);
@@ -316,7 +332,7 @@ function foundAt({ connection }: SetUpParts, place?: Place): Promise<Found | und
 /** How a cloud is connected. */
 function stepsOf(parts: SetUpParts): Steps {
   return {
-    restarted: (change) =>
+    restarted: (change, isBack) =>
       restarted(
         parts,
         async () => {
@@ -327,6 +343,7 @@ function stepsOf(parts: SetUpParts): Steps {
             await parts.connection.restart();
           }
         },
+        isBack ? STAYS : undefined,
         t("Ullage: asking the cloud"),
       ),
     found: () => foundAt(parts),
@@ -336,31 +353,33 @@ function stepsOf(parts: SetUpParts): Steps {
 }
 
 /** Changes address and key while no server runs, and waits until one does. */
-async function changed(parts: SetUpParts, place: Place, key: string | undefined): Promise<void> {
+async function changed(parts: SetUpParts, place: Place, key: string | undefined, declined?: string): Promise<void> {
   const { apiKey, connection } = parts;
-  await restarted(parts, () =>
-    changeEndpoint(
-      {
-        address: () => placeInForce().address,
-        setAddress: () => setEndpoint(place),
-        key: () => apiKey.read(),
-        setKey: (other) => apiKey.keep(other),
-        stop: () => connection.stop(),
-        restart: () => connection.restart(),
-      },
-      place.address,
-      key,
-    ),
-  );
+  const endpoint = {
+    address: () => placeInForce().address,
+    setAddress: () => setEndpoint(place),
+    key: () => apiKey.read(),
+    setKey: (other: string | undefined) => apiKey.keep(other),
+    stop: () => connection.stop(),
+    restart: () => connection.restart(),
+  };
+  await restarted(parts, () => changeEndpoint(endpoint, place.address, key), declined);
 }
 
-/** Does what makes the server start again, and waits until it runs. */
-async function restarted({ connection }: SetUpParts, change: () => Promise<void>, title = t("Ullage: trying the key")): Promise<void> {
-  const running = untilRestarted(connection);
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: title }, async () => {
-    await change();
-    await running;
-  });
+/** Does what makes the server start again, and waits until it runs. @throws Declined with that message, and has done nothing then */
+async function restarted(
+  { connection, background }: SetUpParts,
+  change: () => Promise<void>,
+  declined?: string,
+  title = t("Ullage: trying the key"),
+): Promise<void> {
+  await background.agreedTo(async () => {
+    const running = untilRestarted(connection);
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, async () => {
+      await change();
+      await running;
+    });
+  }, declined);
 }
 
 /** @throws Error where it does not run again, or not in time. */

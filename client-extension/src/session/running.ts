@@ -9,6 +9,7 @@ import type { ServerConnection } from "../server/connection";
 import { labelText, visibleText } from "../visible";
 import type { ActiveSession } from "./activeSession";
 import { wantedSigns } from "./attentionSigns";
+import { Ending } from "./ending";
 import {
   countThatEnd,
   endInWords,
@@ -25,6 +26,14 @@ const SCHEME = "ullage-command";
 
 /** Milliseconds after which the output that somebody looks at is read again. */
 const AGAIN = 1_000;
+
+/** What is asked before commands are ended, and the button that agrees. */
+interface Question {
+  title: string;
+  yes: string;
+}
+
+const RESTART: Question = { title: t("Restart the server?"), yes: t("Restart") };
 
 interface Choice extends vscode.QuickPickItem {
   run: () => Promise<unknown>;
@@ -139,21 +148,29 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
     await vscode.env.openExternal(vscode.Uri.parse(`http://localhost:${port}/`));
   }
 
-  /** Whether the server may be ended: asks where commands of any session end with it. Several who want to know at once are answered by one answer. */
+  /** Whether the server may be ended: asks where commands of any session end with it. */
   mayEnd(): Promise<boolean> {
-    this.asking ??= this.askWhetherItMayEnd().finally(() => (this.asking = undefined));
-    return this.asking;
+    return this.ending.mayEnd(() => this.ask(RESTART));
   }
 
-  private asking: Promise<boolean> | undefined;
+  /** Does what ends the server, where the user agrees. @throws Declined with that message */
+  agreedTo(
+    task: () => Promise<void>,
+    declined = t("Nothing was changed. The commands in the background go on."),
+    question = RESTART,
+  ): Promise<void> {
+    return this.ending.agreedTo(() => this.ask(question), task, declined);
+  }
 
-  private async askWhetherItMayEnd(): Promise<boolean> {
+  private readonly ending = new Ending();
+
+  private async ask({ title, yes }: Question): Promise<boolean> {
     const count = await countThatEnd(
       this.connection.status.state,
       () => this.connection.request("ullage/session/list", {}),
       stillRunning(this.session.current?.running).length,
     );
-    return count === 0 || confirm(t("Restart the server?"), endsWith(count), t("Restart"));
+    return count === 0 || confirm(title, endsWith(count), yes);
   }
 
   /** The end stays in sight of who looks at the end. */
