@@ -112,7 +112,6 @@ class _Copying:
             before = common(self._here, self._team, session_id)
             last = send(self._here, self._team, session_id, before).there
             say(self._here, self._team, session_id, last)
-            self._team.put_heads(heads)
         finally:
             self._team.give_back(session_id)
         return last - before

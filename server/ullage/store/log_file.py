@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -267,7 +268,7 @@ class LogFile:
     def _standing(self) -> Mapping[str, _Standing]:
         if self._path is None:
             return {}
-        return {suffix: _stat(self._path.with_name(self._path.name + suffix)) for suffix in ("", "-wal", "-shm")}
+        return {suffix: _stat(f"{self._path}{suffix}") for suffix in ("", "-wal", "-shm")}
 
     # Damaged
 
@@ -327,9 +328,9 @@ def _refused(action: str, error: Exception) -> Exception:
     return error if isinstance(error, sqlite3.Error) else StoreFailed(f"Cannot {action}: {error}")
 
 
-def _stat(path: Path) -> _Standing:
+def _stat(path: str) -> _Standing:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 (three of these go before each call of the log)
     except OSError:
         return None
     return found.st_dev, found.st_ino, found.st_size

@@ -18,9 +18,13 @@ from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow, entry
 from ullage.store.session_list import AGENT, FIGURES, LISTED, REFETCHED, SESSIONS, forget_fork
 from ullage.store.session_writer import SessionWriter, add_prompt, waiting_prompts
 from ullage.store.statements import entry_rows, last_in_file
+from ullage.store.waiting import Waiting
 
 GO_ALONG = (LOST, "lineage:", "model:", "effort:", AGENT, FIGURES, REFETCHED)
 """Before a session's id: what is remembered of it that goes where it goes. Its worktree stays: it is of this machine."""
+
+LAST = 1 << 62
+"""No seq is as high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +59,23 @@ class SessionRows:
 
     def after(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
         """The rows behind that seq, at most that many; what waits for the log comes last."""
-        last = self.last(session_id)
-        rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, seq, last, most))
-        there = {row.seq for row in rows}
-        if len(rows) < most:
-            rows += [row for row in self._writer.waiting_of(session_id).entries if row.seq > seq and row.seq not in there]
-        return rows
+        waiting = self._writer.waiting_of(session_id)  # first: it may be in the log by the time that is read
+        rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, seq, LAST, most))
+        return _with_waiting(rows, waiting, seq, most)
+
+    def after_and_heads(self, session_id: str, seq: int, most: int) -> tuple[list[EntryRow], Heads | None]:
+        """The same, and `heads` at that moment. One look at the log: a turn waits for whoever sends them."""
+        waiting = self._writer.waiting_of(session_id)
+        rows, heads = self._file.read(
+            "read the session",
+            lambda connection: (entry_rows(connection, session_id, seq, LAST, most), _heads(connection, session_id)),
+        )
+        return _with_waiting(rows, waiting, seq, most), _still_queued(heads, waiting)
 
     def heads(self, session_id: str) -> Heads | None:
         """All but the entries; None if there is no such session."""
-
-        def read(connection: sqlite3.Connection) -> Heads | None:
-            found = connection.execute(
-                "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session WHERE id = ?",
-                (session_id,),
-            ).fetchone()
-            if found is None:
-                return None
-            rows = [
-                ValueRow(*row)
-                for each in GO_ALONG
-                for row in connection.execute(
-                    "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key = ?", (each + session_id,)
-                )
-            ]
-            return Heads(SessionRow(*found), [row for row in rows if row.is_whole], waiting_prompts(connection, session_id))
-
-        heads = self._file.read("read the session", read)
         waiting = self._writer.waiting_of(session_id)
-        return None if heads is None else replace(heads, prompts=waiting.still_queued(heads.prompts))
+        return _still_queued(self._file.read("read the session", lambda connection: _heads(connection, session_id)), waiting)
 
     def put(self, heads: Heads, rows: Sequence[EntryRow]) -> None:
         """Adds the session where there is none, those of the rows that are not there, and what goes along with it as it is now."""
@@ -202,6 +194,29 @@ class SessionRows:
         last = self._file.change("take the session in", change)
         self._file.last_rows.logged(new_id, last)
         return new_id
+
+
+def _with_waiting(rows: list[EntryRow], waiting: Waiting, seq: int, most: int) -> list[EntryRow]:
+    there = {row.seq for row in rows} if waiting.entries else ()
+    return [*rows, *(row for row in waiting.entries if row.seq > seq and row.seq not in there)][:most]
+
+
+def _still_queued(heads: Heads | None, waiting: Waiting) -> Heads | None:
+    return None if heads is None else replace(heads, prompts=waiting.still_queued(heads.prompts))
+
+
+def _heads(connection: sqlite3.Connection, session_id: str) -> Heads | None:
+    found = connection.execute(
+        "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session WHERE id = ?", (session_id,)
+    ).fetchone()
+    if found is None:
+        return None
+    rows = connection.execute(
+        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?, ?, ?, ?, ?) ORDER BY key",
+        [each + session_id for each in GO_ALONG],
+    )
+    values = [row for row in (ValueRow(*each) for each in rows) if row.is_whole]
+    return Heads(SessionRow(*found), values, waiting_prompts(connection, session_id))
 
 
 def goes_along(key: str) -> str:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ullage.store.errors import StoreFailed
 from ullage.store.team.passing import Here, can_go
-from ullage.store.team.store import Gone, TeamStore
+from ullage.store.team.store import TeamStore
 
 logger = logging.getLogger(__name__)
+
+NobodyComes: TypeAlias = Callable[[], AbstractContextManager[AbstractSet[str]]]
+"""While this is entered no session is opened, brought or deleted; it gives those that are followed, whose entries are sent meanwhile.
+Nobody asks the database in it: a user waits. Raises `StoreFailed` when the log is closing."""
 
 KEPT = (
     "The session “{}” was deleted by a colleague, or by you on another machine, and had gone on here. What is here is kept as a session "
@@ -29,7 +35,7 @@ class KeptBeside:
 
 
 class Burying:
-    """For one log; one call at a time. Raises what the store does."""
+    """For one log; one call at a time, but for `is_gone` and `leave`. Raises what the store does."""
 
     def __init__(
         self, here: Here, team: TeamStore, claim: Callable[[str], None], release: Callable[[str], None], erase: Callable[[str], None]
@@ -42,39 +48,45 @@ class Burying:
         self._erase = erase
         self._looked_at = 0
         self._left: set[str] = set()
+        self._gone: set[str] = set()
 
     def leave(self, session_id: str) -> None:
         """This process deletes it just now, here and there."""
         self._left.add(session_id)
 
-    def gone(self) -> list[Gone]:
-        """What was deleted there since the last time."""
-        return self._team.gone(self._looked_at)
+    def is_gone(self, session_id: str) -> bool:
+        """Whether it is deleted here just now because it was deleted there."""
+        return session_id in self._gone
 
-    def bury_all(self, all_gone: Sequence[Gone], followed: AbstractSet[str]) -> list[KeptBeside | None]:
-        """Deletes here what was deleted there, but for those that are followed: these hear of it with their next entry. What was kept, for
-        each."""
-        buried: list[KeptBeside | None] = []
-        for gone in all_gone:
-            if gone.session_id not in followed and gone.session_id not in self._left and self._is_here(gone.session_id):
-                try:
-                    buried.append(self.bury(gone.session_id))
-                except StoreFailed as error:  # another window has it open: the next start looks again
-                    logger.info("session %s was deleted there, and not here: %s", gone.session_id, error)
+    def bury_all(self, nobody_comes: NobodyComes, buried: Callable[[KeptBeside | None], None]) -> None:
+        """Deletes here what was deleted there since the last time, but for those that are followed: these hear of it with their next entry.
+        `buried` is told for each what was kept. What the database says is asked before, so that nothing else waits for it."""
+        for gone in self._team.gone(self._looked_at):
+            if gone.session_id not in self._left and self._is_here(gone.session_id):
+                known = self._team.sums_of_gone(gone.session_id)
+                with nobody_comes() as followed:
+                    if gone.session_id not in followed:
+                        try:
+                            buried(self.bury(gone.session_id, known))
+                        except StoreFailed as error:  # another window has it open: the next start looks again
+                            logger.info("session %s was deleted there, and not here: %s", gone.session_id, error)
             self._looked_at = gone.number
-        return buried
 
-    def bury(self, session_id: str) -> KeptBeside | None:
-        """Deletes that one here, or gives it another id where something in it was never there. Raises `SessionInUse`, `UnknownSession`."""
+    def bury(self, session_id: str, known: AbstractSet[bytes]) -> KeptBeside | None:
+        """Deletes that one here, or gives it another id where something in it was never there: `known` are the sums of what was. Raises
+        `SessionInUse`, `UnknownSession`."""
         rows = self._here.rows
         heads = rows.heads(session_id)
-        known = self._team.sums_of_gone(session_id)
         after, is_known = 0, True
         while is_known and (page := rows.after(session_id, after, 1_000)):
             is_known = all(row.sum in known for row in page if row.is_whole)
             after = page[-1].seq
         if is_known or heads is None:
-            self._erase(session_id)
+            self._gone.add(session_id)
+            try:
+                self._erase(session_id)
+            finally:
+                self._gone.discard(session_id)
             return None
         self._claim(session_id)
         try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from ullage.store.errors import StoreFailed
-from ullage.store.schema import PromptRow, ValueRow
+from ullage.store.session_rows import Heads
 from ullage.store.team.passing import Sent
 
 
@@ -21,7 +21,8 @@ class Followed:
     """Whether its lease was taken over the connection that there is, and what is there was compared."""
     is_open: bool = False
     is_unsent: bool = False
-    sent_heads: tuple[bytes, Sequence[ValueRow], Sequence[PromptRow]] | None = None
+    heads: Heads | None = None
+    """What goes along with it, as it was sent last."""
     failed: StoreFailed | None = None
     waiting: list[tuple[int, Future[None]]] = field(default_factory=list[tuple[int, "Future[None]"]])
 

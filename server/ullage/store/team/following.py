@@ -12,28 +12,24 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager
 
 from ullage.store.elsewhere import SearchHit
 from ullage.store.errors import SessionInUse, StoreFailed
 from ullage.store.team.burying import Burying, KeptBeside
 from ullage.store.team.connecting import LEASE_SECONDS
-from ullage.store.team.faults import Away, Deleted, LinkLost, Refused, Taken, TeamStoreFailed
+from ullage.store.team.faults import Away, Deleted, Refused, Taken, TeamStoreFailed
 from ullage.store.team.followed import Followed, finish
+from ullage.store.team.outages import FIRST_WAIT, LONGEST_WAIT, Outages
 from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetch, send
 from ullage.store.team.store import TeamStore
 from ullage.store.team.team_list import TeamList
 from ullage.store.team.words import Words
 
 logger = logging.getLogger(__name__)
-
-LIST_SECONDS = 15.0
-"""Between two looks at the list of sessions there."""
-
-FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
-"""Seconds between two tries while the database is away: twice as long each time."""
 
 CLOSE_SECONDS = 5.0
 """How long `close` waits for what is left."""
@@ -74,29 +70,38 @@ class Following:
         self.changed: Callable[[], None] = lambda: None
         """The list of sessions has changed."""
         self._guard = threading.RLock()
+        self._one_comes = threading.RLock()
+        """One session at a time is opened, brought or deleted. It is taken before the other."""
         self._one_passes = threading.RLock()
         """One session at a time is on its way."""
         self._sessions: dict[str, Followed] = {}
-        self._list = TeamList()
-        self._words = Words(here, reads)
-        self._burying = Burying(here, reads, claim, release, erase)
+        self._outages = Outages(lambda text: self.tell(text), lambda: self.is_well(BACK))
+        behind = reads.in_turn()
+        self._words = Words(here, behind)
+        self._burying = Burying(here, behind, claim, release, erase)
+        self._list = TeamList(
+            here, behind, self._burying, self._nobody_comes, self._outages, self._bury, self.written, lambda: self.changed()
+        )
         self._wake = threading.Event()
         self._closed = threading.Event()
-        self._away: TeamStoreFailed | None = None
         self._thread = threading.Thread(target=self._run, name="ullage-team", daemon=True)
 
     def start(self) -> None:
         """Begins to follow."""
         self._thread.start()
         self._words.start()
+        self._list.start()
 
     def close(self) -> None:
         """Sends what is left, as far as that can be done in some seconds, and lets go of all."""
+        until = time.monotonic() + CLOSE_SECONDS
+        self._list.end()
         self._closed.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(CLOSE_SECONDS)
         self._words.close()
+        self._list.close(max(0.0, until - time.monotonic()))
         self._reads.close()
         if not self._thread.is_alive():
             self._writes.close()
@@ -116,16 +121,17 @@ class Following:
             return None
         last = self._here.rows.last(session_id)
         with self._guard:
-            session = self._sessions.setdefault(session_id, Followed())
+            session = self._sessions.get(session_id)
+            if session is None:
+                session = self._sessions[session_id] = Followed(is_unsent=True)
+                self._wake.set()
             if session.failed is None and session.through >= last:
                 return None
             future: Future[None] = Future()
             if session.failed is not None:
                 future.set_exception(session.failed)
             else:
-                session.waiting.append((last, future))
-                session.is_unsent = True
-                self._wake.set()
+                session.waiting.append((last, future))  # it is on its way: whoever wrote it has said so
             return future
 
     def released(self, session_id: str) -> None:
@@ -143,7 +149,7 @@ class Following:
 
     def search(self, words: str, limit: int) -> Sequence[SearchHit]:
         """Where the words stand, best first; nothing while the database is away."""
-        if self._away is not None:
+        if self._outages.is_away:
             return ()
         try:
             return self._reads.search(words, limit)
@@ -156,7 +162,7 @@ class Following:
         waits. Raises `SessionInUse` if another machine writes it."""
         if not can_go(session_id):
             return
-        with self._one_passes:
+        with self._one_comes, self._one_passes:
             self._claim(session_id)
             with self._guard:
                 session = self._sessions[session_id] = Followed(is_open=True, is_unsent=True)
@@ -170,7 +176,7 @@ class Following:
             except Deleted:
                 self._forget(session_id)
                 self._release(session_id)
-                self._bury(self._burying.bury(session_id))
+                self._bury(self._burying.bury(session_id, self._reads.sums_of_gone(session_id)))
                 raise
             except (Away, Refused) as error:
                 self._is_away(error)
@@ -182,7 +188,7 @@ class Following:
         with self._guard:
             if not can_go(session_id) or session_id in self._sessions:
                 return
-        with self._one_passes:
+        with self._one_comes, self._one_passes:
             try:
                 self._claim(session_id)
             except SessionInUse:
@@ -198,14 +204,18 @@ class Following:
         """Deletes it there for good. Raises `StoreFailed`, and nothing is deleted then."""
         if not can_go(session_id):
             return
-        with self._one_passes:
-            heads = self._writes.heads(session_id)
-            if heads is not None and not self._writes.take(session_id):
-                raise Taken
-            if heads is not None:
-                self._burying.leave(session_id)
-                self._writes.delete(session_id)
-            self._forget(session_id)
+        with self._one_comes:
+            if self._burying.is_gone(session_id):
+                self._forget(session_id)
+                return
+            with self._one_passes:
+                heads = self._writes.heads(session_id)
+                if heads is not None and not self._writes.take(session_id):
+                    raise Taken
+                if heads is not None:
+                    self._burying.leave(session_id)
+                    self._writes.delete(session_id)
+                self._forget(session_id)
 
     def _refuse_what_is_not_here(self, session_id: str, error: StoreFailed) -> None:
         if self._here.rows.last_elsewhere(session_id) > self._here.rows.last(session_id):
@@ -215,7 +225,7 @@ class Following:
     # The thread
 
     def _run(self) -> None:
-        wait, looked, renewed = FIRST_WAIT, 0.0, time.monotonic()
+        wait, renewed = FIRST_WAIT, time.monotonic()
         until = float("inf")
         while True:
             is_last = self._closed.is_set()
@@ -229,12 +239,9 @@ class Following:
                 if time.monotonic() - renewed >= self._renew_seconds:
                     renewed = time.monotonic()
                     self._renew()
-                if time.monotonic() - looked >= LIST_SECONDS:
-                    self._look()
-                    looked = time.monotonic()
-                self._is_back()
+                self._outages.answered("sending")
                 wait = FIRST_WAIT
-                self._wake.wait(max(0.01, min(renewed + self._renew_seconds, looked + LIST_SECONDS) - time.monotonic()))
+                self._wake.wait(max(0.01, renewed + self._renew_seconds - time.monotonic()))
             except TeamStoreFailed as error:
                 self._is_away(error)
                 if is_last and time.monotonic() + wait > until:
@@ -266,13 +273,12 @@ class Following:
         try:
             if not session.is_ours:
                 self._take(session_id, session)
-            heads = self._here.rows.heads(session_id)
-            going = None if heads is None else (heads.session.title, tuple(heads.values), tuple(heads.prompts))
-            news = heads if going != session.sent_heads else None
-            send(self._here, self._writes, session_id, session.reached, lambda sent: self._acknowledged(session, sent), news)
-            session.sent_heads = going
+            sent = send(
+                self._here, self._writes, session_id, session.reached, lambda sent: self._acknowledged(session, sent), session.heads
+            )
+            session.heads = sent.heads
             self._words.sent(session_id, session.reached)
-            if heads is None:
+            if sent.heads is None:
                 self._forget(session_id)
                 return
             if not session.is_open and not session.is_unsent:
@@ -346,21 +352,15 @@ class Following:
         for session_id in ours:
             self._writes.give_back(session_id)
 
-    def _look(self) -> None:
-        """Looks at the list there. The first time, it also sends what an earlier process did not."""
-        gone = self._burying.gone()  # nobody who opens a session waits for the answer
-        with self._one_passes:
+    @contextmanager
+    def _nobody_comes(self) -> Generator[AbstractSet[str]]:
+        action = "list the sessions"
+        with self._one_comes:
+            if self._closed.is_set():
+                raise StoreFailed(f"Cannot {action}: the window is closing")
             with self._guard:
                 followed = frozenset(self._sessions)
-            buried = self._burying.bury_all(gone, followed)
-        for kept in buried:
-            self._bury(kept)
-        is_first = not self._list.is_known
-        news = self._list.look(self._reads, self._here.rows, followed)
-        for session_id in self._list.behind(self._here.rows) if is_first else ():
-            self.written(session_id)
-        if news:
-            self.changed()
+            yield followed
 
     def _bury(self, kept: KeptBeside | None) -> None:
         """A session was deleted there, and so here; what went on here alone is kept."""
@@ -371,18 +371,7 @@ class Following:
 
     def _is_away(self, error: TeamStoreFailed) -> None:
         with self._guard:
-            is_new = self._away is None or (type(self._away) is not type(error) and not isinstance(error, LinkLost))
-            self._away = error
             for session in self._sessions.values():
                 session.is_ours = False  # over a new connection it is taken anew
                 session.is_unsent = True
-        if is_new:
-            with suppress(Exception):
-                self.tell(str(error))
-
-    def _is_back(self) -> None:
-        with self._guard:
-            was_away, self._away = self._away, None
-        if was_away is not None:
-            with suppress(Exception):
-                self.is_well(BACK)
+        self._outages.failed("sending", error)

@@ -75,6 +75,8 @@ class Sent:
     """The last seq that is in the store."""
     through: int
     """All that is whole here up to that seq is there."""
+    heads: Heads | None = None
+    """What goes along with it, where that is there, too; None if there is no such session here."""
 
 
 def send(
@@ -85,22 +87,32 @@ def send(
     acknowledged: Callable[[Sent], None] = lambda sent: None,
     heads: Heads | None = None,
 ) -> Sent:
-    """Adds to the store what is here behind seq `after`, which is the last one there, and `heads` with the last of it. This process holds
-    the session's lease. `heads` were read before: a prompt that waits in them no longer is an entry that goes along or went before."""
+    """Adds to the store what is here behind seq `after`, which is the last one there, and with the last of it what goes along with the
+    session, unless that is as in `heads`. This process holds the session's lease.
+
+    The last entries and what goes along are of one moment. So a prompt that no longer waits is an entry that goes along or went before."""
     looked_at = after
-    while rows := here.rows.after(session_id, looked_at, PAGE_ROWS):
+    while True:
+        rows, now = here.rows.after_and_heads(session_id, looked_at, PAGE_ROWS)
         page = list(_first_of(rows, PAGE_BYTES))
-        looked_at = page[-1].seq
+        is_last = len(page) == len(rows) < PAGE_ROWS
+        news = now if is_last and now is not None and not _is_the_same(now, heads) else None
         whole = [row for row in page if row.is_whole]
         if whole:
-            going = heads if len(page) == len(rows) < PAGE_ROWS else None
-            team.append(session_id, after, _batch(here, team, whole), going)
-            heads = None if going is heads else heads
+            team.append(session_id, after, _batch(here, team, whole), news)
             after = whole[-1].seq
-        acknowledged(Sent(after, looked_at))
-    if heads is not None:
-        team.put_heads(heads)
-    return Sent(after, looked_at)
+        elif news is not None:
+            team.put_heads(news)
+        if page:
+            looked_at = page[-1].seq
+            acknowledged(Sent(after, looked_at))
+        if is_last:
+            return Sent(after, looked_at, now)
+
+
+def _is_the_same(now: Heads, before: Heads | None) -> bool:
+    """But for the time, which the entries tell."""
+    return before is not None and (now.session.title, now.values, now.prompts) == (before.session.title, before.values, before.prompts)
 
 
 def _first_of(rows: Sequence[EntryRow], most: int) -> Iterator[EntryRow]:

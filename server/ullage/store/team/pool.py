@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ullage.store.team.address import Address
-from ullage.store.team.connecting import IDLE_SECONDS, STATEMENT_SECONDS, connected
+from ullage.store.team.connecting import IDLE_SECONDS, STATEMENT_SECONDS, Connections, connected
 from ullage.store.team.faults import fault_of
 
 if TYPE_CHECKING:
     import psycopg
     import psycopg_pool
 
-LENT_AT_ONCE = 3
-"""One for the list, one for the words of the search, one for a search."""
+LENT_AT_ONCE = 2
+"""One for a search, and one for what runs in the background, which takes turns (`InTurn`). Each is a process of the database."""
 
 BUSY_SECONDS = 2.0 * STATEMENT_SECONDS
 """After so long it is given up to wait for one that is free."""
@@ -159,3 +159,21 @@ class PooledConnections:
                 raise why.with_traceback(None) from None
             if time.monotonic() > until:
                 raise fault_of(psycopg.errors.QueryCanceled(), self._address)
+
+
+class InTurn:
+    """Those connections for callers of which one is answered at a time, so that all of them together have one at most."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._turn = threading.Lock()
+
+    @contextmanager
+    def lent(self) -> Generator[psycopg.Connection[Any]]:
+        """One for a statement, when the others are done with theirs. Raises what `faults.py` has."""
+        with self._turn, self._connections.lent() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Lets go of all, also for callers who do not take turns."""
+        self._connections.close()

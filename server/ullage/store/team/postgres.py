@@ -6,6 +6,7 @@ lost, and whoever holds leases takes them again then. What only reads takes its 
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import struct
 from collections.abc import Iterable, Sequence
@@ -19,15 +20,17 @@ from ullage.store.session_rows import Heads
 from ullage.store.team.address import Address
 from ullage.store.team.connecting import LEASE_SECONDS, Connections, OwnConnection
 from ullage.store.team.faults import LaterSchema, Refused, fault_of
-from ullage.store.team.pool import PooledConnections
+from ullage.store.team.pool import InTurn, PooledConnections
 from ullage.store.team.store import Batch, Gone, Listed, Said, Spoken
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
     import psycopg
 
-_APPEND = "ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %s::bytea[], %s::bytea[], %s::text[], %s::text[])"
-_PUT_HEADS = "ullage.put_heads(%s, %s, %s, %s, %s, %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[])::text"
+_APPEND = "ullage.append(%s, %s, %s, %s, %s, %s::bigint[], %s::float8[], %b::bytea[], %b::bytea[], %b::text[], %b::text[])"
+_PUT_HEADS = "ullage.put_heads(%s, %s, %s, %s, %s, %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[], %b::bytea[])::text"
+
+# `%b` sends an array as its bytes. As `%s` it goes as text: 22,000 bytes took 1.2 ms instead of 0.2, half of it with Python's lock held.
 
 _SEVERAL = 3
 """Passages that are looked at for each hit that is wanted: an entry may have several."""
@@ -50,6 +53,12 @@ class PostgresStore:
         self._connections: Connections = (
             OwnConnection(address, self._enter) if durable else PooledConnections(address, self._enter, {"synchronous_commit": "off"})
         )
+
+    def in_turn(self) -> PostgresStore:
+        """The same for what runs in the background: of all its calls one is made at a time, so they have one connection at most."""
+        other = copy.copy(self)
+        other._connections = InTurn(self._connections)  # noqa: SLF001 (it is one of these)
+        return other
 
     def close(self) -> None:
         """Lets go of its connections, and of all leases that are tied to them."""
@@ -117,7 +126,7 @@ class PostgresStore:
             *([None if each.tool_use_id is None else _text(each.tool_use_id) for each in said], [_text(each.text) for each in said]),
         )
         return bool(
-            self._ask("SELECT ullage.say(%s, %s, %s, %s, %s::bigint[], %s::text[], %s::text[], %s::text[])", given)[0][0],
+            self._ask("SELECT ullage.say(%s, %s, %s, %s, %s::bigint[], %b::text[], %b::text[], %b::text[])", given)[0][0],
         )
 
     def put_heads(self, heads: Heads) -> None:
@@ -179,7 +188,7 @@ class PostgresStore:
             return []
         there = self._ask(
             "SELECT kind, name FROM ullage.attached WHERE workspace = %s "
-            "AND (kind, name) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
+            "AND (kind, name) IN (SELECT * FROM unnest(%b::text[], %b::text[]))",
             (self.workspace, [each.kind for each in spoken], [each.name for each in spoken]),
         )
         known = {(str(kind), str(name)) for kind, name in there}
@@ -212,8 +221,8 @@ class PostgresStore:
             return []
         for joint in "&|" if any(letter.isalnum() for letter in words) else "":
             hits = self._ask(
-                "WITH asked AS MATERIALIZED (SELECT ullage.asked(%s::text[], %s) AS query) "
-                "SELECT session_id, seq, at, what, ullage.excerpt(said, %s::text[]), tool_use_id "
+                "WITH asked AS MATERIALIZED (SELECT ullage.asked(%b::text[], %s) AS query) "
+                "SELECT session_id, seq, at, what, ullage.excerpt(said, %b::text[]), tool_use_id "
                 "FROM ullage.passage, asked WHERE workspace = %s AND words @@ query "
                 "ORDER BY ts_rank_cd(words, query) DESC, at DESC LIMIT %s",
                 (wanted, joint, wanted, self.workspace, limit * _SEVERAL),
@@ -222,9 +231,9 @@ class PostgresStore:
                 return _first_of_each(hits)[:limit]
         signs = str.maketrans({"\\": r"\\", "%": r"\%", "_": r"\_"})
         hits = self._ask(
-            "SELECT session_id, seq, at, what, ullage.excerpt(said, %s::text[]), tool_use_id FROM ("
+            "SELECT session_id, seq, at, what, ullage.excerpt(said, %b::text[]), tool_use_id FROM ("
             "SELECT * FROM ullage.passage WHERE workspace = %s ORDER BY at DESC LIMIT %s) AS newest "
-            "WHERE lower(said) LIKE ALL (%s::text[]) ORDER BY at DESC LIMIT %s",
+            "WHERE lower(said) LIKE ALL (%b::text[]) ORDER BY at DESC LIMIT %s",
             (wanted, self.workspace, _LOOKED_THROUGH, [f"%{word.lower().translate(signs)}%" for word in wanted], limit * _SEVERAL),
         )
         return _first_of_each(hits)[:limit]

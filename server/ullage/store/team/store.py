@@ -142,6 +142,10 @@ class TeamStore(Protocol):
         """The sums of the entries that a session had when it was deleted."""
         ...
 
+    def in_turn(self) -> TeamStore:
+        """The same for what runs in the background: of all its calls one is made at a time."""
+        ...
+
     def close(self) -> None:
         """Lets go of the connection, and of all leases that are tied to it."""
         ...

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tests.fake_api import Say
+from tests.patience import PATIENCE
 from tests.postgres import Postgres
 from tests.unit.store.team.here import Colleague, turn, until
 from tests.unit.store.team.here import Machine as Here
 from tests.unit.store.team.test_live_sessions import Machine, machine
 from tests.unit.store.team.test_live_sessions import until as until_async
 from ullage.session.errors import SessionError
+from ullage.store.errors import StoreFailed
 from ullage.store.recovery import make_session
 from ullage.store.team.faults import Deleted
 from ullage.store.team.postgres import PostgresStore
@@ -37,12 +41,12 @@ def test_it_leaves_the_other_machines_with_what_they_have_of_it(join: Join) -> N
     session = ann.new("To be deleted")
     ann.say(session, *turn(1))
     for each in (bob, carol):
-        each.following._look()
+        each.following._list.look()
         assert titles(each) == ["To be deleted"]
     carol.following.bring(session)
     deleted_by(ann, session)
     for each in (ann, bob, carol):
-        each.following._look()
+        each.following._list.look()
         assert titles(each) == [] and each.told == []
 
 
@@ -59,6 +63,53 @@ def test_it_does_not_come_back_where_a_copy_is(join: Join, connect: Callable[...
     until(lambda: [each.session.title for each in connect().sessions()] == [b"Another"])
     with pytest.raises(Deleted):
         connect().make(make_session(session.encode(), b"title", 1.0, 1.0))
+
+
+def test_entries_are_sent_while_one_is_deleted_here_and_the_database_is_not_asked(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann, bob = join("ann"), join("bob")
+    session, other = ann.new("To be deleted"), bob.new("Another")
+    ann.say(session, *turn(1))
+    bob.following.bring(session)
+    deleted_by(ann, session)
+    asked: list[str] = []
+
+    def heads(session_id: str) -> None:
+        asked.append(session_id)
+
+    def erase(session_id: str) -> None:
+        bob.say(other, *turn(2))
+        monkeypatch.setattr(bob.writes, "heads", heads)
+        bob.log.elsewhere.delete(session_id)
+        bob.log.delete(session_id)
+
+    monkeypatch.setattr(bob.following._burying, "_erase", erase)
+    bob.following._list.look()
+    assert titles(bob) == ["Another"] and asked == []
+
+
+def test_nothing_is_deleted_once_the_window_closes(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database may answer when all is closed: then no file is made or changed any more."""
+    ann, bob = join("ann"), join("bob")
+    session = ann.new("To be deleted")
+    ann.say(session, *turn(1))
+    bob.following.bring(session)
+    deleted_by(ann, session)
+    asked, answers = threading.Event(), threading.Event()
+
+    def sums(session_id: str) -> frozenset[bytes]:
+        asked.set()
+        answers.wait(PATIENCE)
+        return frozenset()
+
+    monkeypatch.setattr(bob.following._burying._team, "sums_of_gone", sums)
+    with ThreadPoolExecutor(1) as threads:
+        looks = threads.submit(bob.following._list.look)
+        assert asked.wait(PATIENCE)
+        bob.close()
+        there = sorted(bob.machine.location.rglob("*"))
+        answers.set()
+        assert isinstance(looks.exception(PATIENCE), StoreFailed)
+    assert sorted(bob.machine.location.rglob("*")) == there
 
 
 @pytest.mark.parametrize("more", [1, 3])

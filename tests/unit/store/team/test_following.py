@@ -160,12 +160,41 @@ def test_an_event_loop_never_waits_for_a_slow_database(join: Join, postgres: Pos
     settled.result(PATIENCE)
 
 
+def test_no_entry_waits_for_the_look_at_the_list(join: Join, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ullage.store.team.team_list.LIST_SECONDS", 0.01)
+    ann = join("ann")
+    session = ann.new()
+    ann.say(session, *turn(1))
+    with psycopg.connect(postgres.url()) as other:
+        other.execute("LOCK TABLE ullage.deleted IN ACCESS EXCLUSIVE MODE")
+        until(lambda: postgres.sql("SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'ullage.deleted'::regclass"))
+        ann.say(session, *turn(2))
+        assert postgres.sql("SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'ullage.deleted'::regclass")
+    assert ann.told == []
+
+
+def test_a_list_that_cannot_be_read_is_told_and_entries_are_sent(
+    join: Join, postgres: Postgres, workspace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ullage.store.team.team_list.LIST_SECONDS", 0.01)
+    ann = join("ann")
+    session = ann.new()
+    postgres.sql("REVOKE SELECT ON ullage.deleted FROM ullage_member")
+    try:
+        until(lambda: ann.told)
+        ann.say(session, *turn(1))
+        assert len(ann.told) == 1 and "no right" in ann.told[0]
+    finally:
+        postgres.sql("GRANT SELECT ON ullage.deleted TO ullage_member")
+    until(lambda: ann.told[1:] == [BACK])
+
+
 def test_one_that_is_not_here_is_not_opened_without_the_database(join: Join, postgres: Postgres) -> None:
     ann, bob = join("ann"), join("bob")
     session = ann.new()
     ann.say(session, *turn(1))
     ann.close()
-    bob.following._look()
+    bob.following._list.look()
     postgres.stop()
     try:
         with pytest.raises(StoreFailed, match="in the team's database only"):

@@ -111,7 +111,7 @@ async def test_a_session_that_another_machine_writes_is_not_opened(machine: Mach
         await ann.say(session, "Are you there?")
         following = bob.sessions._kept.following
         assert following is not None
-        await asyncio.to_thread(following._look)
+        await asyncio.to_thread(following._list.look)
         assert [each.open_elsewhere for each in bob.sessions.summaries()] == [True]
         with pytest.raises(SessionError, match="A colleague, or another of your machines"):
             await bob.sessions.open(session.id)

@@ -71,6 +71,23 @@ def test_no_more_are_open_than_are_allowed_and_all_are_answered(postgres: Postgr
     until(lambda: connections(postgres) == 0)
 
 
+def test_what_takes_turns_has_one_and_a_search_does_not_wait_for_it(
+    postgres: Postgres, connect: Connect, workspace: str, quiet: None
+) -> None:
+    store = connect(reads=True)
+    behind = store.in_turn()
+    with ThreadPoolExecutor(6) as threads:
+        with held_up(postgres, workspace):
+            waiting = [threads.submit(behind.said_through, "s") for _ in range(6)]
+            until(lambda: postgres.sql("SELECT pid FROM pg_locks WHERE NOT granted"))
+            assert store.search("a word", 5) == []
+            assert not any(each.done() for each in waiting) and connections(postgres) == 2
+        assert [each.result(PATIENCE) for each in waiting] == [0] * 6
+    store.close()
+    with pytest.raises(LinkLost):
+        behind.sessions()
+
+
 def test_none_is_open_before_one_is_asked_for(postgres: Postgres, connect: Connect, quiet: None) -> None:
     threads = threading.active_count()
     connect(reads=True)

@@ -78,7 +78,7 @@ async def test_a_session_that_was_continued_has_its_sub_agents(join: Join) -> No
     for each in (session, agent):
         ann.log.release(each)
     until(lambda: not ann.following._sessions)
-    bob.following._look()
+    bob.following._list.look()
     bob.following.open(session)
     recall = recall_of(bob, session)
     report = await recall.report(agent)
