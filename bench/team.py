@@ -7,9 +7,10 @@ is what a request waits for). Then many sessions write at once, each over connec
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,43 +129,46 @@ session is quiet for half a second, after ten seconds at most, and nothing waits
 
 
 def _one_by_one(place: Path, address: Address, appends: int) -> tuple[list[float], list[float], list[float]]:
-    logs = [Log.open(place / "project", place / name, given) for name, given in (("alone", None), ("team", address))]
-    sessions = [log.begin() for log in logs]
     alone: list[float] = []
     returned: list[float] = []
     there: list[float] = []
-    for number in range(appends):
-        alone.append(logs[0].append(sessions[0], entry(number))[0])
-        first, second = logs[1].append(sessions[1], entry(number))
-        returned.append(first)
-        there.append(second)
-    for log in logs:
-        log.close()
+    with _opened(place, {"alone": None, "team": address}) as logs:
+        sessions = [log.begin() for log in logs]
+        for number in range(appends):
+            alone.append(logs[0].append(sessions[0], entry(number))[0])
+            first, second = logs[1].append(sessions[1], entry(number))
+            returned.append(first)
+            there.append(second)
     return alone, returned, there
 
 
 def _at_once(place: Path, postgres: Postgres, address: Address, at_once: int) -> tuple[float, int]:
-    logs = [Log.open(place / "project", place / f"log{number}", address) for number in range(at_once)]
-    sessions = [log.begin() for log in logs]
-
     def write(log: Log, session: str) -> None:
         for number in range(EACH):
             log.append(session, entry(number))
 
-    threads = [threading.Thread(target=write, args=each) for each in zip(logs, sessions, strict=True)]
-    began = time.perf_counter()
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
-    seconds = time.perf_counter() - began
-    for session in sessions:
-        found = postgres.sql("SELECT seq FROM ullage.entry WHERE session_id = %s ORDER BY seq", session)
-        if [seq for (seq,) in found] != list(range(1, EACH + 1)):
-            raise RuntimeError(f"session {session} has other entries than were written")
-    for log in logs:
-        log.close()
+    with _opened(place, {f"log{number}": address for number in range(at_once)}) as logs, ThreadPoolExecutor(at_once) as threads:
+        sessions = [log.begin() for log in logs]
+        began = time.perf_counter()
+        for done in [threads.submit(write, *each) for each in zip(logs, sessions, strict=True)]:
+            done.result()
+        seconds = time.perf_counter() - began
+        for session in sessions:
+            found = postgres.sql("SELECT seq FROM ullage.entry WHERE session_id = %s ORDER BY seq", session)
+            if [seq for (seq,) in found] != list(range(1, EACH + 1)):
+                raise RuntimeError(f"session {session} has other entries than were written")
     return seconds, at_once * EACH
+
+
+@contextmanager
+def _opened(place: Path, wanted: Mapping[str, Address | None]) -> Generator[list[Log]]:
+    """Logs by their names, closed whatever happens: one that is open when its folder is removed makes it again, to save what is in it."""
+    with ExitStack() as opened:
+        logs: list[Log] = []
+        for name, address in wanted.items():
+            logs.append(Log.open(place / "project", place / name, address))
+            opened.callback(logs[-1].close)
+        yield logs
 
 
 def _percentile(seconds: Sequence[float], percent: int) -> float:
