@@ -164,8 +164,8 @@ def section(date: str, sessions: int) -> str:
     with tempfile.TemporaryDirectory() as temporary:
         memory = [(f"{megabytes} MB of {kind}", _memory(large(Path(temporary), megabytes, kind))) for kind, megabytes in LARGE]
     large_ones = (
-        "What one worker took at most for one transcript, with the packages that it loads. Its limit is 500 MB. What would pass it is left "
-        "out by name, and the worker goes on:"
+        "What one worker took at most for one transcript, with the packages that it loads. Its limit is 500 MB. What would pass it "
+        "is given back, and read by a process of its own:"
     )
     return "\n\n".join((*parts, large_ones, table(["transcript", "memory"], [[*each] for each in memory])))
 
@@ -242,7 +242,7 @@ def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork])
     with connected("local", count) as client:
         started, used = time.perf_counter(), sum(client.run(time.process_time).values())
         work, asking = partial(file_work, options=OPTIONS), time.process_time()
-        done = list(work_on_cluster(client, tuple(shares_of(paths, count)), work, _unfinished, _quiet))
+        done = list(work_on_cluster(client, tuple(shares_of(paths, count)), work, _unfinished, _quiet, _left))
         ended, asking = time.perf_counter(), time.process_time() - asking
         processor = sum(client.run(time.process_time).values()) - used
     if [each.rows for each in done] != [each.rows for each in expected]:
@@ -253,9 +253,9 @@ def _on_workers(paths: Sequence[Path], count: int, expected: Sequence[FileWork])
 def _memory(path: Path) -> str:
     """The most that a worker had in memory with this transcript."""
     with connected("local", 1) as client:
-        (done,) = work_on_cluster(client, tuple(shares_of([path])), partial(file_work, options=OPTIONS), _unfinished, _quiet)
+        (done,) = work_on_cluster(client, tuple(shares_of([path])), partial(file_work, options=OPTIONS), _unfinished, _quiet, _left)
         if done.failures:
-            return f"left out: {next(iter(client.run(_peak).values())):,.0f} MB"
+            return f"given back at {next(iter(client.run(_peak).values())):,.0f} MB"
         return f"{next(iter(client.run(_peak).values())):,.0f} MB"
 
 
@@ -266,6 +266,10 @@ def _peak() -> float:
 
 def _unfinished(reason: str) -> FileWork:
     return FileWork(failures=(reason,))
+
+
+def _left(number: int) -> FileWork:
+    return FileWork(failures=(f"{number} is too large for a worker",))
 
 
 def _quiet(done: int, total: int) -> None:

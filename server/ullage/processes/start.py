@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from enum import StrEnum
 from importlib import import_module
 from logging import CRITICAL
+from multiprocessing import get_context
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -323,6 +324,13 @@ def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> Proc
     if asker is not Asker.REPLAY:
         raise ValueError(f"{asker} has no use for a pool")
     return ProcessPoolExecutor(jobs, initializer=initializer)
+
+
+def process_apart(asker: Asker, initializer: Callable[[], Any]) -> ProcessPoolExecutor:
+    """One process of our own Python, started anew: for a command line tool that has threads, which a copy of it would not have."""
+    if asker is not Asker.REPLAY:
+        raise ValueError(f"{asker} has no use for a process of its own")
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=initializer)
 
 
 WORKER_BYTES = 500_000_000

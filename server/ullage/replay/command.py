@@ -15,7 +15,7 @@ from ullage.recorded.readers.values import printable
 from ullage.replay.cluster.connecting import LOCAL, NoCluster, connected, threads_of, warning
 from ullage.replay.cluster.shares import shares_of
 from ullage.replay.cluster.work import work_on_cluster
-from ullage.replay.file_work import FileWork, Options, file_work, work_through
+from ullage.replay.file_work import FileWork, Options, file_work, work_apart, work_through
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.leaving_out import FITTED, variants
 from ullage.replay.object_storage import holds_secrets, is_address, shown
@@ -130,13 +130,18 @@ def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Ge
     show_progress(f"looking for workers: {address}")
     # Workers elsewhere have another folder that they run in, and pickle knows what we have imported.
     work = partial(file_work, options=replace(options, start=Path.cwd()))
+    sent = places
     if address != LOCAL:
-        places = tuple(place.without_secrets() if isinstance(place, InTeamStore) else place for place in places)
-    with (
-        connected(address, options.jobs) as client,
-        closing(work_on_cluster(client, tuple(shares_of(places, threads_of(client))), work, _unfinished, _show_done, _complain)) as done,
-    ):
-        yield from done
+        sent = tuple(place.without_secrets() if isinstance(place, InTeamStore) else place for place in places)
+
+    def here(number: int) -> FileWork:
+        show_progress(f"reading what is too large for a worker: {places[number].name}")
+        return work_apart(places[number], work, _unfinished)
+
+    with connected(address, options.jobs) as client:
+        shares = tuple(shares_of(sent, threads_of(client)))
+        with closing(work_on_cluster(client, shares, work, _unfinished, _show_done, here, _complain)) as done:
+            yield from done
 
 
 def _show_done(done: int, total: int) -> None:

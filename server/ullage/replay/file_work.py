@@ -18,12 +18,11 @@ from typing import Literal, TypeAlias, TypeVar
 from ullage.context.compaction.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
-from ullage.processes.start import Asker, worker_pool
+from ullage.processes.start import Asker, process_apart, worker_pool
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.figures import Row, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
-from ullage.replay.memory import TooLarge
 from ullage.replay.places import Place, Unreadable, sessions_of, size_of
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
@@ -80,7 +79,7 @@ class FileWork:
 
 
 def file_work(place: Place, options: Options) -> FileWork:
-    """All that is asked of a file. Sessions are let go one after the other."""
+    """All that is asked of a file. Sessions are let go one after the other. Raises `TooLarge` where there is a limit (`memory.py`)."""
     rows: list[Row] = []
     runs: list[Run] = []
     failures: list[str] = []
@@ -91,16 +90,9 @@ def file_work(place: Place, options: Options) -> FileWork:
             runs.extend(more)
     except Unreadable as error:
         failures.append(str(error))
-    except TooLarge as error:
-        failures.append(left_out(place, error))
     if not rows and not failures:
         failures.append(f"{place} holds no sessions")
     return FileWork(tuple(rows), tuple(runs), tuple(failures))
-
-
-def left_out(place: Place, error: TooLarge) -> str:
-    """Of a file of whose sessions only the first are told of, if any; for the user."""
-    return f"{place} is left out from its next session on: {error}"
 
 
 def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iterator[Run]:
@@ -155,6 +147,12 @@ def work_through(
             if waiting or not isinstance(error, GeneratorExit):
                 executor.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def work_apart(place: Place, work: Callable[[Place], Work], unfinished: Callable[[str], Work]) -> Work:
+    """The work of one file, in a process of its own: what it takes is given back, and if the system ends it, nothing else is lost."""
+    with process_apart(Asker.REPLAY, _let_go_at_once) as executor:
+        return _done(executor.submit(work, place), place, unfinished)
 
 
 def _done(future: Future[Work], path: Place, unfinished: Callable[[str], Work]) -> Work:

@@ -1,7 +1,7 @@
 """How much memory the work on one file may take, where somebody ends a process that takes more.
 
-A worker of a scheduler is ended past its limit, and its work is done again elsewhere, in vain. So a file that would take too much is left
-out before that, by name. Without a limit nothing is looked at.
+A worker of a scheduler is ended past its limit, and its work is done again elsewhere, in vain. So it stops before that, and the file is
+worked on by whoever asked, who has no limit. Without a limit nothing is looked at.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ SHARE = 0.88
 LOOK_SECONDS = 0.02
 
 _LEAST = 32_000_000
-"""Bytes that the work itself has taken. Where it took less, what was before it fills the process: leaving it out would gain nothing."""
+"""Bytes that the work itself has taken. Where it took less, what was before it fills the process: to stop would gain nothing."""
 
 
 class TooLarge(Exception):
     """The work would take more memory than there is for it. `megabytes` is the limit."""
 
     def __init__(self, megabytes: int) -> None:
-        super().__init__(f"it takes more memory than the {megabytes:,} MB of a worker. Read it without --scheduler, or give workers more")
+        super().__init__(f"it takes more memory than the {megabytes:,} MB of a worker")
         self.megabytes = megabytes
 
 

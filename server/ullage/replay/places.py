@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ullage.recorded.readers import NotATranscript, sessions_in
 from ullage.recorded.readers.files import NothingFound
 from ullage.recorded.transcript import Transcript
-from ullage.replay.memory import TooLarge, look
+from ullage.replay.memory import look
 from ullage.replay.object_storage import brought, said_of, shown
 from ullage.replay.team_places import InTeamStore
 from ullage.replay.team_places import sessions_in as sessions_in_team_store
@@ -57,7 +57,7 @@ def size_of(place: Place) -> int:
 
 
 def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
-    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `Unreadable`.
+    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `Unreadable`, and `TooLarge` where there is a limit.
 
     A name of a file may be relative to `start`. What is said of the sessions names the place as the user did.
     """
@@ -73,8 +73,6 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
             yield from _sessions(path, str(path), str(place), shown(folder))
     except (NothingFound, StoreFailed) as error:
         raise Unreadable(str(error)) from error
-    except TooLarge as error:
-        raise Unreadable(f"{place} is left out: {error}") from None
     except OSError as error:
         said = said_of(error, place.address) if isinstance(place, Stored) else error.strerror or str(error)
         raise Unreadable(f"{place} cannot be read: {said}") from error

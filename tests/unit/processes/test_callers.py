@@ -17,6 +17,7 @@ ROOM = ROOT / "processes"
 CALLERS = {
     ("mcp_servers/starting.py", "start_talking", Asker.MCP_SERVER),
     ("replay/cluster/connecting.py", "local_cluster", Asker.REPLAY),
+    ("replay/file_work.py", "process_apart", Asker.REPLAY),
     ("replay/file_work.py", "worker_pool", Asker.REPLAY),
     ("tools/process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
@@ -30,7 +31,7 @@ CALLERS = {
 }
 """Every place that has a program started, and who asks there."""
 
-STARTERS = {"start", "start_for_user", "start_talking", "worker_pool", "local_cluster"}
+STARTERS = {"start", "start_for_user", "start_talking", "worker_pool", "process_apart", "local_cluster"}
 
 FORBIDDEN_MODULES = {
     "subprocess",

@@ -4,6 +4,8 @@ often.
 Dask gives the shares of a lost worker to others. If the workers of a share are lost again and again, something in it ends them, or
 something that was worked on beside it. Its places are worked on at the end, one at a time with nothing beside it, so that only the one that
 ends a worker is given up. So it is with a share for which a worker gave something else than the work of its places.
+
+A place that takes more memory than a worker has is worked on here, after all others.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from ullage.replay.cluster.connecting import NoCluster, refusal, threads_of
 from ullage.replay.cluster.installation import installation
-from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, done
+from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, TooMuch, done
 from ullage.replay.places import Place
 from ullage.store.packed import unpacked
 
@@ -46,17 +48,18 @@ def work_on_cluster(
     work: Callable[[Place], Work],
     unfinished: Callable[[str], Work],
     told: Told,
+    here: Callable[[int], Work],
     warn: Callable[[str], None] = lambda text: None,
 ) -> Generator[Work]:
     """The work of each place of these shares, in their order. `work` and what it gives can be pickled. Raises `NoCluster` if the
     scheduler or all its workers go away.
 
-    `unfinished` makes the work of a place that was not finished, of the reason. `warn` is told what the user can do something about
-    meanwhile.
+    `unfinished` makes the work of a place that was not finished, of the reason. `here` gives the work of a place by its number, where no
+    worker has the memory for it. `warn` is told what the user can do something about meanwhile.
     """
     # The largest first: one that is left to the end would be waited for by all others.
     in_turn = sorted(shares, key=lambda share: -share.size)
-    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished), warn)) as course:
+    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished), here, warn)) as course:
         ready: dict[int, Work] = {}
         total, given = sum(len(share.places) for share in shares), 0
         for number, made in course.each():
@@ -79,7 +82,7 @@ class _Ended(Generic[Work]):
     def raised(self, place: Place, raised: Raised) -> Work:
         return self.unfinished(f"{place} was not finished: {raised.why}")
 
-    def works_in(self, answer: object, places: Sequence[Place]) -> tuple[Work, ...]:
+    def works_in(self, answer: object, places: Sequence[Place]) -> tuple[Work | TooMuch, ...]:
         """What a worker answered for these places, one work for each. Raises `_WrongAnswer`: no worker is relied on to answer that."""
         if not isinstance(answer, tuple):
             raise _WrongAnswer(f"a worker gave {type(answer).__name__} instead of results")
@@ -87,10 +90,10 @@ class _Ended(Generic[Work]):
         if len(made) != len(places):
             raise _WrongAnswer(f"a worker gave {_counted(len(made), 'result')} for {_counted(len(places), 'file')}")
         kind = type(self.unfinished(""))
-        wrong = next((each for each in made if not isinstance(each, kind | Raised)), None)
+        wrong = next((each for each in made if not isinstance(each, kind | Raised | TooMuch)), None)
         if wrong is not None:
             raise _WrongAnswer(f"a worker gave {type(wrong).__name__} instead of what was asked")
-        works = cast("tuple[Work | Raised, ...]", made)
+        works = cast("tuple[Work | Raised | TooMuch, ...]", made)
         return tuple(self.raised(place, each) if isinstance(each, Raised) else each for place, each in zip(places, works, strict=True))
 
 
@@ -110,12 +113,15 @@ class _Course(Generic[Work]):
     asked: Asked[Work]
     waiting: Sequence[Share]
     ended: _Ended[Work]
+    here: Callable[[int], Work]
     warn: Callable[[str], None]
     _sent: dict[Any, Share] = field(default_factory=dict[Any, Share])
     """By future."""
     _news: SimpleQueue[Any] = field(default_factory=SimpleQueue[Any])
     _suspects: deque[Share] = field(default_factory=deque[Share])
     """Of one place each."""
+    _too_large: list[int] = field(default_factory=list[int])
+    """Places by number that are left to this machine."""
     _threads: int = 0
     """Of all workers together, when it was last looked."""
     _looked: float = float("-inf")
@@ -131,6 +137,8 @@ class _Course(Generic[Work]):
             self._send(self._suspects.popleft())
             while self._sent:
                 yield from self._next(alone=True)
+        for number in self._too_large:
+            yield number, self.here(number)
 
     def close(self) -> None:
         """Nothing more is done for it."""
@@ -177,7 +185,15 @@ class _Course(Generic[Work]):
             else:
                 self._suspect(share)
             return
-        yield from enumerate(works, share.first)
+        for number, work in enumerate(works, share.first):
+            if isinstance(work, TooMuch):
+                self._leave(number, share.places[number - share.first], work)
+            else:
+                yield number, work
+
+    def _leave(self, number: int, place: Place, too_much: TooMuch) -> None:
+        self._too_large.append(number)
+        self.warn(f"{place} takes more memory than the {too_much.megabytes:,} MB of a worker: it is read here, after the others")
 
     def _answer(self, future: Any) -> object:
         """What a worker answered. Raises `_WrongAnswer` if that cannot be read."""

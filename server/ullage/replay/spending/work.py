@@ -9,9 +9,7 @@ from datetime import date
 from ullage.context.policy import Policy
 from ullage.installed_policies import policies
 from ullage.recorded.transcript import Transcript
-from ullage.replay.file_work import left_out
 from ullage.replay.measuring.projects import project_of
-from ullage.replay.memory import TooLarge
 from ullage.replay.places import Place, Unreadable, sessions_of
 from ullage.replay.pricing.cost import cost_of
 from ullage.replay.simulating.prepared import Prepared, Settings
@@ -61,8 +59,6 @@ def file_spending(place: Place, options: Options) -> FileSpending:
             found.append(Conversation(transcript.session_id, spent, carried))
     except Unreadable as error:
         failures.append(str(error))
-    except TooLarge as error:
-        failures.append(left_out(place, error))
     if not found and not failures:
         failures.append(f"{place} holds no sessions")
     return FileSpending(tuple(found), tuple(failures))

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.replay.cluster.shares import Asked, Raised, done
+from ullage.replay.cluster.shares import Asked, Raised, TooMuch, done
 from ullage.replay.file_work import FileWork, Options, file_work
 from ullage.replay.places import Place
 from ullage.store.packed import packed, unpacked
@@ -28,6 +28,17 @@ def fails_at_some(place: Place) -> FileWork:
     if place.name.startswith("bad"):
         raise RuntimeError("out of luck")
     return file_work(place, Options())
+
+
+def no_memory_for_b(places: tuple[Place, ...], asked: Asked[FileWork]) -> bytes:
+    """What `done` gives where the worker has no memory for `b.jsonl`."""
+    made = unpacked(done(places, asked))
+    return packed(tuple(TooMuch(1) if place.name == "b.jsonl" else each for place, each in zip(places, made, strict=True)))
+
+
+def never(number: int) -> FileWork:
+    """No place is left to this machine."""
+    raise AssertionError(number)
 
 
 def unfinished(reason: str) -> FileWork:

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from tests.patience import PATIENCE
 from tests.unit.context.logs import PRELUDE, prompt, says
 from tests.unit.recorded.readers.recorded import written
-from tests.unit.replay.cluster.faults import Answers, answers_wrongly, fails_at_some, killed_at_some, unfinished
+from tests.unit.replay.cluster.faults import Answers, answers_wrongly, fails_at_some, killed_at_some, never, no_memory_for_b, unfinished
 from tests.unit.replay.test_command import compacted_session, plain_session
 from ullage.cli import main
 from ullage.replay.cluster import connecting
@@ -115,7 +115,7 @@ def test_figures_are_the_same_where_workers_are_killed(client: Any, tmp_path: Pa
     written(tmp_path, compacted_session().lines, "once.jsonl")
     ends = written(tmp_path, compacted_session().lines, "always.jsonl")
     work = partial(killed_at_some, ours=os.getpid())
-    done = list(work_on_cluster(client, shares(tmp_path, 3), work, unfinished, quiet))
+    done = list(work_on_cluster(client, shares(tmp_path, 3), work, unfinished, quiet, never))
     alone = [file_work(path, Options()) for path in sorted(tmp_path.glob("*.jsonl"))]
     place = sorted(tmp_path.glob("*.jsonl")).index(ends)
     assert (tmp_path / "once.begun").exists()
@@ -126,7 +126,7 @@ def test_figures_are_the_same_where_workers_are_killed(client: Any, tmp_path: Pa
 def test_what_goes_wrong_with_one_costs_no_other(client: Any, tmp_path: Path):
     for name in ("a", "bad", "c"):
         written(tmp_path, plain_session(sessionId=name).lines, f"{name}.jsonl")
-    first, bad, last = work_on_cluster(client, shares(tmp_path), fails_at_some, unfinished, quiet)
+    first, bad, last = work_on_cluster(client, shares(tmp_path), fails_at_some, unfinished, quiet, never)
     assert (len(first.rows), len(last.rows)) == (1, 1)
     assert bad == FileWork(failures=(f"{tmp_path / 'bad.jsonl'} was not finished: RuntimeError: out of luck",))
 
@@ -136,7 +136,7 @@ def test_what_a_worker_answers_wrongly_once_is_done_again(
     client: Any, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Answers
 ):
     monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, tmp_path / "answered"))
-    done = list(work_on_cluster(client, shares(examples, 4), partial(file_work, options=Options()), unfinished, quiet))
+    done = list(work_on_cluster(client, shares(examples, 4), partial(file_work, options=Options()), unfinished, quiet, never))
     assert (tmp_path / "answered").exists()
     assert done == [file_work(path, Options()) for path in sorted(examples.glob("*.jsonl"))]
 
@@ -155,7 +155,7 @@ def test_what_a_worker_answers_wrongly_once_is_done_again(
 def test_what_workers_always_answer_wrongly_is_named(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch, how: Answers, said: str):
     monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, None))
     paths = sorted(examples.glob("*.jsonl"))[:3]
-    done = list(work_on_cluster(client, tuple(shares_of(paths)), partial(file_work, options=Options()), unfinished, quiet))
+    done = list(work_on_cluster(client, tuple(shares_of(paths)), partial(file_work, options=Options()), unfinished, quiet, never))
     assert [each.failures for each in done] == [(f"{path} was not finished: {said}",) for path in paths]
 
 
@@ -184,7 +184,9 @@ def test_figures_are_the_same_however_it_is_split(threads: Any, examples: Path, 
     with distributed.Client(threads, set_as_default=False) as client:
         told: list[tuple[int, int]] = []
         done = list(
-            work_on_cluster(client, drawn, partial(file_work, options=Options()), unfinished, lambda done, of: told.append((done, of)))
+            work_on_cluster(
+                client, drawn, partial(file_work, options=Options()), unfinished, lambda done, of: told.append((done, of)), never
+            )
         )
     assert done == [file_work(path, Options()) for path in paths]
     assert told == [(number, 9) for number in range(1, 10)]
@@ -220,7 +222,11 @@ def test_a_scheduler_that_goes_away_is_said(examples: Path):
         connected(started.scheduler_address, None) as client,
         pytest.raises(NoCluster, match=r"went away|has forgotten"),
     ):
-        list(work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, lambda *_: started.close()))
+        list(
+            work_on_cluster(
+                client, shares(examples, 1), partial(file_work, options=Options()), unfinished, lambda *_: started.close(), never
+            )
+        )
 
 
 def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: pytest.CaptureFixture[str]):
@@ -250,7 +256,7 @@ def test_it_goes_on_when_a_worker_comes_back(examples: Path):
             said.append(text)
             started.scale(1)
 
-        done = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, told)
+        done = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, never, told)
         first = next(done)
         started.scale(0)
         until_no_workers(client)
@@ -268,7 +274,7 @@ def test_it_ends_with_a_sentence_when_none_comes_back(examples: Path, monkeypatc
     ):
         started.scale(0)
         until_no_workers(client)
-        work = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, said.append)
+        work = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, never, said.append)
         with pytest.raises(NoCluster, match=r"has had no workers for 0 seconds\. Start some, and ask again"):
             list(work)
     assert said == ["the scheduler has no workers: waiting for one, for 0 seconds at most"]
@@ -326,7 +332,7 @@ def test_workers_with_another_ullage_are_refused(
 def test_a_worker_with_another_ullage_that_comes_later_is_refused(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ullage.replay.cluster.work.installation", lambda: replace(installation(), code="other"))
     with pytest.raises(NoCluster, match=r"with other code than here\. All have to be the same"):
-        list(work_on_cluster(client, shares(examples), partial(file_work, options=Options()), unfinished, quiet))
+        list(work_on_cluster(client, shares(examples), partial(file_work, options=Options()), unfinished, quiet, never))
 
 
 def test_each_difference_has_words():
@@ -394,31 +400,47 @@ def taken(client: Any) -> int:
     return psutil.Process(worker).memory_info().rss
 
 
-def test_what_a_worker_cannot_hold_is_named_and_the_worker_stays(client_of_a_small_worker: Any, tmp_path: Path):
+def test_what_a_worker_cannot_hold_is_worked_on_here_and_the_worker_stays(client_of_a_small_worker: Any, tmp_path: Path):
     small = written(tmp_path, plain_session().lines, "a.jsonl")
     large = tmp_path / "b.jsonl"
     with large.open("w") as file:  # what is said is set aside; that it was said is not
         file.writelines(LINE % (number, number) for number in range(150_000))
     before = client_of_a_small_worker.run(os.getpid)
-    first, left_out, last = work_on_cluster(
-        client_of_a_small_worker,
-        (Share(0, (small,), 9), Share(1, (large,), 8), Share(2, (small,), 7)),
-        partial(file_work, options=Options()),
-        unfinished,
-        quiet,
-    )
+    work = partial(file_work, options=Options())
+    told = list[str]()
+    here = list[int]()
+
+    def apart(number: int) -> FileWork:
+        here.append(number)
+        return FileWork(failures=("it was worked on here",))
+
+    shares = (Share(0, (small,), 9), Share(1, (large, small), 8), Share(3, (small,), 7))
+    first, left, beside, last = work_on_cluster(client_of_a_small_worker, shares, work, unfinished, quiet, apart, told.append)
     assert client_of_a_small_worker.run(os.getpid) == before
-    assert (len(first.rows), first) == (1, last)
-    assert left_out.failures == (
-        f"{large} is left out: it takes more memory than the 180 MB of a worker. Read it without --scheduler, or give workers more",
-    )
+    assert (len(first.rows), first, first) == (1, beside, last)
+    assert (here, left.failures) == ([1], ("it was worked on here",))
+    assert told == [f"{large} takes more memory than the 180 MB of a worker: it is read here, after the others"]
+
+
+def test_what_no_worker_holds_is_in_the_report_of_one_process(
+    cluster: Any, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    assert main(["replay", str(traces), "--format", "json"]) == 0
+    alone = capfd.readouterr()
+    monkeypatch.setattr("ullage.replay.cluster.work.done", no_memory_for_b)
+    assert main(["replay", str(traces), "--format", "json", "--scheduler", cluster.scheduler_address]) == 0
+    out, err = capfd.readouterr()
+    assert out == alone.out
+    told = f"{traces / 'b.jsonl'} takes more memory than the 1 MB of a worker: it is read here, after the others"
+    assert told in err
+    assert told not in alone.err
 
 
 def test_what_is_said_may_be_more_than_a_worker_can_hold(client_of_a_small_worker: Any, tmp_path: Path):
     large = tmp_path / "a.jsonl"
     with large.open("w") as file:
-        file.writelines(LINE % (number, f"{number} " * 200_000) for number in range(100, 220))
+        file.writelines(LINE % (number, f"{number} " * 20_000) for number in range(1_000, 2_150))
     assert large.stat().st_size > LIMIT - taken(client_of_a_small_worker)
     share = Share(0, (large,), 9)
-    (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=Options()), unfinished, quiet)
+    (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=Options()), unfinished, quiet, never)
     assert (len(work.rows), work.failures) == (1, ())
