@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.user_texts.code import below
 from ullage.session.reading_settings import name_on_the_page
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +27,9 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`' + r"|'((?:[^'\
 def of_python() -> Iterator[tuple[Path, str]]:
     """The texts of the server that are no docstrings."""
     for path in sorted((ROOT / "server").rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
+        nodes = list(below(ast.parse(path.read_text(encoding="utf-8"))))
+        told = {node.value for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in told:
                 yield path, node.value
 

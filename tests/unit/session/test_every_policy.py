@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.deep import sampled
 from tests.fake_api import Call, Reply, Rule, Say, Think
+from tests.unit.context.policies.families import is_one_of_each
 from tests.unit.session.filling import asks_for_summary
 from tests.unit.session.harness import Stage, compactions, notices, stage
 from ullage.context.policies.table import BUILT_IN
@@ -82,7 +84,7 @@ def by_line(here: Stage, session: Session) -> list[str]:
     return [made.id for made in here.made(session) if made.trigger != "upkeep"]
 
 
-@pytest.mark.parametrize("policy", BY_ITSELF, ids=lambda policy: policy.name)
+@sampled("policy", BY_ITSELF, keep=is_one_of_each, ids=lambda policy: policy.name)
 async def test_it_compacts_at_its_line_and_goes_on(folder: Path, policy: Policy) -> None:
     async with stage(folder, settings=Settings(policy_name=policy.name), window=WINDOW) as here:
         here.fake.add_rules(*summaries())
@@ -104,7 +106,7 @@ async def test_it_compacts_at_its_line_and_goes_on(folder: Path, policy: Policy)
         assert gauge.used <= max(gauge.threshold, gauge.size * policy.threshold.hold_share)
 
 
-@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)
+@sampled("policy", BUILT_IN.values(), keep=is_one_of_each, ids=lambda policy: policy.name)
 async def test_a_click_compacts_without_secrets_and_undo_gives_back_the_very_request(folder: Path, policy: Policy) -> None:
     async with stage(folder, settings=Settings(policy_name=policy.name), window=WINDOW * 4) as here:
         here.fake.add_rules(*summaries(f"{TOLD}\nThe key is {KEY}; log in with password='{PASSWORD}'."))

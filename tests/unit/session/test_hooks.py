@@ -10,11 +10,13 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.deep import diagonal, sampled
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import Stage, calls, notices, stage
 from ullage.context.compaction.draft import Wanted
@@ -171,8 +173,10 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse"])
-@pytest.mark.parametrize("fault", FAULTS)
+EVENTS = ["PreToolUse", "PostToolUse"]
+
+
+@sampled(("fault", "event"), product(FAULTS, EVENTS), keep=diagonal(list(FAULTS), EVENTS).__contains__)
 async def test_a_hook_that_fails_is_told_in_place_and_the_turn_goes_on(folder: Path, fault: str, event: str):
     command, seconds, said = FAULTS[fault]
     declare(folder, event, command, timeout=seconds)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.deep import diagonal, sampled
 from tests.fake_api import Call, Say, counting
 from tests.unit.session.filling import WINDOW, fill, summaries
 from tests.unit.session.harness import OpenEditor, Stage, compactions, stage
@@ -134,8 +136,10 @@ async def read_again(here: Stage, session: Session) -> str:
     return next(file.text for file in made.restored if file.path == NAMES[0])
 
 
-@pytest.mark.parametrize("policy", ["ullage", "token-prune"])
-@pytest.mark.parametrize("window", [32_000, 48_000, 100_000])
+WINDOWS, POLICIES = [32_000, 48_000, 100_000], ["ullage", "token-prune"]
+
+
+@sampled(("window", "policy"), product(WINDOWS, POLICIES), keep=diagonal(WINDOWS, POLICIES).__contains__)
 async def test_files_read_again_fit_though_the_endpoint_counts_three_times_what_is_estimated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, policy: str
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import ullage.session.compacting.means as means_module
 import ullage.session.prelude as prelude_module
+from tests.deep import diagonal, sampled
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, stage
@@ -69,8 +71,10 @@ async def filled(here: Stage) -> Session:
     return session
 
 
-@pytest.mark.parametrize("what", AFTER)
-@pytest.mark.parametrize("failure", [breaks, cannot_be_stored])
+FAILURES = [breaks, cannot_be_stored]
+
+
+@sampled(("what", "failure"), product(AFTER, FAILURES), keep=diagonal(list(AFTER), FAILURES).__contains__)
 async def test_what_fails_after_the_entry_is_logged_is_no_failed_compaction(
     folder: Path, monkeypatch: pytest.MonkeyPatch, what: str, failure: object
 ) -> None:
@@ -95,8 +99,7 @@ async def test_what_fails_after_the_entry_is_logged_is_no_failed_compaction(
         assert [card.status for card in compactions(session)] == ["completed"]
 
 
-@pytest.mark.parametrize("what", BEFORE)
-@pytest.mark.parametrize("failure", [breaks, cannot_be_stored])
+@sampled(("what", "failure"), product(BEFORE, FAILURES), keep=diagonal(list(BEFORE), FAILURES).__contains__)
 async def test_what_fails_before_has_changed_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, what: str, failure: object) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await filled(here)

@@ -176,7 +176,7 @@ def texts_made(name: str, log: Sequence[Logged]) -> Iterator[tuple[str, str]]:
 def test_nothing_but_the_user_speaks_for_the_user(name: str):
     kinds = many(2, deep=1)  # else each policy is tried on every second place, and each place under every second policy
     first = list(BUILT_IN).index(name) % kinds
-    for place, texts, log in histories(many(36, deep=500))[first::kinds]:
+    for place, texts, log in histories(many(24, deep=500))[first::kinds]:
         for kind, made in texts_made(name, log):
             if kind == "read":
                 assert CANARY not in users_passages(made), (place, texts)

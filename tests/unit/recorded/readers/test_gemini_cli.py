@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deep import many
 from tests.unit.recorded.readers.recorded import Line, drawn, mended, written
 from ullage.context.blocks import Json, Usage
 from ullage.context.entries import ToolReturned, UserPrompt
@@ -219,9 +220,11 @@ def test_no_pipe_and_no_link_is_read_for_the_project(tmp_path: Path):
     assert session.project == "0123456789ab"
 
 
+@pytest.mark.deep
 def test_many_messages_that_are_taken_back_are_read_in_linear_time(tmp_path: Path):
-    back: list[Line] = [{"$rewindTo": f"r{number}"} for number in range(60_000)]
+    count = many(20_000, deep=60_000)
+    back: list[Line] = [{"$rewindTo": f"r{number}"} for number in range(count)]
     taken_back = (line for number, taken in enumerate(back) for line in (user(f"r{number}", "No"), taken))
-    kept = [user(f"u{number}", "Yes") for number in range(60_000)]
+    kept = [user(f"u{number}", "Yes") for number in range(count)]
     session = taken(tmp_path, [ABOUT, *kept, *taken_back])
-    assert sum(isinstance(logged.entry, UserPrompt) for logged in session.entries) == 60_000
+    assert sum(isinstance(logged.entry, UserPrompt) for logged in session.entries) == count

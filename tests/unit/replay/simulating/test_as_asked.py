@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.deep import many
+from tests.deep import many, sampled
 from tests.unit.replay.simulating.test_as_it_went import (
     BY_HAND,
     BY_MODEL,
@@ -63,7 +63,7 @@ ASKED = (
 """What is asked for, why it is then made, and how the model is told to go on."""
 
 
-@pytest.mark.parametrize("policy", FEW)
+@sampled("policy", FEW, keep=("ullage", "claude-code", "aider").__contains__)
 def test_what_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: str) -> None:
     work = [[Doing("read", turn), Doing("long prompt", 4), asked, Doing("chat", 1)] for turn, (asked, *_) in enumerate(ASKED)]
     made = as_asked(BUILT_IN[policy], [doing for some in work for doing in some])
@@ -97,7 +97,7 @@ def drafted_ahead(made: Sequence[RecordedCompaction]) -> list[RecordedCompaction
     return [each for each in made if each.planned_after is not None and each.planned_after < each.after_seq]
 
 
-@pytest.mark.parametrize("policy", ["ullage", "claude-code", "hermes"])
+@sampled("policy", ["ullage", "claude-code", "hermes"], keep=("ullage", "hermes").__contains__)
 def test_what_was_drafted_ahead_is_planned_where_it_was(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[RecordedCompaction] = []
 
@@ -117,8 +117,12 @@ def test_whatever_is_compacted_is_so_live_and_at_the_recorded_places(policy: str
     check(BUILT_IN[policy], [*happenings, LAST], at="recorded")
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("reversed", REVERSED[:: many(2, deep=1)], ids=lambda doings: ", ".join(doing.what for doing in doings))
+@sampled(
+    "reversed",
+    REVERSED,
+    keep=REVERSED[2::2].__contains__,  # live and at the places of the policy they are all tried
+    ids=lambda doings: ", ".join(doing.what for doing in doings),
+)
 def test_what_is_undone_redone_and_excluded_is_so_at_the_recorded_places(reversed: Sequence[Doing]) -> None:
     assert "threshold" in triggers(check(BUILT_IN["ullage"], [*worked()[:9], *reversed, *worked()[:6], LAST], at="recorded"))
 

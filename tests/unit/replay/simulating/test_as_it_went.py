@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.deep import DEEP, many
+from tests.deep import DEEP, diagonal, many, sampled
 from tests.fake_api import Call, Fail, Reply, Say, Think
+from tests.unit.context.policies.families import is_one_of_each
 from tests.unit.replay.simulating.exact_api import exact_api
 from tests.unit.session.harness import MODEL, Stage, calls, items, kept_of, stage
 from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
@@ -394,8 +395,7 @@ def worked(pauses: Sequence[float] = (40.0,)) -> list[Doing]:
     ]
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("policy", BY_ITSELF, ids=lambda policy: policy.name)
+@sampled("policy", BY_ITSELF, keep=is_one_of_each, ids=lambda policy: policy.name)
 def test_a_long_session_is_compacted_the_same_live_and_in_replay(policy: Policy) -> None:
     assert check(policy, worked()[: many(12, deep=18)])
 
@@ -468,14 +468,12 @@ REVERSED = (
 
 
 REVERSED_UNDER = ("ullage", "claude-code", "three-layer")
-SAMPLED = [(REVERSED_UNDER[number % 3], doings) for number, doings in enumerate(REVERSED)]
-"""Each of them once, and each policy. The long run has them all under all three; random ones stand above."""
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize(
+@sampled(
     ("policy", "doings"),
-    list(product(REVERSED_UNDER, REVERSED)) if DEEP else SAMPLED,
+    product(REVERSED_UNDER, REVERSED),
+    keep=lambda row: row in diagonal(REVERSED_UNDER, REVERSED),  # random ones stand above
     ids=lambda each: each if isinstance(each, str) else ", ".join(doing.what for doing in each),
 )
 def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, doings: Sequence[Doing]) -> None:
@@ -485,6 +483,7 @@ def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str
     assert len(done) == sum(doing.what in BY_HAND for doing in doings)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("at", ["policy", "recorded"])
 def test_what_was_excluded_is_excluded_under_every_policy(at: Places, tmp_path: Path) -> None:
     work = [*worked()[:6], Doing("edit", 2), Doing(EXCLUDE_FILE, 2), *[Doing("look", turn) for turn in range(9)]]
@@ -492,7 +491,7 @@ def test_what_was_excluded_is_excluded_under_every_policy(at: Places, tmp_path: 
     asyncio.run(lived.live(ULLAGE, work, "fullest"))
     assert lived.by_hand
     session = lived.prepared()
-    for policy in BUILT_IN.values():
+    for policy in filter(lambda policy: DEEP or is_one_of_each(policy), BUILT_IN.values()):
         view = simulation.carry(session, policy, Settings(at=at, window=WINDOW))
         out = [each for each in view.active if each.policy == BY_THE_USER]
         results = (block for message in view.messages for block in message.blocks if isinstance(block, ToolResult))

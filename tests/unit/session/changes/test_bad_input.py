@@ -6,11 +6,12 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.deep import many
+from tests.deep import diagonal, many, sampled
 from tests.unit.session.changes.changing import run, turn
 from tests.unit.session.changes.test_reviewing import AFTER, BEFORE, at_work, edit
 from tests.unit.session.harness import kept_of
@@ -125,17 +126,17 @@ DOES: list[Do] = [undo_all, undo_turn, undo_a_hunk, go_back, go_back_over_it, ke
 ELSEWHERE = {looking.OUTSIDE, going_back.LEADS_ELSEWHERE}
 NOT_READ = {"This file cannot be read: Is a directory", "It cannot be read: Is a directory"}
 
-STAYS: list[tuple[Became, set[str]]] = [
-    (renamed, {looking.MOVED, going_back.CHANGED_SINCE}),
-    (deleted, {looking.MOVED, going_back.CHANGED_SINCE}),
-    (reformatted, {deciding.EDITED, going_back.CHANGED_SINCE}),
-    (binary, {looking.BINARY_CHANGED, going_back.CHANGED_SINCE}),
-    (huge, {looking.TOO_LARGE, "It is larger than 5 MB by now, so what it holds could not be kept"}),
-    (read_only, {"It cannot be written: The file is read-only"}),
-    (link_out, ELSEWHERE),
-    (folder_in_its_place, NOT_READ),
-    (damaged_copy, {looking.NO_VERSION, f"What it held then ({pack(BEFORE.encode()).sha256[:12]}) is damaged"}),
-]
+STAYS: dict[Became, set[str]] = {
+    renamed: {looking.MOVED, going_back.CHANGED_SINCE},
+    deleted: {looking.MOVED, going_back.CHANGED_SINCE},
+    reformatted: {deciding.EDITED, going_back.CHANGED_SINCE},
+    binary: {looking.BINARY_CHANGED, going_back.CHANGED_SINCE},
+    huge: {looking.TOO_LARGE, "It is larger than 5 MB by now, so what it holds could not be kept"},
+    read_only: {"It cannot be written: The file is read-only"},
+    link_out: ELSEWHERE,
+    folder_in_its_place: NOT_READ,
+    damaged_copy: {looking.NO_VERSION, f"What it held then ({pack(BEFORE.encode()).sha256[:12]}) is damaged"},
+}
 """What the file may have become, and what is said then by whatever would take something back."""
 
 OF_A_HUNK = {deciding.EDITED, reviewing.NO_SUCH_HUNK, reviewing.WHOLE_ONLY}
@@ -151,9 +152,12 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("do", DOES)
-@pytest.mark.parametrize(("became", "said"), STAYS)
-async def test_it_is_said_and_stays(folder: Path, became: Became, said: set[str], do: Do) -> None:
+TRIED = [pair for moved in (0, 2, 4) for pair in diagonal(list(STAYS), DOES, moved)]
+"""Each of what it may have become, with three ways of deciding, and each of these with four or five of those."""
+
+
+@sampled(("became", "do"), product(STAYS, DOES), keep=TRIED.__contains__)
+async def test_it_is_said_and_stays(folder: Path, became: Became, do: Do) -> None:
     async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
         await edit(here, session, ("a.py", AFTER))
         became(folder / "a.py")
@@ -172,12 +176,13 @@ async def test_it_is_said_and_stays(folder: Path, became: Became, said: set[str]
             assert forward.forward
             await session.restore(forward.id)
         else:
-            assert decided.why in said | OF_A_HUNK
+            assert decided.why in STAYS[became] | OF_A_HUNK
         assert tree(folder) == before, "nothing is lost, also by way of going forward again"
 
 
-@pytest.mark.parametrize("do", DOES)
-@pytest.mark.parametrize("became", CHANGES_LINES)
+@sampled(
+    ("became", "do"), product(CHANGES_LINES, DOES), keep=[*diagonal(CHANGES_LINES, DOES), *diagonal(CHANGES_LINES, DOES, 2)].__contains__
+)
 async def test_what_the_user_did_to_the_lines_stays_beside_what_is_undone(folder: Path, became: Became, do: Do) -> None:
     async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
         await edit(here, session, ("a.py", AFTER))
@@ -234,22 +239,23 @@ LARGE = LINE * (4_000_000 // len(LINE))
 """As large in the sample, with fewer lines to compare."""
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("do", [undo_all, undo_turn, go_back])
-@pytest.mark.parametrize(
-    ("before", "command"),
-    [
-        (b"\0\1\2", "printf '\\0\\7' > a.bin"),
-        (b"\0\1\2", "rm a.bin"),
-        (b"one\r\ntwo\rthree\n", "printf 'one\\n' > a.bin"),
-        (b"\xef\xbb\xbfone", "printf 'one' > a.bin"),
-        (LARGE, "echo y >> a.bin"),
-        (None, "printf '\\0' > a.bin"),
-        (b"#!/bin/sh\n", "chmod +x a.bin"),
-    ],
-    ids=["binary", "deleted", "mixed line ends", "mark", "4 MB", "new", "executable"],
-)
-async def test_what_a_command_did_to_any_bytes_is_taken_back(folder: Path, before: bytes | None, command: str, do: Do) -> None:
+COMMANDS: dict[str, tuple[bytes | None, str]] = {
+    "binary": (b"\0\1\2", "printf '\\0\\7' > a.bin"),
+    "deleted": (b"\0\1\2", "rm a.bin"),
+    "mixed line ends": (b"one\r\ntwo\rthree\n", "printf 'one\\n' > a.bin"),
+    "mark": (b"\xef\xbb\xbfone", "printf 'one' > a.bin"),
+    "4 MB": (LARGE, "echo y >> a.bin"),
+    "new": (None, "printf '\\0' > a.bin"),
+    "executable": (b"#!/bin/sh\n", "chmod +x a.bin"),
+}
+"""What a file held before, and what a command then does to it."""
+
+TAKES_BACK: list[Do] = [undo_all, undo_turn, go_back]
+
+
+@sampled(("changed", "do"), product(COMMANDS, TAKES_BACK), keep=diagonal(list(COMMANDS), TAKES_BACK).__contains__)
+async def test_what_a_command_did_to_any_bytes_is_taken_back(folder: Path, changed: str, do: Do) -> None:
+    before, command = COMMANDS[changed]
     files = () if before is None else (("a.bin", before),)
     async with at_work(folder, *files) as (here, session):
         await turn(here, session, run(command))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from tests.deep import DEEP, many
 from tests.unit.tools.allowed import covers, kept_early
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import RULES, Unknown, judge
@@ -25,13 +27,15 @@ EVERYTHING = [f"{kind}{name}" for kind in (HARMLESS, RUNS) for name in (*RULES, 
 
 
 def hostile_lines(folder: Path) -> list[str]:
-    """All lines of the list, for a site in `folder`."""
+    """All lines of the list, for a site in `folder`: with every reader of every place in the long run. Else each line has
+    every place, and the readers in turn."""
     found: list[str] = []
-    for kind in LIST.read_text("utf-8").splitlines():
+    for number, kind in enumerate(LIST.read_text("utf-8").splitlines()):
         if not kind.strip() or kind.startswith(("# ", "## ")):
             continue
-        kinds = [kind.replace("READER", reader) for reader in READERS] if "READER" in kind else [kind]
-        kinds = [each.replace("OUTSIDE", outside) for each in kinds for outside in OUTSIDE] if "OUTSIDE" in kind else kinds
+        turned = READERS[number * len(OUTSIDE) % len(READERS) :] + READERS
+        pairs = product(READERS, OUTSIDE) if DEEP else zip(turned, OUTSIDE, strict=False)
+        kinds = dict.fromkeys(kind.replace("READER", reader).replace("OUTSIDE", outside) for reader, outside in pairs)
         found += (_with_places(each, folder) for each in kinds)
     return list(dict.fromkeys(found))
 
@@ -41,13 +45,14 @@ def _with_places(line: str, folder: Path) -> str:
     return str(ast.literal_eval(f'"{line}"')) if "\\u" in line and '"' not in line else line
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("with_sandbox", [False, True])
 def test_no_hostile_line_is_harmless_or_covered_by_a_name(tmp_path: Path, with_sandbox: bool) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     site = make_site(folder, caged=with_sandbox)
     lines = hostile_lines(site.folder)
-    assert len(lines) >= 1_000
+    assert len(lines) >= many(1_000, deep=2_000)
     everything = kept_early("command", EVERYTHING)
     needs = [(line, command_need(line, site)) for line in lines]
     got_through = [line for line, need in needs if need.harmless or covers(everything, need, site)]
