@@ -14,6 +14,7 @@ import base64
 import binascii
 import json
 import re
+from copy import deepcopy
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -52,8 +53,18 @@ def count_json(value: Any) -> int:
 
 
 def count_tool(tool: JsonObject) -> int:
-    """Tokens of a tool definition."""
-    return TOOL_TOKENS + count_json({key: value for key, value in tool.items() if key != "cache_control"})
+    """Tokens of a tool definition. The same tools come with each request, so of each name the newest one is kept with its tokens."""
+    name = tool.get("name")
+    known = _NEWEST_TOOLS.get(name) if isinstance(name, str) else None
+    if known is not None and known[0] == tool:
+        return known[1]
+    tokens = TOOL_TOKENS + count_json({key: value for key, value in tool.items() if key != "cache_control"})
+    if isinstance(name, str):
+        _NEWEST_TOOLS[name] = (deepcopy(tool), tokens)
+    return tokens
+
+
+_NEWEST_TOOLS: dict[str, tuple[JsonObject, int]] = {}
 
 
 def count_block(block: JsonObject, model: ModelFacts) -> int:

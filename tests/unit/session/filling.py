@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def make_project(parent: Path) -> Path:
     return made
 
 
+@cache
 def readings(number: int, lines: int = 400) -> str:
     """The text of a long file; each number gives another one, since what is in view already is not returned again."""
     return "\n".join(f"2026-{number + 1:02d}-{n % 28 + 1:02d},{n},{n * (7919 + number) % 1000}" for n in range(lines))
