@@ -80,7 +80,7 @@ class _Copying:
     def fetch_all(self) -> int:
         """From the database to this machine."""
         for listed in self._team.sessions():
-            session_id = listed.session.id.decode()
+            session_id = listed.id
             if can_go(session_id):
                 self._one(session_id, self._fetch)
         return self._told("this machine")

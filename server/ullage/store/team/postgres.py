@@ -81,7 +81,7 @@ class PostgresStore:
         for session_id, key, value, check in shown:
             values.setdefault(session_id, []).append(ValueRow(bytes(key), bytes(value), bytes(check)))
         return [
-            Listed(_session(session_id, title, made, updated), last, held, values.get(session_id, []))
+            Listed(session_id, bytes(title), made, updated, last, held, values.get(session_id, []))
             for session_id, title, made, updated, last, held in rows
         ]
 

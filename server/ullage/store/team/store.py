@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.store.elsewhere import SearchHit
+from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 
@@ -47,11 +48,19 @@ class Batch:
 class Listed:
     """A session of the workspace. `held_by` is who writes it now, empty if nobody does."""
 
-    session: SessionRow
+    id: str
+    title: bytes
+    created_at: float
+    updated_at: float
     last_seq: int
     held_by: str = ""
     values: Sequence[ValueRow] = ()
     """What the list shows of it."""
+
+    @property
+    def session(self) -> SessionRow:
+        """As a row, with its sums; they are made only for what is new in the list."""
+        return make_session(self.id.encode(), self.title, self.created_at, self.updated_at)
 
 
 @dataclass(frozen=True, slots=True)

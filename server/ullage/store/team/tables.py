@@ -17,7 +17,7 @@ from ullage.store.team.faults import LaterSchema, Refused
 if TYPE_CHECKING:
     import psycopg
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """The number of the last file."""
 
 

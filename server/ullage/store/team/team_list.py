@@ -72,7 +72,7 @@ class TeamList:
     def look(self) -> None:
         """Looks once. Raises what the store and the log do."""
         self._burying.bury_all(self._nobody_comes, self._buried)
-        listed = {each.session.id.decode("utf-8", "replace"): each for each in self._team.sessions()}
+        listed = {each.id: each for each in self._team.sessions()}
         is_new = self._take_over(listed)
         if not self._is_known:
             self._is_known = True
