@@ -112,7 +112,13 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     ...review.handlers,
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": restart,
-    "ullage.addTeamPackages": () => addTeamPackages(launch, restart),
+    "ullage.addTeamPackages": () =>
+      addTeamPackages(launch, () =>
+        background.agreedTo(
+          () => connection.restart(),
+          t("The library is there. The server uses it from its next start on. The commands in the background go on."),
+        ),
+      ),
     "ullage.repairEnvironment": () => background.agreedTo(() => connection.restartAfter(() => launch.removeEnvironment())),
     "ullage.removeEnvironment": () =>
       background.agreedTo(
