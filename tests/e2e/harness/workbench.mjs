@@ -23,6 +23,7 @@ export const WINDOW = { width: 1440, height: 900 };
 export async function openWorkbench(page, url) {
   await page.goto(url);
   await workbenchReady(page);
+  await panelShown(page);
 }
 
 /** Leave VS Code as a user does who closes the tab: it is told, and ends what it runs for this window. @param {Page} page */
@@ -31,10 +32,16 @@ export async function closeWorkbench(page) {
   await page.close();
 }
 
-/** Load the window again, as a user does with "Reload Window". @param {Page} page */
+/**
+ * Load the window again, as a user does with "Reload Window". VS Code shows the side bar as it last wrote down, which may be before it was
+ * opened: whoever needs the panel opens it (`openPanel`).
+ *
+ * @param {Page} page
+ */
 export async function reloadWindow(page) {
   await page.reload();
   await workbenchReady(page);
+  if (await page.locator(".part.auxiliarybar").isVisible()) await panelShown(page);
 }
 
 /**
@@ -138,9 +145,13 @@ export async function extensionsKnow(page) {
   await runCommand(page, "Notifications: Clear All Notifications");
 }
 
-/** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
+/** @param {Page} page */
 async function workbenchReady(page) {
   await page.waitForFunction(() => performance.getEntriesByName("code/didStartWorkbench").length > 0, undefined, { timeout: START_LIMIT });
+}
+
+/** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
+async function panelShown(page) {
   await page.frameLocator(PANEL).locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
 }
 
