@@ -289,8 +289,8 @@ WRAPPED = re.compile(r"^<\w+>|</\w+>$")
 """Some agents wrap what a tool says of its failure in a tag."""
 
 
-ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ")
-"""What the tools of Ullage and of Claude Code add of their own."""
+ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ", "Output:")
+"""What the tools of Ullage, Claude Code and Codex add of their own."""
 
 
 def last_line(output: str) -> str:

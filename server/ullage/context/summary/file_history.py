@@ -12,11 +12,26 @@ from ullage.context.quoting import in_a_line
 from ullage.context.summary.names import written_and_replaced
 
 PLACE_CHARACTERS = 90
+EDITS_LOOKED_AT, DEFINING_CHARACTERS, MOST_BROUGHT = 4, 20_000, 6
+"""For what edits of a file define: so many of the last, so much of each, and so many names."""
 DEFINING = re.compile(
     r"^(?:(?:export|pub(?:\(\w+\))?|public|private|protected|static|async|default|abstract|final|override|open)\s+)*"
     r"(?:def|defp|defmodule|class|func|fn|fun|function|interface|type|struct|enum|trait|impl|module|sub|proc|test|it|describe|#{1,4})\b"
 )
 """A line that says what comes below it, in most languages; a heading in Markdown."""
+_NUMBER = r"[ \t]*+(?:\d++[→\t:|-][ \t]*+)?+"
+"""How tools for reading begin a line."""
+_MODIFIERS = (
+    r"(?:(?:export|default|declare|pub(?:\(\w+\))?|public|private|protected|internal|static|async|abstract|final|override|open)[ \t]++)*+"
+)
+_DEFINED = re.compile(
+    rf"^{_NUMBER}{_MODIFIERS}(?:"
+    r"(?:def|defp|defmodule|defmacro|class|func|fn|fun|function\*?|interface|type|struct|enum|trait|module|sub|proc|record|object)[ \t]++"
+    r"(?:\([^()\n]{0,80}\)[ \t]*+)?([A-Za-z_]\w{3,99}+)\b"
+    r"|(?:const|let|var)[ \t]++([A-Za-z_]\w{3,99}+)[ \t]*+(?::[^=\n]{1,80})?=[ \t]*+(?:async\b[ \t]*+)?(?:\(|function\b|\w++[ \t]*+=>))",
+    re.MULTILINE,
+)
+"""A line that begins with a definition, in most languages, and the name that it gives. What stands in a bracket first is Go's receiver."""
 PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
@@ -36,6 +51,8 @@ class FileFact:
     """The last entry that changed it; 0 if it was only read."""
     place: str
     """The line that tells most of what the last edit put there, else the lines last read; may be empty."""
+    brought: tuple[str, ...] = ()
+    """Names that the last edits define, the newest first."""
     shows: str = ""
     """What an image or a PDF is, as it was last read: `image, 800 × 600`; empty for any other file."""
 
@@ -77,6 +94,7 @@ class FileHistory:
                 history.edits += touch.kind == "edited"
                 history.created = history.created or touch.kind == "created"
                 history.deleted = touch.kind == "deleted"
+                history.changes = (*history.changes[1 - EDITS_LOOKED_AT :], call)
             history.last = call
             self._fresh.add(touch.path)
 
@@ -119,14 +137,23 @@ class _History:
     """The last that changed it, else the last that read it."""
     told: tuple[str, str] = ("", "")
     """What is told of that call, once it is let go of."""
+    changes: tuple[Call, ...] = ()
+    """The last that changed it."""
+    brought: tuple[str, ...] = ()
+    """What those before defined, once they are let go of."""
 
     def settle(self) -> None:
-        """Lets go of the call."""
+        """Lets go of the calls."""
         self.told, self.last = (self._place(), self._shows()), None
+        self.brought, self.changes = self._brought(), ()
 
     def fact(self) -> FileFact:
-        path = in_a_line(self.path)
-        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place(), self._shows())
+        path, place, brought, shows = in_a_line(self.path), self._place(), self._brought(), self._shows()
+        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, place, brought, shows)
+
+    def _brought(self) -> tuple[str, ...]:
+        lines = ("\n".join(new_lines(call, self.path))[:DEFINING_CHARACTERS] for call in reversed(self.changes))
+        return tuple(dict.fromkeys((*(name for text in lines for name in definitions_in(text)), *self.brought)))[:MOST_BROUGHT]
 
     def _shows(self) -> str:
         return ", ".join(map(in_words, self.last.returned.media)) if self.last is not None else self.told[1]
@@ -135,6 +162,11 @@ class _History:
         if self.last is None:
             return self.told[0]
         return _line_written(self.last, self.path) if self.changed_seq else _lines_read(self.last)
+
+
+def definitions_in(text: str) -> tuple[str, ...]:
+    """The names that lines of a text define, each once, in their order; line numbers of tools may stand before the lines."""
+    return tuple(dict.fromkeys(match[1] or match[2] for match in _DEFINED.finditer(text)))
 
 
 def _line_written(call: Call, path: str) -> str:

@@ -17,7 +17,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary.facts import Facts
-from ullage.context.summary.file_history import new_lines
+from ullage.context.summary.file_history import definitions_in, new_lines
 from ullage.context.summary.names import files_of
 from ullage.context.summary.sections import beside_work
 from ullage.context.summary.words import TOKEN, WORD, basename, tail_of
@@ -37,20 +37,6 @@ _END = "\n</files>"
 _ANYWHERE = "folder not known"
 _NO_WORK = re.compile(r"(?:^|/)(?:\.git|node_modules|path/to)/")
 """What nobody works on: in git's own folder, in installed packages, in examples."""
-
-_NUMBER = r"[ \t]*+(?:\d++[→\t:|-][ \t]*+)?+"
-"""How tools for reading begin a line."""
-_MODIFIERS = (
-    r"(?:(?:export|default|declare|pub(?:\(\w+\))?|public|private|protected|internal|static|async|abstract|final|override|open)[ \t]++)*+"
-)
-_DEFINED = re.compile(
-    rf"^{_NUMBER}{_MODIFIERS}(?:"
-    r"(?:def|defp|defmodule|defmacro|class|func|fn|fun|function\*?|interface|type|struct|enum|trait|module|sub|proc|record|object)[ \t]++"
-    r"(?:\([^()\n]{0,80}\)[ \t]*+)?([A-Za-z_]\w{3,99}+)\b"
-    r"|(?:const|let|var)[ \t]++([A-Za-z_]\w{3,99}+)[ \t]*+(?::[^=\n]{1,80})?=[ \t]*+(?:async\b[ \t]*+)?(?:\(|function\b|\w++[ \t]*+=>))",
-    re.MULTILINE,
-)
-"""A line that begins with a definition, in most languages, and the name that it gives. What stands in a bracket first is Go's receiver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +95,6 @@ def nearby_text(files: Sequence[NearbyFile], standing: str, tokens: int) -> str:
 def lines_of(nearby: str) -> tuple[str, ...]:
     """What `nearby_text` gave, a line a folder, without what stands around it."""
     return tuple(nearby.split("\n")[1:-1])
-
-
-def definitions_in(text: str) -> tuple[str, ...]:
-    """The names that lines of a text define, each once, in their order; line numbers of tools may stand before the lines."""
-    return tuple(dict.fromkeys(match[1] or match[2] for match in _DEFINED.finditer(text)))
 
 
 def _written(path: str) -> str:

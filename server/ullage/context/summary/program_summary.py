@@ -21,7 +21,7 @@ from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Shar
 from ullage.context.summary.sentences import QUESTION, Told, by_worth
 from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 
-PROGRAM_TOKENS = 2_030
+PROGRAM_TOKENS = 1_925
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
@@ -31,21 +31,23 @@ CONSTRAINT_TOKENS = 4_000
 BURIED_CHARACTERS = 300
 """A constraint in a message longer than that is said again by itself, as far as there is room; in a shorter one it is seen."""
 
-NAMED_CHARACTERS = 90
+NAMED_CHARACTERS = 200
 """Of a message of the user that stays in view: enough to know it by."""
 CLOSINGS = 3
-LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS, EARLIER_CHARACTERS = 1_800, 700, 420, 240
-"""Of the last reply that closed something, of the two before it, of the newest others, and of those before."""
+LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS = 1_200, 700, 420
+"""Of the last reply that closed something, of the two before it, and of the newest others."""
+EARLIER_CLOSING_CHARACTERS, EARLIER_CHARACTERS = 280, 200
+"""Of the replies before these: of those that closed something, and of the others."""
 ROOMIER = (4.0, 3.0, 2.0, 1.5)
 """By how much longer the agent's words and a plan are told where the section has room for all of them so."""
 CLOSER = (0.75, 0.5)
 """By how much shorter the newest words are told, until the last that closed something fits in beside those after it."""
 OFTEN = 3
 """Runs of a command."""
-JUST_NOW = 8
-"""The newest replies that are told as they come; of those before, what decides or explains comes first."""
+JUST_NOW, LOOKED_AT = 7, 20
+"""The newest replies that are told as they come, out of so many; of those before, what decides or explains comes first."""
 ASKED_CHARACTERS, AT_CHARACTERS = 240, 120
-PLAN_CHARACTERS, ISSUE_CHARACTERS = 900, 800
+PLAN_CHARACTERS, ISSUE_CHARACTERS, WRITTEN_CHARACTERS = 900, 800, 450
 
 ASKED = "What the user wants"
 CONSTRAINTS = "Constraints and preferences"
@@ -61,13 +63,13 @@ FILES = "Files and names"
 HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
 """In reading order."""
 
-FILES_SHARE = 0.17
+FILES_SHARE = 0.06
 """Of the budget, at most, for files and names."""
-FILLED = 0.68
+FILLED = 0.80
 """Of the budget, beside files and names. Where the sections leave some of that, plan and decisions are told longer. In an open examination
 of nine recorded compactions the shortest summaries told least: 71 and 81 % of the points, and 75 and 88 % with more room. To fill the whole
 of a smaller budget, so that the average stays, lost as much elsewhere."""
-NOW_SHARE, PLAN_SHARE, DECISIONS_SHARE = 0.32, 0.18, 0.28
+NOW_SHARE, PLAN_SHARE, DECISIONS_SHARE = 0.34, 0.18, 0.34
 """Of the budget, at most, for these sections."""
 
 NOTHING_STAYS = Staying()
@@ -173,8 +175,8 @@ def _is_in_the_state(command: str) -> bool:
 def _newest(told: Sequence[Told]) -> list[Told]:
     """The newest replies, and the newest that closed something: the last of all, and of the others those that say something."""
     closings = [each for each in told if each.closing][-CLOSINGS:]
-    working = [each for each in told[-JUST_NOW:] if not each.closing and (not each.announces or each is told[-1])]
-    return sorted({each.seq: each for each in (*closings, *working)}.values(), key=lambda each: each.seq)
+    working = [each for each in told[-LOOKED_AT:] if not each.closing and (not each.announces or each.acts or each is told[-1])]
+    return sorted({each.seq: each for each in (*closings, *working[-JUST_NOW:])}.values(), key=lambda each: each.seq)
 
 
 def _now(told: Sequence[Told], by: float) -> list[Placed]:
@@ -187,14 +189,26 @@ def _now(told: Sequence[Told], by: float) -> list[Placed]:
 
 
 def _decided(told: Sequence[Told], by: float) -> list[Placed]:
-    return [(each.seq, wording.begun_line(each, int(by * EARLIER_CHARACTERS))) for each in by_worth(told)]
+    lengths = {True: EARLIER_CLOSING_CHARACTERS, False: EARLIER_CHARACTERS}
+    return [(each.seq, wording.begun_line(each, int(by * lengths[each.closing]))) for each in by_worth(told)]
 
 
 def _documents(work: StateOfWork, by: float) -> list[str]:
     plan = wording.document_lines(work.plan, "Plan", int(by * PLAN_CHARACTERS)) if work.plan is not None else []
     told = int(by * ISSUE_CHARACTERS)
     issue = wording.document_lines(work.issue, "Opened with", told, work.claimed) if work.issue is not None else []
-    return issue + plan if work.plan is not None and work.issue is not None and work.issue.seq > work.plan.seq else plan + issue
+    opened = work.issue.text if work.issue is not None else ""
+    own = [each for each in reversed(work.written) if each.text[: WRITTEN_CHARACTERS // 4] not in opened]
+    texts = [wording.document_lines(each, "Written with", int(by * WRITTEN_CHARACTERS)) for each in own]
+    written = [line for lines in texts for line in _begun(lines)]
+    plan, issue = _begun(plan), _begun(issue)
+    first = issue + plan if work.plan is not None and work.issue is not None and work.issue.seq > work.plan.seq else plan + issue
+    return first + written
+
+
+def _begun(lines: Sequence[str]) -> list[str]:
+    """What a text is called stands in one piece with its first line: by itself it says nothing."""
+    return ["\n".join(lines[:2]), *lines[2:]] if lines else []
 
 
 def _commands(facts: Sequence[CommandFact]) -> list[Placed]:
@@ -236,7 +250,8 @@ def _next(found: Facts) -> Section:
     under_way = [task for task in found.tasks if task.status == "in_progress"] or [task for task in found.tasks if task.is_open][:1]
     lines += [f"- Go on with: {task.content}" for task in under_way[:3]]
     if last is not None and not last.closing:
-        lines.append(f"- The agent was at: {one_line(last.text, AT_CHARACTERS)} (#{last.seq})")
+        went_on = f" It went on: {last.about_to}" if last.about_to else ""
+        lines.append(f"- The agent was at: {one_line(last.text, AT_CHARACTERS)}{went_on} (#{last.seq})")
         if found.last_call is not None:
             lines.append(f"- Last call: {found.last_call.text} (#{found.last_call.seq})")
     elif last is not None and asked is not None and asked.seq < last.seq and last.text.rstrip().endswith(QUESTION):

@@ -42,12 +42,14 @@ CHANGED_SHOWN = 40
 CHANGED_TOKENS = 4_000
 """Of the last changed files, how many get more than their name; and the tokens, reached with hundreds of files, beyond which they are only
 counted."""
-EDITS_SHOWN = 6
+EDITS_SHOWN = 10
 """For this many of the last changed files it is said what the last edit put there."""
-NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 120
+NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 90
 """More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
-AROUND_FILE, AROUND_FACT = 4, 14
-"""Characters that stand around a file, and what was done to it."""
+MOST_FILES_OF_A_NAME = 3
+"""A name that stood in more of the files says nothing of any of them: the name of the project, say."""
+AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 4, 14, 2
+"""Characters that stand around a file, and what was done to it; and around a folder, which has a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: F
     shown = {tail: by_tail[tail].path if tail in by_tail else found.paths[tail] for tail in tails}
     known.update(word for tail in tails for word in WORD.findall(basename(tail)))
     ids, rest = _ids_and_names(found, known, focus)
-    at, elsewhere = _at_files(found, rest, tails, known)
+    at, elsewhere = _at_files(found, rest, tails, known, {tail: fact.brought for tail, fact in by_tail.items()})
     with_names = [Place(shown[tail], by_tail.get(tail), tuple(at.get(tail, ()))) for tail in tails]
     paths = set(shown.values())
     changed = [Place(fact.path, fact, ()) for fact in facts if fact.changed and fact.path not in paths]
@@ -179,7 +181,8 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
     """The last changed ones, the last first; then those that were read or spoken of, the likeliest for their length first."""
     changed = sorted((tail for tail, fact in facts.items() if fact.changed), key=lambda tail: -facts[tail].changed_seq)
     chosen = dict.fromkeys(changed[:CHANGED_SHOWN])
-    room = characters - sum(_cost(tail, True) for tail in chosen)
+    folders = {_in_folder(facts[tail].path) for tail in chosen}
+    room = characters - sum(_cost(tail, True) for tail in chosen) - sum(map(_folder_cost, folders))
     busy = _busy_folders(facts)
     rivals: list[tuple[float, int, str]] = []
     for tail, weight in beside_work(found, facts).items():
@@ -191,9 +194,11 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
             continue  # it stood in a listing or in the output of a build
         rivals.append((weight * (FAVOURED if is_wanted else 1.0) / cost, cost, tail))
     for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
-        room -= cost
+        folder = _in_folder(facts[tail].path if tail in facts else found.paths[tail])
+        room -= cost + (0 if folder in folders else _folder_cost(folder))
         if room < 0:
             break
+        folders.add(folder)
         chosen[tail] = None
     return list(chosen)
 
@@ -216,16 +221,22 @@ def _ids_and_names(found: NamesInUse, known: Collection[str], focus: Focus) -> t
 
 
 def _at_files(
-    found: NamesInUse, names: Sequence[str], tails: Sequence[str], known: Collection[str]
+    found: NamesInUse, names: Sequence[str], tails: Sequence[str], known: Collection[str], brought: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """A few names for each of the first files, and of those that belong to none of them a few more."""
+    """A few names for each of the first files, those first that its last edits `brought`, and of those that belong to none a few more."""
     at: defaultdict[str, list[str]] = defaultdict(list)
     elsewhere: list[str] = []
     every, with_names = set(tails), set(tails[:FILES_WITH_NAMES])
+    told: set[str] = set()
+    for tail in tails[:FILES_WITH_NAMES]:
+        at[tail] += [name for name in brought.get(tail, ()) if name not in told][:NAMES_AT_A_FILE]
+        told.update(at[tail])
     for name in names:
         belongs = [tail for tail in found.belonging.get(name, {}) if tail in every]
+        if len(belongs) > MOST_FILES_OF_A_NAME:
+            belongs = []
         for tail in belongs:
-            if tail in with_names and len(at[tail]) < NAMES_AT_A_FILE:
+            if tail in with_names and len(at[tail]) < NAMES_AT_A_FILE and name not in told:
                 at[tail].append(name)
         if not belongs and name not in known and len(elsewhere) < NAMES_ELSEWHERE:
             elsewhere.append(name)
@@ -234,6 +245,14 @@ def _at_files(
 
 def _cost(tail: str, has_fact: bool) -> int:
     return len(basename(tail)) + AROUND_FILE + (AROUND_FACT if has_fact else 0)
+
+
+def _folder_cost(folder: str) -> int:
+    return len(folder) + AROUND_FOLDER
+
+
+def _in_folder(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[0]
 
 
 def _busy_folders(facts: Mapping[str, FileFact]) -> Mapping[str, float]:
@@ -262,8 +281,9 @@ def _work(facts: Mapping[str, FileFact]) -> dict[str, float]:
 
 # The words of the user
 
-FIRST_SHARE = 0.25
-"""Of the room: kept for the first message, which mostly says what all of it is about."""
+FIRST_SHARE, FIRST_LONGER = 0.25, 1.5
+"""Of the room: kept for the first message, which mostly says what all of it is about. It is often a plan that was made before, so it is
+quoted by so much longer than others."""
 SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
 """Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to that many tokens."""
 BETWEEN = 0.5
@@ -305,11 +325,12 @@ class Staying:
 
 
 def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
-    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none more than `longest`."""
+    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none but the first more than
+    `longest`."""
     quotes: dict[int, Quote] = {}
     room = tokens
     if asked:
-        quotes[0] = _fitted(asked[0], min(longest, tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
+        quotes[0] = _fitted(asked[0], min(int(longest * FIRST_LONGER), tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
         room -= estimate_text(quotes[0].text)
     shortened_room = max(int(tokens * SHORTENED_SHARE), min(int(tokens * SHORTENED_LEAST_SHARE), SHORTENED_LEAST))
     for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at

@@ -40,7 +40,7 @@ def _by_first_letter(patterns: str) -> str:
 
 LATIN_CONSTRAINTS = (
     # English
-    r"must(?:n't)?|never|always|do ?n[o']t|don’t|does ?n[o']t|should(?:n't| not)?|only|prefer(?:ably)?|avoid|make sure|ensure|instead of|"
+    r"must(?:n't)?|never|always|do ?n[o']t|does ?n[o']t|should(?:n't| not)?|only|prefer(?:ably)?|avoid|make sure|ensure|instead of|"
     r"rather than|no longer|needs? to|have to|has to|required?|stop|keep|without|at (?:most|least)|no more than|not allowed|cannot|can't|"
     # German
     r"muss|müssen|musst|darf|dürfen|darfst|nie|niemals|immer|nicht|nur|keine?[nmrs]?|bevorzug\w*|lieber|vermeid\w*|soll(?:en|st|te|ten)?|statt|"
@@ -93,7 +93,7 @@ class Markers:
 
     def stand_in(self, sentence: str) -> bool:
         """Whether one of them does."""
-        lowered = sentence.lower()
+        lowered = _plain_apostrophes(sentence).lower()
         return self.latin.search(lowered) is not None or (not lowered.isascii() and self.other.search(lowered) is not None)
 
 
@@ -102,7 +102,7 @@ DECISION = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_DECISIONS)})\b"), 
 
 STRONG = Markers(
     re.compile(
-        r"\b(?:must(?:n't)?|never|always|do ?n[o']t|don’t|should(?:n't| not)|not allowed|cannot|can't|make sure|ensure|forbidden|"
+        r"\b(?:must(?:n't)?|never|always|do ?n[o']t|should(?:n't| not)|not allowed|cannot|can't|make sure|ensure|forbidden|"
         r"muss|müssen|darf|dürfen|nie|niemals|immer|nicht|keine?[nmrs]?|jamais|toujours|ne .{1,40}? pas|nunca|siempre|não|sempre|mai|nooit|"
         r"altijd|niet|nigdy|zawsze|никогда|всегда|нельзя|не надо|не нужно)\b"
     ),
@@ -115,6 +115,11 @@ BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|(?<=[؟؛۔])\s*|\n+"
 ASCII_BOUNDARY = re.compile(r"\s(?<=[.!?;]\s)\s*|\n+")
 """The same where all letters are of ASCII: what begins with a blank is found several times as fast."""
 BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
+
+
+def _plain_apostrophes(sentence: str) -> str:
+    """With the apostrophe that a keyboard has: some models write the printer's (`I’ll`)."""
+    return sentence.replace("’", "'")
 
 
 def constraints_in(text: str) -> list[str]:
@@ -136,7 +141,7 @@ def decisions_in(text: str) -> list[str]:
 
 def is_firm(sentence: str) -> bool:
     """Whether a decision says of itself that it is one, or names a cause; others give some reason."""
-    return FIRM.search(sentence.lower()) is not None
+    return FIRM.search(_plain_apostrophes(sentence).lower()) is not None
 
 
 def gives_a_reason(sentence: str) -> bool:
@@ -178,23 +183,33 @@ TOLD_CHARACTERS = 4_000
 """Of a reply that are looked at: its beginning and its end."""
 WORKING_CHARACTERS = 1_600
 """Of what a reply says that goes on with a call: as long as a plan in words is. The room decides how much of it is told."""
+ABOUT_TO_CHARACTERS = 200
 THINKING_CHARACTERS = 160
 """Of a thought that stands in for words."""
 THINKING_LOOKED_AT = 1_000
 
 ANNOUNCED = re.compile(
     r"^(?:(?:ok(?:ay)?|good|great|perfect|right|alright|sure|now|first|next|then|so|and|also|finally|excellent)\b[\s,.!—-]*)*"
-    r"(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|i'm (?:now )?(?:checking|reading|looking|running)|i need to|"
+    r"(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|i need to|"
+    r"i'm (?:now |also |just )?"
+    r"(?:add|check|creat|delet|do|finish|fix|inspect|load|look|mov|open|poll|pull|read|runn|scann|start|updat|us|verify|wait|wir|writ)ing|"
     r"i should (?:check|look|read|see)|i want to|next,? i|ich werde|lass mich|jetzt|je vais|laisse-moi|voy a|ahora|vou)\b|"
     r"^(?:now|next|first|then)\b,? (?!that|all|the (?:test|build|issue|problem))|^the user (?:wants|is asking|asked|wanted)\b|"
     r"^(?:#+ |step \d)|^(?:好的?[，,。]?)?(?:现在|接下来|首先)?(?:让我|我来|我先|我将|我要|我会)|^(?:次に|まず|では)|^(?:دعني|سأ|سوف)",
     re.IGNORECASE,
 )
 """How a sentence begins that only says what comes next."""
+ACTING_CHARACTERS = 60
+ACTING = re.compile(
+    r"\b(?:add|updat|writ|rewrit|implement|creat|fix|replac|extract|remov|renam|mov|appl(?=y)|wir|install|commit|extend|chang|convert|register|"
+    r"refactor|delet|migrat|set up|adjust|push|clos|post|send|spawn|integrat|revert|merg|simplif)(?:e|y|ing|ting)?\b",
+    re.IGNORECASE,
+)
+"""How an announcement begins that says what is changed. In other languages it is taken for one that only looks."""
 ROUTINE = re.compile(
     r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|"
     r"(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
-    r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed|"
+    r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed|got it|understood|absolutely|will do|"
     r"i (?:now )?have (?:a |an |all )?(?:good|clear|thorough|complete|full|comprehensive|the|everything)|now i have|i see)\b.{0,50}$",
     re.IGNORECASE,
 )
@@ -217,6 +232,10 @@ class Told:
     """2 where it closes something, or says of itself that it decides; 1 where it says why; 0 if it only reports."""
     announces: bool = False
     """Whether it only says what comes next."""
+    about_to: str = ""
+    """What it says comes next, beside what else it says, where it goes on with a call."""
+    acts: bool = False
+    """Whether what it announces changes something: one after the other, these say what was done."""
 
 
 def told_in(seq: int, reply: AssistantReply) -> Told | None:
@@ -237,7 +256,12 @@ def _working(seq: int, said: str, characters: int) -> Told | None:
         return None
     says = any(not ROUTINE.match(sentence) for sentence in telling)
     text = one_line(" ".join(telling if says else every), characters)
-    return Told(seq, text, closing=False, weight=max(map(_weight, telling), default=0), announces=not says)
+    about_to = one_line(" ".join(sentence for sentence in every if sentence not in telling), ABOUT_TO_CHARACTERS) if says else ""
+    weight, acts = (
+        max(map(_weight, telling), default=0),
+        not says and any(ACTING.search(sentence[:ACTING_CHARACTERS]) for sentence in every),
+    )
+    return Told(seq, text, closing=False, weight=weight, announces=not says, about_to=about_to, acts=acts)
 
 
 def _weight(sentence: str) -> int:
@@ -246,7 +270,8 @@ def _weight(sentence: str) -> int:
 
 def is_announced(sentence: str) -> bool:
     """Whether it only says what comes next, and neither why nor within which limits."""
-    return ANNOUNCED.match(sentence) is not None and not LIMITING.search(sentence) and not gives_a_reason(sentence)
+    said = _plain_apostrophes(sentence)
+    return ANNOUNCED.match(said) is not None and not LIMITING.search(said) and not gives_a_reason(said)
 
 
 def ends_of(text: str, characters: int) -> str:
@@ -279,8 +304,11 @@ def _is_telling(told: Told) -> bool:
 
 
 GAP = " … "
-FIRST_COUNTS = 1.5
-"""How much the first sentence tells, where it says more than that all went well: of what the others are about."""
+EARLY = (1.5, 0.9, 0.6)
+"""How much the first sentences tell, where they say more than that all went well: of what the others are about."""
+SPECIFIC = re.compile(r"`|\b\d|#\d|\w\.\w|\w/\w")
+FRAGMENT = 20
+"""Characters: a piece so short says little without those around it."""
 
 
 def gist(text: str, characters: int) -> str:
@@ -289,8 +317,8 @@ def gist(text: str, characters: int) -> str:
     said = _pieces(text)
     if len(whole) <= characters or len(said) < 2:
         return whole if len(whole) <= characters else one_line(said[0] if said else whole, characters)
-    ranks = [2.0 * _weight(piece) + bool(LIMITING.search(piece)) - 0.5 * piece.endswith((":", "：")) for piece in said]
-    ranks[0] = max(ranks[0], 0.0 if ROUTINE.match(said[0]) else FIRST_COUNTS)
+    early = (0.0, *EARLY[1:]) if ROUTINE.match(said[0]) else EARLY
+    ranks = [_rank(piece) + (early[place] if place < len(early) else -_is_fragment(piece)) for place, piece in enumerate(said)]
     ranked = sorted(range(len(said)), key=lambda place: -ranks[place])
     said[ranked[0]] = one_line(said[ranked[0]], characters * 2 // 3)  # what tells most is never left out for its length
     left, taken = characters, list[int]()
@@ -301,6 +329,16 @@ def gist(text: str, characters: int) -> str:
     taken.sort()
     joined = (("" if not at else " " if place == taken[at - 1] + 1 else GAP) + said[place] for at, place in enumerate(taken))
     return "".join(joined) or one_line(text, characters)
+
+
+def _rank(piece: str) -> float:
+    """What a sentence tells by itself."""
+    says = 2.0 * _weight(piece) + bool(LIMITING.search(_plain_apostrophes(piece))) + 0.5 * bool(SPECIFIC.search(piece))
+    return says - 0.5 * piece.endswith((":", "："))
+
+
+def _is_fragment(piece: str) -> bool:
+    return len(piece) < FRAGMENT and not DENSE.search(piece)
 
 
 def _pieces(text: str) -> list[str]:

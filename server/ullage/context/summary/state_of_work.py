@@ -18,7 +18,8 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call, one_line, strings_of
 from ullage.context.entries import AssistantReply, Notice
 from ullage.context.quoting import in_a_line
-from ullage.context.summary.command_history import checks_in, ended, last_line
+from ullage.context.summary.checkouts import Checkout, Checkouts
+from ullage.context.summary.command_history import WRITTEN, checks_in, ended, last_line
 
 MOST_COMMITS = 20
 SUBJECT_CHARACTERS = 100
@@ -55,6 +56,17 @@ STILL = re.compile(r"timeout<|<status>running|still running|process running with
 OVER = re.compile(r"completed|finished|failed|exit", re.IGNORECASE)
 
 OPENING = re.compile(r"\b(?:bd|br|issues?|tk) show\b|\bgh (?:issue|pr) view\b|\bglab (?:issue|mr) view\b|\bjira (?:issue )?view\b")
+TRACKING = re.compile(
+    r"\b(?:bd|br|issues?|tk) (?:create|update|comment|close)\b|\b(?:gh|glab) (?:issue|pr|mr) (?:create|edit|comment|review|note|update)\b|"
+    r"\bjira (?:issue )?(?:create|edit|comment)\b"
+)
+HANDED_OVER = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)\n\s*\1\b", re.DOTALL)
+BODY = re.compile(
+    r"--?(?:b|d|m|body|description|design|notes|acceptance|comment|message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL
+)
+"""The text of an issue, a pull request or a comment, as a command hands it over."""
+WRITTEN_CHARACTERS, MOST_WRITTEN = 200, 3
+"""The shortest of these that is kept, and how many are."""
 OPENING_TOOL = re.compile(r"(?:get|read|view|fetch|show)_?(?:issue|ticket|task)|issue_?(?:get|read|view)", re.IGNORECASE)
 PLAN_FILE = re.compile(r"(?:^|[/\\])plans?[/\\][^/\\]+\.\w+$|(?:^|[/\\_.-])plan[\w.-]*\.(?:md|txt|org|rst)$", re.IGNORECASE)
 
@@ -101,6 +113,8 @@ class StateOfWork:
     """The last push that went well; 0 if there was none."""
     uncommitted: tuple[str, ...] = ()
     """Files that were changed since they were committed last, the last changed last; none where git was never used."""
+    checkouts: tuple[Checkout, ...] = ()
+    """The one that git told of last at the end."""
     checks: tuple[Check, ...] = ()
     """One a kind, the last run last."""
     changed_seq: int = 0
@@ -109,6 +123,8 @@ class StateOfWork:
     """What was sent into the background and not heard of since."""
     plan: Document | None = None
     issue: Document | None = None
+    written: tuple[Document, ...] = ()
+    """The newest that the agent itself wrote for others by a command: of an issue, a pull request, a comment. The last one last."""
     claimed: str = ""
     """The newest command or call that names an issue after that one was opened."""
 
@@ -125,6 +141,7 @@ class WorkHistory:
         self._commits: deque[Commit] = deque(maxlen=MOST_COMMITS)
         self._changed: dict[str, int] = {}
         self._added: list[str] = []
+        self._checkouts = Checkouts()
         self._checks: dict[str, Check] = {}
         self._running: dict[str, tuple[int, str]] = {}
         self._state = StateOfWork()
@@ -134,7 +151,7 @@ class WorkHistory:
         """Another one that goes on by itself."""
         other = WorkHistory()
         other._commits, other._changed, other._added = self._commits.copy(), self._changed.copy(), [*self._added]
-        other._checks, other._running = self._checks.copy(), self._running.copy()
+        other._checkouts, other._checks, other._running = self._checkouts.copy(), self._checks.copy(), self._running.copy()
         other._state, other._uses_git = self._state, self._uses_git
         return other
 
@@ -143,7 +160,12 @@ class WorkHistory:
         checks = tuple(sorted(self._checks.values(), key=lambda check: (check.seq, check.kind)))
         uncommitted = tuple(map(in_a_line, self._changed)) if self._uses_git else ()
         return replace(
-            self._state, commits=tuple(self._commits), uncommitted=uncommitted, checks=checks, running=tuple(self._running.values())
+            self._state,
+            commits=tuple(self._commits),
+            uncommitted=uncommitted,
+            checkouts=self._checkouts.all(),
+            checks=checks,
+            running=tuple(self._running.values()),
         )
 
     def add(self, call: Call) -> None:
@@ -177,11 +199,14 @@ class WorkHistory:
                 del self._running[next(iter(self._running))]
         elif not call.only_looks:
             self._check(kinds, call.seq, command, ended(call), call.returned.content)
+        if not call.failed:
+            self._add_written(call, command)
         if "git" not in command:
             return
         self._uses_git = True
         if call.failed:
             return
+        self._checkouts.add(call)
         self._added += [each[1] for each in ADDING.finditer(command)]
         for resetting in RESETTING.finditer(command):
             for _ in range(min(int(resetting[1] or 1) if resetting[2] is None else len(resetting[2]), len(self._commits))):
@@ -219,6 +244,18 @@ class WorkHistory:
         for id in over:
             _, command = self._running.pop(id)
             self._check(checks_in(command), call.seq, command, "failed" if call.seems_failed else "ran", call.returned.content)
+
+    def _add_written(self, call: Call, command: str) -> None:
+        """The longest text that a command hands over, if it is one of a tracker."""
+        if not TRACKING.search(WRITTEN.sub(" ", command)):
+            return
+        here = (match[2] for match in HANDED_OVER.finditer(command))
+        quoted = (match[1] or match[2] for match in BODY.finditer(WRITTEN.sub(" ", command)))
+        text = max((*filter(None, here), *filter(None, quoted)), key=len, default="")
+        if len(text) >= WRITTEN_CHARACTERS:
+            made = Document(call.seq, one_line(command, 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
+            before = tuple(each for each in self._state.written if each.text != made.text)
+            self._state = replace(self._state, written=(*before[1 - MOST_WRITTEN :], made))
 
     def _add_document(self, call: Call) -> None:
         plan = call.input.get("plan")

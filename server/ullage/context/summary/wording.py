@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ullage.context.calls import one_line
 from ullage.context.quoting import in_a_line
+from ullage.context.summary.checkouts import Checkout
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.facts import Said, Task
 from ullage.context.summary.file_history import FileFact
@@ -17,8 +18,8 @@ from ullage.context.summary.words import basename
 
 TRIED_SHOWN = 2
 COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
-ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 150, 4
-COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN = 5, 12, 3
+ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 200, 4
+COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN, CHECKOUTS_SHOWN = 5, 12, 3, 2
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
 INSIDE = "  > "
 """Before the lines of a text of several, which is not the user's."""
@@ -28,6 +29,11 @@ BEGINNING_SHARE = 0.6
 """Of what is told of a plan or an issue that is too long: its beginning. The rest is for lines after it that say why, or forbid."""
 WRAPPED = re.compile(r"^(?:Chunk ID|Wall time|Process exited with code|Original token count|Output):?(?: |$)")
 """What Codex' tool puts before the output of a command."""
+ABOUT_IT = re.compile(
+    r"(?:state|author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):(?:\s|$)|"
+    r"(?:Owner|Created|Assignee): "
+)
+"""How a line begins that a tracker puts before the text of an issue or a pull request, and that says little of the work."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
 
@@ -65,6 +71,7 @@ def state_lines(work: StateOfWork) -> list[str]:
             lines.append(
                 f"- Pushed (#{work.pushed_seq})" + (f"; {unpushed} commits since are not" if unpushed else ", the last commit too")
             )
+    lines += _checkout_lines(work.checkouts[-CHECKOUTS_SHOWN:])
     if work.uncommitted:
         names = [basename(path) for path in reversed(work.uncommitted)]
         more = f" and {len(names) - UNCOMMITTED_SHOWN} more" if len(names) > UNCOMMITTED_SHOWN else ""
@@ -80,6 +87,17 @@ def state_lines(work: StateOfWork) -> list[str]:
     if work.is_unchecked:
         lines.append("- **The last edits are not checked yet**" if work.checks else "- **Nothing was checked yet**")
     lines += [f"- Sent into the background, its end not seen: `{command}` (#{seq})" for seq, command in work.running[-RUNNING_SHOWN:]]
+    return lines
+
+
+def _checkout_lines(checkouts: Sequence[Checkout]) -> list[str]:
+    lines: list[str] = []
+    for found in reversed(checkouts):
+        left = ", ".join(f"{count} {what}" for what, count in found.counts or ())
+        left = "nothing uncommitted" if found.counts == () else left
+        told = "; ".join(part for part in (f"`{found.branch}`" if found.branch else "", found.apart, left) if part)
+        where = f", in {found.folder}" if len(checkouts) > 1 and found.folder else ""
+        lines.append(f"- Git, as last seen: {told} (#{found.seq}{where})")
     return lines
 
 
@@ -106,7 +124,8 @@ def document_lines(document: Document, what: str, characters: int, named: str = 
 
 def _lines_of(text: str) -> list[str]:
     """The lines that have words. What a tool puts before a command's output is left out, and JSON is read by the lines of its texts."""
-    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line)) and not WRAPPED.match(line)]
+    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line))]
+    lines = [line for line in lines if not WRAPPED.match(line) and not ABOUT_IT.match(line)]
     if lines and lines[0].lstrip().startswith(("{", "[")):
         lines = [part for line in lines for part in line.split("\\n") if any(map(str.isalnum, part))]
     return lines

@@ -24,11 +24,37 @@ def test_a_reply_that_calls_nothing_closes_and_stays_as_it_was_said():
 
 def test_of_one_that_goes_on_the_steps_that_are_announced_are_left_out():
     found = told(Text("The filter lags because it counts twice. Let me look at it."), CALL)
-    assert found == Told(7, "The filter lags because it counts twice.", closing=False, weight=1)
+    assert found == Told(7, "The filter lags because it counts twice.", closing=False, weight=1, about_to="Let me look at it.")
 
 
 def test_where_nothing_else_is_said_the_step_stands():
     assert told(Text("Now let me read the gauge."), CALL) == Told(7, "Now let me read the gauge.", closing=False, announces=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "acts"),
+    [
+        ("Now add the `datum` field to the gauge.", True),
+        ("Let me update the test and run it.", True),
+        ("I’ll move the edits into a worktree of their own.", True),
+        ("I'm wiring the alarm to the pump.", True),
+        ("Let me read the gauge first.", False),
+        ("Now let me check how the filter lags.", False),
+        ("I’m looking for where the team documents it.", False),
+    ],
+)
+def test_an_announced_step_that_changes_something_is_known(said: str, acts: bool):
+    found = told(Text(said), CALL)
+    assert found is not None
+    assert (found.announces, found.acts) == (True, acts)
+
+
+def test_the_printers_apostrophe_is_one():
+    """Some models write it: their announcements were taken for what they found."""
+    plain, printed = (told(Text(f"I{mark}m checking the gauge now."), CALL) for mark in "'’")
+    assert plain is not None
+    assert printed is not None
+    assert (plain.announces, printed.announces) == (True, True)
 
 
 def test_thinking_stands_in_for_words():

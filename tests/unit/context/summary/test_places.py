@@ -43,8 +43,8 @@ def test_a_name_that_was_written_long_ago_needs_none_either():
 
 
 def test_of_many_names_a_few_stand_at_each_file():
-    names = " ".join(f"readLevel{number}" for number in range(50))
-    found = placed(*(edited(f"src/{letter}.py", "", names) for letter in "abcdefghijklmnop"))
+    names = (" ".join(f"readLevel{letter}{number}" for number in range(50)) for letter in "abcdefghijklmnop")
+    found = placed(*(edited(f"src/{text[9]}.py", "", text) for text in names))
     assert max(len(place.names) for place in found.places) == NAMES_AT_A_FILE
     assert sum(bool(place.names) for place in found.places) == FILES_WITH_NAMES
 
@@ -52,6 +52,25 @@ def test_of_many_names_a_few_stand_at_each_file():
 def test_a_file_that_only_stood_in_a_listing_long_ago_is_no_file_of_this_work():
     found = placed(ran("make", "vendor/lib/x.py src/b.py"), *(says("nothing") for _ in range(2 * OWN_ENTRIES)), edited("src/a.py"))
     assert set(names_at(found)) == {"src/a.py", "src/b.py"}
+
+
+def test_a_name_of_many_files_stands_at_none():
+    files = "abcdefgh"
+    found = placed(*(edited(f"{letter}.py", "", f"readLevel level_of_{letter}") for letter in files))
+    assert names_at(found) == {f"{letter}.py": {f"level_of_{letter}"} for letter in files}
+    assert found.elsewhere == ("readLevel",)
+
+
+def test_first_stands_what_the_edits_of_a_file_define():
+    used = " ".join(f"level_of_{number}" for number in range(9))
+    found = placed(edited("src/a.py", "", f"def read_datum(tank):\n    return {used}\n\n\nclass DatumPlate:\n    pass\n"))
+    assert found.places[0].names[:2] == ("read_datum", "DatumPlate")
+
+
+def test_folders_of_one_file_each_take_room_too():
+    folders = [ran("cat src/very/long/folder/of/tank", f"src/very/long/folder/of/tank{number}/level.py") for number in range(40)]
+    found = placed(*folders, characters=800)
+    assert 0 < sum(len(place.path) for place in found.places) < 1_000
 
 
 def test_it_stands_again_at_another_file_that_is_worked_on():

@@ -221,6 +221,33 @@ def test_the_last_words_of_a_turn_do_not_fall_out_where_they_are_dense():
     assert "Shall I send them?" in text
 
 
+def test_steps_that_change_something_are_told_as_they_came():
+    log = [
+        asked("Mend it"),
+        *working("Now add the datum to the gauge."),
+        *working("Let me read the test."),
+        *working("Now update the test."),
+    ]
+    text = program_summary(work(log), "")
+    assert text.index("Now add the datum to the gauge.") < text.index("Now update the test.")
+    assert "Let me read the test." not in text
+
+
+def test_what_the_agent_was_about_to_do_is_next():
+    log = [asked("Mend it"), *working("The gauge counts twice. Let me mend the filter.")]
+    assert "- The agent was at: The gauge counts twice. It went on: Let me mend the filter. (#2)" in program_summary(work(log), "")
+
+
+def test_a_text_for_others_stands_once():
+    """What the agent wrote for others is part of the task; what it opened again is told once."""
+    body = "Read the datum plate of the east tank once a day and write it down. " * 4
+    create = ran(f'gh issue create --title Datum --body "{body}"', "https://example.org/issues/7")
+    alone, opened = (program_summary(work([asked("Mend it"), *steps]), "") for steps in (create, [*create, *ran("gh issue view 7", body)]))
+    assert "- Written with `gh issue create" in alone
+    assert "- Written with" not in opened
+    assert "- Opened with `gh issue view 7`" in opened
+
+
 def test_steps_that_are_only_announced_are_left_out():
     steps = [working(f"Now let me read part {number}.") for number in range(30)]
     text = program_summary(work(asked("Go"), working("The filter lags because it counts twice."), *steps), "")
@@ -279,7 +306,7 @@ def test_a_plan_in_words_is_told_whole_where_there_is_room_for_it():
 def test_what_other_sections_leave_goes_to_what_was_decided():
     decided = [
         f"I use table {number} because the dip of tank {number} is measured from its own plate and not from the keel."
-        for number in range(40)
+        for number in range(90)
     ]
     log = [
         asked("Mend the tables"),
@@ -305,7 +332,7 @@ def test_words_that_closed_a_turn_are_told_before_where_those_after_it_take_the_
 
 def test_the_words_of_a_user_who_said_much_take_room_from_the_rest():
     """So that summaries are of about one length."""
-    steps = [entry for number in range(60) for entry in working(f"Tank {number} is read in litres, because its dip counts them.")]
+    steps = [entry for number in range(150) for entry in working(f"Tank {number} is read in litres, because its dip counts them.")]
     lengths = [
         len(whole_summary(work([asked(words), *steps]), None, "", SummaryOptions())) for words in ("Go", "Read one more tank. " * 150)
     ]

@@ -52,6 +52,12 @@ def test_a_first_message_that_is_too_long_keeps_its_ends():
     assert "characters left out" in quotes[0].text
 
 
+def test_of_a_first_message_more_is_quoted_than_of_a_later_one():
+    """It is often a plan that was made before."""
+    first, _, last = quote(said(LONG * 10, "go on", LONG * 10), 20_000, LONGEST).quotes
+    assert estimate_text(first.text) > 1.3 * estimate_text(last.text)
+
+
 FRAMES = "\n".join(f"    at read (tank.js:{number}:7)" for number in range(40))
 
 

@@ -211,6 +211,51 @@ def test_of_an_issue_in_json_the_lines_of_its_texts_are_shown():
     assert document_lines(Document(4, "", "Output:\n"), "Opened with", 500) == []
 
 
+def test_what_a_tracker_puts_before_the_text_makes_way():
+    printed = "title:\tRead the level\nstate:\tOPEN\nlabels:\t\nnumber:\t7\nadditions:\t12\n--\nIn litres.\nnumber: of tanks"
+    assert document_lines(Document(4, "", printed), "Opened with", 500) == [
+        "- Opened with (#4):",
+        "  > title:\tRead the level".replace("\t", " "),
+        "  > In litres.",
+    ]
+
+
+BODY = "The datum plate of the east tank is read once a day. " * 6
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f'gh issue create --title "Datum" --body "{BODY}"',
+        f"bd create 'Datum' --description '{BODY}' --priority 1",
+        f"gh pr create --title Datum --body \"$(cat <<'EOF'\n{BODY}\nEOF\n)\"",
+        f"cd app && gh issue comment 7 --body-file - <<'EOF'\n{BODY}\nEOF",
+    ],
+)
+def test_a_text_that_the_agent_wrote_for_others_is_kept(command: str):
+    (written,) = state(ran(command, "https://example.org/issues/7")).written
+    assert written.text.strip() == BODY.strip()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        ran(f'gh issue create --title "Datum" --body "{BODY}"', "HTTP 401", failed=True),
+        ran("gh issue create --title Datum --body 'Read it once a day.'", "done"),
+        ran(f"cat > notes.md <<'EOF'\ngh issue create\n{BODY}\nEOF", ""),
+        ran(f'git commit -m "{BODY}"', COMMIT),
+    ],
+)
+def test_what_is_short_failed_or_for_nobody_is_not(step: list[Entry]):
+    assert state(step).written == ()
+
+
+def test_the_newest_of_them_each_once():
+    texts = [f"{number} {BODY}" for number in (1, 2, 3, 4, 2)]
+    written = state(*(ran(f'bd create x --description "{text}"') for text in texts)).written
+    assert [document.text[0] for document in written] == ["3", "4", "2"]
+
+
 def test_how_it_reads():
     lines = state_lines(
         state(
@@ -226,6 +271,7 @@ def test_how_it_reads():
     assert lines == [
         "- Committed: 3bb8701 feat: read the level (#7)",
         "- Pushed (#9), the last commit too",
+        "- Git, as last seen: `main` (#7)",
         "- Edited since the last commit: b.py",
         "- Tests: `pytest` ok: 3 passed (#5); files were edited since",
         "- **The last edits are not checked yet**",
