@@ -25,7 +25,6 @@ from ullage.context.summary.program_summary import (
     ASKED,
     COMMANDS,
     CONSTRAINTS,
-    DECISIONS,
     ERRORS,
     FILES,
     NEXT,
@@ -66,8 +65,9 @@ USUAL_WORDS, EVENED, EVENED_SHARE = 460, 300, 0.5
 """Tokens of the user's words that are quoted in the middle of the recorded compactions; how much is made up for at most, and of what lies
 beyond the share. The shortest summaries told least."""
 
-BY_PROGRAM_ALONE = (NOW, NEXT, PLAN, DECISIONS)
-"""Sections that the model writes better. The program leaves them out if a model writes."""
+BY_PROGRAM_ALONE = (NOW, NEXT, PLAN)
+"""Sections that the model writes better. The program leaves them out if a model writes. What the agent said before stays: in its own words
+stand reasons that a model leaves out (8 recorded compactions that were not looked at: 89.8 % of 186 points without them, 91.7 with)."""
 
 
 OWN_HEADING = re.compile(r"^[ \t]*#(?=\s)[ \t]*", re.MULTILINE)

@@ -218,6 +218,14 @@ def test_a_summary_that_was_written_under_the_earlier_title_is_read():
     assert is_whole_summary(text)
 
 
+def test_beside_a_models_part_stands_what_the_agent_said_of_reasons():
+    said = [says(f"I took tank {number} out because its dip is read from its own plate.") for number in range(20)]
+    text = whole_summary(work(*STEPS, *said), MODEL_TEXT, "", OPTIONS)
+    assert text.index(MODEL_TEXT) < text.index("## Decided and found before, and why")
+    assert "because its dip is read from its own plate. (#" in text
+    assert "## Just done and found" not in text
+
+
 def test_beside_a_models_part_the_programs_shrinks():
     steps = (
         [
