@@ -15,8 +15,8 @@ from ullage.context.calls import Call, one_line
 from ullage.context.quoting import in_a_line
 
 MOST_CHECKOUTS = 20
-PRINTED_CHARACTERS = 8_000
-"""Of what a command printed that are looked at."""
+COMMAND_CHARACTERS, PRINTED_CHARACTERS = 2_000, 8_000
+"""Of a command, and of what it printed, that are looked at."""
 NAME_CHARACTERS = 80
 """Of a branch or a folder."""
 
@@ -24,7 +24,7 @@ _PLACE = re.compile(r"""(?:\A|[;&|\n])\s*(?:cd|git\s+-C)\s+("[^"\n]+"|'[^'\n]+'|
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory")
 _ASKING = re.compile(r"\bgit\b[^|;&\n]*?\sstatus\b([^|;&\n]*)")
 _SHORT = re.compile(r"\s(?:-\w*[sz]\w*|--short|--porcelain)\b")
-_SHORT_HEAD = re.compile(r"^## (?:No commits yet on )?(.+?)(?:\.\.\.(\S+))?(?: \[([^\]\n]*)\])?$", re.MULTILINE)
+_SHORT_HEAD = re.compile(r"^## (?:No commits yet on )?(.{1,250}?)(?:\.\.\.(\S{1,250}))?(?: \[([^\]\n]{0,60})\])?$", re.MULTILINE)
 _SHORT_LINE = re.compile(r"^([ MADRCTU?])([ MADCTU?]) \S", re.MULTILINE)
 _HEAD = re.compile(r"^On branch (\S+)|^HEAD detached (?:at|from) (\S+)", re.MULTILINE)
 _AHEAD_OR_BEHIND = re.compile(r"^Your branch is (ahead of|behind) '([^'\n]+)' by (\d+) commits?", re.MULTILINE)
@@ -62,7 +62,8 @@ class Checkouts:
 
     def add(self, call: Call) -> None:
         """The next call that ran git and did not fail."""
-        command, printed = call.command or "", call.returned.content[:PRINTED_CHARACTERS].replace("\r", "")
+        command = (call.command or "")[:COMMAND_CHARACTERS]
+        printed = call.returned.content[:PRINTED_CHARACTERS].replace("\r", "")
         folder = _folder(call, command)
         known = self._of.get(folder, Checkout(folder, call.seq))
         switched = [first or second for first, second in _SWITCHED.findall(printed)]
