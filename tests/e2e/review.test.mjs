@@ -45,9 +45,10 @@ async function letItWork({ api, page }, calls, prompt = "Mend the tank") {
   const panel = await openPanel(page);
   await sendPrompt(panel, prompt);
   for (const { input } of calls) {
-    const asked = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path ?? ""}`) }).last();
+    // One that was answered stays until the server has heard of it, and the next may have the same name.
+    const named = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path ?? ""}`) });
+    const asked = named.and(panel.locator(".approval:not(.answered)"));
     await asked.getByRole("button", { name: "Allow once" }).click();
-    await asked.waitFor({ state: "detached" });
   }
   await turnIsOver(panel);
   return panel;
@@ -202,9 +203,11 @@ stage("reviewing", {}, (scenario) => {
 
   scenario("what the user changed in a change of the agent is theirs", { goesOn: true }, async (scene) => {
     const { page, api, screenshot } = scene;
+    await openFile(page, FILE); // what is open already can be commented, too
     const panel = await letItWork(scene, [MENDED]);
     await openFile(page, FILE);
     await lens(page, "Undo").first().waitFor();
+    await page.locator(".editor-instance .comment-diff-added").first().waitFor(); // the command is there where the cursor comes to such a line
     const line = (await editorText(page)).split("\n").findIndex((each) => each.includes("# mended by the agent")) + 1;
     await typeAtLine(page, line, "# and by me ");
     await lens(page, "edited by you").waitFor();
@@ -226,9 +229,11 @@ stage("reviewing", {}, (scenario) => {
 
   scenario("a comment on a change is the next prompt", { goesOn: true }, async (scene) => {
     const { page, api, screenshot } = scene;
+    await openFile(page, FILE); // what is open already can be commented, too
     const panel = await letItWork(scene, [MENDED]);
     await openFile(page, FILE);
     await lens(page, "Undo").first().waitFor();
+    await page.locator(".editor-instance .comment-diff-added").first().waitFor(); // the command is there where the cursor comes to such a line
     const line = (await editorText(page)).split("\n").findIndex((each) => each.includes("# mended by the agent")) + 1;
     await typeAtLine(page, line, "");
     await api.enqueue({ say: "I say it in other words." });

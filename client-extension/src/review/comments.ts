@@ -10,19 +10,19 @@ export class ReviewComments implements vscode.Disposable {
   private readonly controller = vscode.comments.createCommentController("ullage.review", "Ullage");
   private readonly threads: vscode.CommentThread[] = [];
   private readonly registered: vscode.Disposable;
+  /** The files whose lines VS Code knows can be commented. */
+  private offered: string | undefined;
 
   constructor(
     private readonly session: ActiveSession,
     private readonly review: OpenReview,
   ) {
     this.controller.options = { prompt: t("Comment for the agent"), placeHolder: t("What should be different here?") };
-    this.controller.commentingRangeProvider = {
-      provideCommentingRanges: (document) =>
-        this.review.fileAt(document.uri) === undefined ? [] : [new vscode.Range(0, 0, Math.max(0, document.lineCount - 1), 0)],
-    };
+    this.offer();
     this.registered = vscode.Disposable.from(
       this.controller,
       session.onDidReplace(() => this.clear()),
+      review.onDidChange(() => this.offer()),
     );
   }
 
@@ -49,6 +49,19 @@ export class ReviewComments implements vscode.Disposable {
     thread.canReply = false;
     thread.collapsibleState = vscode.CommentThreadCollapsibleState.Collapsed;
     this.threads.push(thread);
+  }
+
+  /** Lets lines of the files with open changes be commented. An editor that is open asks again only where a provider is set. */
+  private offer(): void {
+    const files = this.review.current.files.map(({ path }) => path).join("\n");
+    if (files === this.offered) {
+      return;
+    }
+    this.offered = files;
+    this.controller.commentingRangeProvider = {
+      provideCommentingRanges: (document) =>
+        this.review.fileAt(document.uri) === undefined ? [] : [new vscode.Range(0, 0, Math.max(0, document.lineCount - 1), 0)],
+    };
   }
 
   private clear(): void {
