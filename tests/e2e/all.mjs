@@ -6,15 +6,14 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "../../scripts/lib/paths.mjs";
 
 /**
- * One after the other, so that each goes on in the window of the one before. What is always allowed from then on comes last. `looks` comes
- * before others have opened parts of the window beside the panel. `history` comes after models with a window of another size, for which the
- * server was started again: one that has compacted before reckons with what it has learned.
+ * One after the other, so that each goes on in the window of the one before; the first two lists share one. What is always allowed from then
+ * on comes last in it. `looks` comes before others have opened parts of the window beside the panel. `history` comes after models with a window
+ * of another size, for which the server was started again: one that has compacted before reckons with what it has learned.
  */
 const IN_ONE_WINDOW = [
-  ["apply", "fork", "from-the-editor"],
-  ["looks", "modes", "permissions", "review", "narrow", "sub-agents", "running", "turn", "reload", "trouble"],
-  ["crash"],
-  ["gauge", "idle", "background", "context-view", "history", "images"],
+  ["looks", "modes", "permissions", "review", "narrow", "sub-agents", "running", "apply", "fork", "from-the-editor"],
+  ["turn", "reload", "trouble", "gauge", "idle", "background", "context-view", "history", "images"],
+  ["mcp", "crash"],
   ["opening", "editor-models"],
 ];
 

@@ -31,30 +31,34 @@ const answerWith = (path, code) => ({
 });
 
 stage("code of an answer", {}, (scenario) => {
-  scenario("code for a file is shown as a diff, and changes the file in the editor", {}, async ({ page, api, workspace, screenshot }) => {
-    await api.enqueue(answerWith(FILE, METHOD));
-    const panel = await openPanel(page);
-    await sendAndFinish(panel, "Give me the capacity in whole litres");
-    await screenshot("1-answer");
-    await apply(panel, FILE);
-    await diffOf(page).getByText(CHANGED).waitFor();
-    await notification(page, `Change ${FILE} as shown?`).waitFor();
-    await screenshot("2-proposed");
-    assert.doesNotMatch(await readFile(join(workspace, FILE), "utf8"), /in whole litres/);
+  scenario(
+    "code for a file is shown as a diff, and changes the file in the editor",
+    { goesOn: true },
+    async ({ page, api, workspace, screenshot }) => {
+      await api.enqueue(answerWith(FILE, METHOD));
+      const panel = await openPanel(page);
+      await sendAndFinish(panel, "Give me the capacity in whole litres");
+      await screenshot("1-answer");
+      await apply(panel, FILE);
+      await diffOf(page).getByText(CHANGED).waitFor();
+      await notification(page, `Change ${FILE} as shown?`).waitFor();
+      await screenshot("2-proposed");
+      assert.doesNotMatch(await readFile(join(workspace, FILE), "utf8"), /in whole litres/);
 
-    await answer(page, "Apply");
-    await diffOf(page).waitFor({ state: "detached" });
-    await editorShows(page, `        ${CHANGED}`);
-    assert.doesNotMatch(await editorText(page), /return self\.table\.capacity_l$/m);
-    assert.ok(await isUnsaved(page), "the user saves it, or takes it back");
-    await page.locator(".statusbar-item", { hasText: "Ln 51, Col 1" }).waitFor();
-    await screenshot("3-applied");
+      await answer(page, "Apply");
+      await diffOf(page).waitFor({ state: "detached" });
+      await editorShows(page, `        ${CHANGED}`);
+      assert.doesNotMatch(await editorText(page), /return self\.table\.capacity_l$/m);
+      assert.ok(await isUnsaved(page), "the user saves it, or takes it back");
+      await page.locator(".statusbar-item", { hasText: "Ln 51, Col 1" }).waitFor();
+      await screenshot("3-applied");
 
-    await page.locator(".editor-instance .monaco-editor .view-lines").first().click();
-    await page.keyboard.press("Control+Z");
-    await editorShows(page, `        ${BEFORE}\n`);
-    await expectEventually(async () => !(await isUnsaved(page)), "the file is as it was");
-  });
+      await page.locator(".editor-instance .monaco-editor .view-lines").first().click();
+      await page.keyboard.press("Control+Z");
+      await editorShows(page, `        ${BEFORE}\n`);
+      await expectEventually(async () => !(await isUnsaved(page)), "the file is as it was");
+    },
+  );
 
   scenario("a new file is offered, and made only when it is applied", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     await api.enqueue(answerWith(NEW, NOTE));

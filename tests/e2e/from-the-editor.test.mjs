@@ -178,14 +178,14 @@ stage("from the editor", {}, (scenario) => {
       await appendFile(join(workspace, FILE), "\n# changed by hand\n");
       const panel = await openPanel(page);
       await runCommand(page, "Terminal: Create New Terminal");
-      const terminal = page.locator(".terminal .xterm-helper-textarea").first();
+      const terminal = page.locator(".terminal-wrapper.active .xterm-helper-textarea"); // another scenario may have left its own
       await terminal.waitFor({ state: "attached" });
       const mark = (/** @type {string} */ name) => page.locator(`.terminal-wrapper.active .codicon-terminal-decoration-${name}`);
       await mark("incomplete").waitFor(); // the shell integration is there, and the shell waits for a command
       await page.keyboard.type("sleep 0.3; echo dip $((40+2))\n"); // VS Code does not tell what a command writes while it begins
       await mark("success").waitFor();
       await runCommand(page, "Terminal: Select All");
-      await page.locator(".terminal .xterm-screen").first().click({ button: "right" });
+      await page.locator(".terminal-wrapper.active .xterm-screen").click({ button: "right" });
       await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
       await page.keyboard.press("Enter");
 
@@ -327,7 +327,7 @@ stage("from the editor", {}, (scenario) => {
   });
 
   const heard = "a hidden panel is heard, where the user wants a sound";
-  scenario(heard, { settings: { "ullage.notifications.sound": true }, alone: true }, async ({ page, api, screenshot }) => {
+  scenario(heard, { settings: { "ullage.notifications.sound": true } }, async ({ page, api, screenshot }) => {
     await api.enqueue({ reply: [{ say: "It is done." }], chunk_size: 4, interruption: { holds_after: 1 } });
     await api.enqueue({ reply: [{ say: "It is wet." }], chunk_size: 4, interruption: { holds_after: 1 } });
     const panel = await openPanel(page);

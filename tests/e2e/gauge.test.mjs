@@ -9,7 +9,7 @@ import { summaries } from "./harness/fake-api.mjs";
 import { extensionsKnow, notification, runCommand } from "./harness/workbench.mjs";
 
 stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
-  scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", {}, async (scene) => {
+  scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     const [first, second, third] = await readings(workspace, 3);
     await api.addRules(summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does."));

@@ -100,21 +100,6 @@ stage("trouble", {}, (scenario) => {
       await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
     },
   );
-
-  scenario("a window without a folder", { project: null, alone: true }, async ({ page, api, screenshot }) => {
-    await api.enqueue([{ call: "list_files", input: {} }], { say: "There is no folder." });
-    const panel = await openPanel(page);
-    await panel.getByText(/No folder is open/).waitFor();
-    await screenshot("1-before");
-    await sendAndFinish(panel, PROMPT);
-    await itemsOf(panel, "assistant").getByText("There is no folder.").waitFor();
-    await itemsOf(panel, "toolCall").getByRole("button").first().click();
-    await itemsOf(panel, "toolCall")
-      .getByText(/folder/i)
-      .last()
-      .waitFor();
-    await screenshot("2-told");
-  });
 });
 
 /** The address of a site that answers everything with a page. */
