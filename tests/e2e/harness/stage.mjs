@@ -43,7 +43,7 @@ const WITH_PICTURES = process.env["ULLAGE_PICTURES"] !== "0";
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
  * @property {"zh-cn"} [language] of VS Code; that of its own code stays English, as no language pack is there
  * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
- *   was, and with a new server where that one had other settings; in a window of its own where that one failed or did not run, or spoke another
+ *   was, and with a new server where that one had other settings of Ullage; in a window of its own where that one failed or did not run, or spoke another
  *   language
  * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
@@ -172,11 +172,12 @@ async function windowFor(on, options) {
     if (isDeepStrictEqual(window.settings, settings)) {
       await startAgain(window.page);
     } else {
+      const forServer = !isDeepStrictEqual(ofUllage(window.settings), ofUllage(settings));
       window.settings = settings;
       window.change = ++changes;
       await vscode.useSettings(settings, window.change);
       await settingsTaken(window.page, window.change);
-      await startAgain(window.page, "with another server");
+      await startAgain(window.page, forServer ? "with another server" : undefined); // to start one takes longer than many a scenario
     }
     if (window.workspace !== undefined) {
       await vscode.restoreProject(window.workspace);
@@ -220,6 +221,11 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
     throw new Error(`The window did not open: ${String(error)}\n${remains}`, { cause: error });
   }
   return { page, workspace, vscode, settings, language, close };
+}
+
+/** The settings that a server reads: not those of VS Code itself, such as its theme. @param {Record<string, unknown>} settings */
+function ofUllage(settings) {
+  return Object.entries(settings).filter(([name]) => name.startsWith("ullage."));
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
