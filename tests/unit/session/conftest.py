@@ -26,6 +26,6 @@ def quick() -> Iterator[None]:
     """One look for a sandbox, short pauses between counts, and no walk through all that pytest holds when a session is let go of."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SandboxFinder, "find", _found_once)
-        patch.setattr(endpoint_counts, "PAUSE", 0.02)
+        patch.setattr(endpoint_counts, "PAUSE", 0.3)
         patch.setattr(sessions, "walked_again", lambda: None)
         yield

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.fake_api import FakeApi
 from tests.patience import PATIENCE
@@ -23,9 +24,12 @@ from ullage.models.clouds.vertex import VertexWire
 from ullage.models.counting import CountText
 from ullage.models.editor_models import EditorModels
 from ullage.models.facts import Facts
+from ullage.models.known_models import card_from_table
 from ullage.models.model import Effort, Model, TokenizerVersion
+from ullage.models.model_card import Asked, ask_anthropic
 from ullage.models.retry import Patience
 from ullage.models.serialise import MediaBytes
+from ullage.models.wire import MessagesWire
 from ullage.session.endpoint_counts import EndpointCounts
 from ullage.session.models_in_use import ChooseModel
 from ullage.session.session import Session
@@ -37,6 +41,9 @@ from ullage.starting import Keys
 from ullage.store.folder import folder_of
 from ullage.tools.rules.covering import AskFor
 from ullage.workspace.files import Diagnostic
+
+if TYPE_CHECKING:
+    from ullage.models.wire import Connect
 
 MODEL = "claude-opus-5-5"
 
@@ -269,6 +276,15 @@ async def stage(
         await sessions.close()
 
 
+class _FewQuestions(MessagesWire):
+    """Asks the Models API alone where it tells of a model that is known: nothing else that could be asked then counts, and the two other
+    questions of each session would take these tests half a minute. `tests/unit/models/test_model_card.py` has all of the questions."""
+
+    async def ask(self, connect: Connect) -> Asked:
+        told = await ask_anthropic(connect, self.endpoint.model) if card_from_table(self.endpoint.model) else None
+        return told if told is not None and told.card.source == "Models API" else await super().ask(connect)
+
+
 def _at_once(patience: Patience | None) -> ChooseModel:
     """Makes the real model client, whose retries do not wait."""
 
@@ -293,8 +309,7 @@ def _at_once(patience: Patience | None) -> ChooseModel:
             return AnthropicModel(name, wire=wire, effort=effort, media=media, patience=patience, sleep=no_wait)
         if provider == "openai":
             return ChatModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media, patience=patience, sleep=no_wait)
-        return AnthropicModel(
-            name, api_key=api_key, effort=effort, base_url=base_url, mismatch="error", media=media, patience=patience, sleep=no_wait
-        )
+        wire = _FewQuestions(name, base_url, api_key)
+        return AnthropicModel(name, wire=wire, effort=effort, mismatch="error", media=media, patience=patience, sleep=no_wait)
 
     return choose
