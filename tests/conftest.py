@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import atexit
 import gc
+import itertools
 import os
+import re
 import shutil
 import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.deep import DEEP, many
@@ -44,3 +48,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000)  # objects; so few as Python does by itself (700) are made and let go of with every request
     gc.enable()
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for a test, and around it another one, for what a test puts beside it. Where there is a number still free for it, pytest's
+    own looks for among the folders of all the tests before it, which are thousands."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / str(next(_numbers)) / name
+    folder.mkdir(parents=True)
+    return folder
