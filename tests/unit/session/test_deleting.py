@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import weakref
 from pathlib import Path
 
@@ -63,7 +64,11 @@ async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_p
 
 
 async def test_a_deleted_session_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "walked_again", walked_again)  # which conftest.py leaves out
+    def walked() -> None:
+        walked_again()
+        gc.freeze()  # else all that pytest holds is walked again and again in the tests that follow
+
+    monkeypatch.setattr(sessions, "walked_again", walked)  # which conftest.py leaves out
     folder = tmp_path / "project"
     folder.mkdir()
     async with stage(folder) as here:
