@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -120,7 +120,7 @@ class Import:
     module: str
     early: bool
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The folder of Ullage that the file is in; empty for those at the top."""
         parts = self.file.relative_to(ROOT).parts
@@ -130,7 +130,7 @@ class Import:
     def package(self) -> str:
         return self.module.split(".")[0]
 
-    @property
+    @cached_property
     def target(self) -> str:
         """The folder of Ullage that is imported from; empty for its top and for other packages."""
         parts = self.module.split(".")
