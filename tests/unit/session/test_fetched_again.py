@@ -62,8 +62,7 @@ async def compacted(folder: Path) -> AsyncGenerator[tuple[Stage, Session, str, s
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
-        for number in range(FILES):
-            await read(here, session, f"tank{number}.py")
+        await read(here, session, *(f"tank{number}.py" for number in range(FILES)))
         card = await compact(here, session)
         back = {file.path for file in card.restored if file.is_read}
         assert 0 < len(back) < FILES

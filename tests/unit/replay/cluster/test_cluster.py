@@ -394,6 +394,10 @@ def client_of_a_small_worker() -> Iterator[Any]:
         yield made
 
 
+LONG = 100_000
+"""Characters of a prompt."""
+
+
 def taken(client: Any) -> int:
     """Bytes that the one worker takes now."""
     (worker,) = client.run(os.getpid).values()
@@ -438,8 +442,9 @@ def test_what_no_worker_holds_is_in_the_report_of_one_process(
 
 def test_what_is_said_may_be_more_than_a_worker_can_hold(client_of_a_small_worker: Any, tmp_path: Path):
     large = tmp_path / "a.jsonl"
+    lines = (LIMIT - taken(client_of_a_small_worker)) // LONG + 50
     with large.open("w") as file:
-        file.writelines(LINE % (number, f"{number} " * 20_000) for number in range(1_000, 2_150))
+        file.writelines(LINE % (number, f"{number} " * (LONG // 5)) for number in range(1_000, 1_000 + lines))
     assert large.stat().st_size > LIMIT - taken(client_of_a_small_worker)
     share = Share(0, (large,), 9)
     (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=Options()), unfinished, quiet, never)

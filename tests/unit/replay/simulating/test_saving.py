@@ -17,7 +17,7 @@ from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of
 
-LONG = working_session(turns=30, reads=4, characters=6_000, seconds=5.0)
+LONG = working_session(turns=18, reads=4, characters=6_000, seconds=5.0)
 """It comes near the window, a turn a minute."""
 
 
