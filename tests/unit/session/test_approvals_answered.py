@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deep import sampled
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, compact, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, items, stage
@@ -62,7 +63,11 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize("id", DOUBLED + UNUSABLE)
+ONE_OF_EACH = ("toolu_1", "x" * 128, "", "n1", "../../x", "r1.0", "x" * 129, "\u202eb", "\0")
+"""An id as usual, a long one, none, one of Ullage's own kind, a path, one of a result, and what no id may have."""
+
+
+@sampled("id", DOUBLED + UNUSABLE, keep=ONE_OF_EACH.__contains__)
 async def test_two_calls_of_a_reply_with_one_id_are_two_cards(folder: Path, id: str) -> None:
     async with stage(folder) as here:
         here.fake.enqueue([write("one.txt", id), write("two.txt", id)], Say("Done."))
