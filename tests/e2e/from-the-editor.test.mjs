@@ -258,7 +258,7 @@ stage("from the editor", {}, (scenario) => {
     const view = page.locator(".scm-view");
     const row = view.locator(".monaco-list-row").filter({ hasText: "tank.py" });
     await panel.locator("button.model-button").waitFor(); // before that the menu has nothing of Ullage
-    await row.click({ button: "right" });
+    await row.locator(".label-name").click({ button: "right" }); // in the middle of the row its buttons may have come, which have a menu of their own
     await page.getByRole("menuitem", { name: "Add to Ullage" }).hover();
     await page.keyboard.press("Enter");
     const chips = panel.locator(".composer .chip");
