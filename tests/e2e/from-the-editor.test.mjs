@@ -271,7 +271,7 @@ stage("from the editor", {}, (scenario) => {
     await sendAndFinish(panel, "What is this?");
     assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages[0]), /\+# a comment by hand/);
 
-    const message = async () => (await view.locator(".scm-input").innerText()).replaceAll("\u00a0", " ");
+    const message = async () => (await view.locator(".scm-input").innerText()).replaceAll(/\s+/g, " "); // a narrow box breaks the line
     const write = page.getByRole("button", { name: "Write commit message" }).first();
     const header = page.locator(".pane-header").filter({ hasText: "Changes" }).first();
     const press = async () => {
