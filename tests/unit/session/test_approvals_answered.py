@@ -15,6 +15,7 @@ from tests.unit.session.harness import Stage, calls, items, stage
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import ToolCallItem
+from ullage.session.turns.incoming import CallIds
 
 
 @pytest.fixture
@@ -65,6 +66,19 @@ UNUSABLE = [
 
 ONE_OF_EACH = ("toolu_1", "x" * 128, "", "n1", "../../x", "r1.0", "x" * 129, "\u202eb", "\0")
 """An id as usual, a long one, none, one of Ullage's own kind, a path, one of a result, and what no id may have."""
+
+
+@pytest.mark.parametrize("id", DOUBLED)
+def test_an_id_that_the_api_takes_is_kept(id: str) -> None:
+    ids = CallIds(lambda taken: False)
+    assert [ids.of(0, id), ids.of(0, id)] == [id, id]
+
+
+@pytest.mark.parametrize("id", UNUSABLE)
+def test_one_that_it_does_not_take_or_that_a_notice_could_get_is_given_anew(id: str) -> None:
+    given = CallIds(lambda taken: False).of(0, id)
+    assert given != id
+    assert given.startswith("toolu_")
 
 
 @sampled("id", DOUBLED + UNUSABLE, keep=ONE_OF_EACH.__contains__)
