@@ -11,20 +11,42 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ullage.context.calls import Call, one_line
+from ullage.context.calls import QUOTED, Call, one_line
 from ullage.context.quoting import in_a_line
+from ullage.context.redact import redact
+from ullage.context.summary.command_history import WRITTEN
+from ullage.context.view.fold import NO_OUTPUT
 
 MOST_CHECKOUTS = 20
 COMMAND_CHARACTERS, PRINTED_CHARACTERS = 2_000, 8_000
 """Of a command, and of what it printed, that are looked at."""
-NAME_CHARACTERS = 80
-"""Of a branch or a folder."""
+NAME_CHARACTERS, FOLDER_CHARACTERS = 80, 200
+"""Of a branch, and of a folder from its end."""
 
-_PLACE = re.compile(r"""(?:\A|[;&|\n])\s*(?:cd|git\s+-C)\s+("[^"\n]+"|'[^'\n]+'|[^\s;&|]+)""")
+_PLACE = re.compile(r"""(?:\A|[;&|\n])[ \t]*(?:cd|git[ \t]+-C)[ \t]+("[^"\n]+"|'[^'\n]+'|[^\s;&|]+)""")
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory")
+_PARTS = re.compile(r"&&|\|\||[;\n]")
+_OWN_WORDS = re.compile(
+    r"[ \t]*(?:cd[ \t]|git(?:[ \t]+-[Cc][ \t]+\S+)*[ \t]+(?:status|add|commit|push|pull|fetch|switch|checkout|branch|stash|restore|reset|"
+    r"rev-parse|remote|worktree|log[^\n]*--oneline|diff[^\n]*--(?:stat|name-only))\b|(?:true|:)?[ \t]*\Z)"
+)
+"""A part of a command that prints what git says, and no text of a file, a message or a page that may look the same."""
+_FILTER = re.compile(r"\s*(?:head|tail|e?grep|sort|wc)\b|\s*cat\s*\Z")
+"""What stands behind a pipe and prints nothing of its own."""
 _ASKING = re.compile(r"\bgit\b[^|;&\n]*?\sstatus\b([^|;&\n]*)")
-_SHORT = re.compile(r"\s(?:-\w*[sz]\w*|--short|--porcelain)\b")
-_SHORT_HEAD = re.compile(r"^## (?:No commits yet on )?(.{1,250}?)(?:\.\.\.(\S{1,250}))?(?: \[([^\]\n]{0,60})\])?$", re.MULTILINE)
+_CHANGING = re.compile(r"\bgit\b[^|;&\n]*?\s(?:add|commit|stash|restore|reset|checkout|switch|pull|merge|rebase)\b")
+_BRANCHING = re.compile(r"\bgit\b[^|;&\n]*?\s(?:switch|checkout|commit)\b")
+_SHORT = re.compile(r"\s(?:-\w*s\w*|--short|--porcelain)\b")
+_IN_PART = re.compile(r"\s(?:-uno|--untracked-files=no|-\w*z\w*|--)(?:\s|\Z)|\s[^\s-]|--porcelain=")
+"""Options with which a status does not tell of all, or in another form."""
+_SHORT_HEAD = re.compile(
+    r"^## (?:No commits yet on )?(\S{1,250}?|HEAD \(no branch\))(?:\.\.\.(\S{1,250}))?"
+    r"(?: \[((?:ahead|behind) [0-9]{1,9}(?:, behind [0-9]{1,9})?|gone)\])?$",
+    re.MULTILINE,
+)
+_SHORT_LINE = re.compile(r"^([ MADRCTU?])([ MADCTU?]) \S", re.MULTILINE)
+_CLEAN = re.compile(r"^nothing to commit, working tree clean", re.MULTILINE)
+_HEAD = re.compile(r"^## (?:No commits yet on )?(.{1,250}?)(?:\.\.\.(\S{1,250}))?(?: \[([^\]\n]{0,60})\])?$", re.MULTILINE)
 _SHORT_LINE = re.compile(r"^([ MADRCTU?])([ MADCTU?]) \S", re.MULTILINE)
 _HEAD = re.compile(r"^On branch (\S+)|^HEAD detached (?:at|from) (\S+)", re.MULTILINE)
 _AHEAD_OR_BEHIND = re.compile(r"^Your branch is (ahead of|behind) '([^'\n]+)' by (\d+) commits?", re.MULTILINE)
@@ -62,46 +84,68 @@ class Checkouts:
 
     def add(self, call: Call) -> None:
         """The next call that ran git and did not fail."""
-        command = (call.command or "")[:COMMAND_CHARACTERS]
+        command = WRITTEN.sub(" ", (call.command or "")[:COMMAND_CHARACTERS])
+        bare = QUOTED.sub("''", command)
+        places = _PLACE.findall(command)
+        if len(places) > 1:
+            return  # whose words are whose cannot be told
+        folder = self._folder(call, places)
+        known = found = self._of.get(folder, Checkout(folder, call.seq))
+        says = all(map(_is_gits_word, _PARTS.split(bare)))
         printed = call.returned.content[:PRINTED_CHARACTERS].replace("\r", "")
-        folder = _folder(call, command)
-        known = self._of.get(folder, Checkout(folder, call.seq))
-        switched = [first or second for first, second in _SWITCHED.findall(printed)]
-        asked = _ASKING.search(command)
-        found = _told(known, call.seq, printed, short=bool(_SHORT.search(asked[1]))) if asked else known
-        if found is known and switched:
-            found = replace(known, seq=call.seq, branch=_name(switched[-1]), apart="", counts=None)
+        switched = [first or second for first, second in _SWITCHED.findall(printed)] if says and _BRANCHING.search(bare) else []
+        if _CHANGING.search(bare) and known.counts is not None:
+            found = replace(known, counts=None)
+        if switched:
+            found = replace(found, seq=call.seq, branch=_name(switched[-1]), apart="", counts=None)
+        asked = _ASKING.search(bare)
+        if asked and says:
+            whole = "|" not in bare and not _IN_PART.search(asked[1]) and len(call.returned.content) <= PRINTED_CHARACTERS
+            found = _told(found, call.seq, printed, short=bool(_SHORT.search(asked[1])), whole=whole)
         if found is not known:
-            self._of.pop(folder, None)
-            self._of[folder] = found
-            if len(self._of) > MOST_CHECKOUTS:
-                del self._of[next(iter(self._of))]
+            self._put(found)
 
     def all(self) -> tuple[Checkout, ...]:
         """The one told of last at the end."""
         return tuple(self._of.values())
 
+    def _folder(self, call: Call, places: list[str]) -> str:
+        """Where no folder is named, the last one that was is meant, if there is no other."""
+        named = next((folder for key in _FOLDER_KEYS if isinstance(folder := call.input.get(key), str) and folder), "")
+        folder = in_a_line(redact(places[0].strip("'\"") if places else named)).rstrip("/")[-FOLDER_CHARACTERS:]
+        return next(iter(self._of)) if not folder and len(self._of) == 1 else folder
 
-def _folder(call: Call, command: str) -> str:
-    named = next((folder for key in _FOLDER_KEYS if isinstance(folder := call.input.get(key), str) and folder), "")
-    place = _PLACE.search(command)
-    return in_a_line(place[1].strip("'\"") if place else named).rstrip("/")[-200:]
+    def _put(self, found: Checkout) -> None:
+        if found.folder and self._of.get("") is not None and self._of[""].branch == found.branch:
+            del self._of[""]
+        self._of.pop(found.folder, None)
+        self._of[found.folder] = found
+        if len(self._of) > MOST_CHECKOUTS:
+            del self._of[next(iter(self._of))]
 
 
-def _told(known: Checkout, seq: int, printed: str, *, short: bool) -> Checkout:
-    """What a status says; `known` itself where it says nothing."""
+def _is_gits_word(part: str) -> bool:
+    """Whether what a part of a command prints is said by git."""
+    first, *filters = part.split("|")
+    return _OWN_WORDS.match(first) is not None and all(map(_FILTER.match, filters))
+
+
+def _told(known: Checkout, seq: int, printed: str, *, short: bool, whole: bool) -> Checkout:
+    """What a status says; `known` itself where it says nothing. That nothing is left is believed only of a `whole` one."""
     if short:
         head = _SHORT_HEAD.search(printed)
-        counts = _short_counts(printed[head.end() :] if head else printed)
+        counts = _short_counts(printed[head.end() :] if head else printed) or (() if whole else None)
         if head is None:
-            return replace(known, seq=seq, counts=counts) if counts else known
+            is_empty = not printed.strip() or printed.strip() == NO_OUTPUT
+            return replace(known, seq=seq, counts=counts) if counts or (whole and is_empty) else known
         upstream = f"{head[3]} (of {_name(head[2])})" if head[3] and head[2] else f"level with {_name(head[2])}" if head[2] else ""
         return Checkout(known.folder, seq, _name(head[1]), upstream, counts)
     head = _HEAD.search(printed)
     if head is None:
         return known
     branch = head[1] or f"no branch, at {head[2]}"
-    return Checkout(known.folder, seq, _name(branch), _apart(printed), _long_counts(printed[head.end() :].splitlines()))
+    counts = _long_counts(printed[head.end() :].splitlines()) or (() if whole and _CLEAN.search(printed) else None)
+    return Checkout(known.folder, seq, _name(branch), _apart(printed), counts if whole else None)
 
 
 def _apart(printed: str) -> str:
@@ -118,6 +162,8 @@ def _short_counts(printed: str) -> tuple[tuple[str, int], ...]:
     for staged, changed in _SHORT_LINE.findall(printed):
         if staged == "?":
             counts["untracked"] += 1
+        elif "U" in staged + changed or staged + changed in ("AA", "DD"):
+            counts["unmerged"] += 1
         else:
             counts["staged"] += staged != " "
             counts["changed, not staged"] += changed != " "
@@ -150,4 +196,4 @@ def _ordered(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _name(name: str) -> str:
-    return one_line(in_a_line(name).replace("`", "'"), NAME_CHARACTERS)
+    return one_line(in_a_line(redact(name)).replace("`", "'"), NAME_CHARACTERS)

@@ -139,21 +139,27 @@ class _History:
     """What is told of that call, once it is let go of."""
     changes: tuple[Call, ...] = ()
     """The last that changed it."""
-    brought: tuple[str, ...] = ()
+    defined: tuple[tuple[str, ...], ...] = ()
     """What those before defined, once they are let go of."""
 
     def settle(self) -> None:
         """Lets go of the calls."""
         self.told, self.last = (self._place(), self._shows()), None
-        self.brought, self.changes = self._brought(), ()
+        self.defined, self.changes = self._defined(), ()
 
     def fact(self) -> FileFact:
         path, place, brought, shows = in_a_line(self.path), self._place(), self._brought(), self._shows()
         return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, place, brought, shows)
 
     def _brought(self) -> tuple[str, ...]:
-        lines = ("\n".join(new_lines(call, self.path))[:DEFINING_CHARACTERS] for call in reversed(self.changes))
-        return tuple(dict.fromkeys((*(name for text in lines for name in definitions_in(text)), *self.brought)))[:MOST_BROUGHT]
+        if self.deleted:
+            return ()
+        return tuple(dict.fromkeys(name for names in reversed(self._defined()) for name in names))[:MOST_BROUGHT]
+
+    def _defined(self) -> tuple[tuple[str, ...], ...]:
+        """By edit, the last one last."""
+        texts = ("\n".join(new_lines(call, self.path))[:DEFINING_CHARACTERS] for call in self.changes)
+        return (*self.defined, *map(definitions_in, texts))[-EDITS_LOOKED_AT:]
 
     def _shows(self) -> str:
         return ", ".join(map(in_words, self.last.returned.media)) if self.last is not None else self.told[1]

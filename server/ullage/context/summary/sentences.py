@@ -192,19 +192,19 @@ ANNOUNCED = re.compile(
     r"^(?:(?:ok(?:ay)?|good|great|perfect|right|alright|sure|now|first|next|then|so|and|also|finally|excellent)\b[\s,.!—-]*)*"
     r"(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|i need to|"
     r"i'm (?:now |also |just )?"
-    r"(?:add|check|creat|delet|do|finish|fix|inspect|load|look|mov|open|poll|pull|read|runn|scann|start|updat|us|verify|wait|wir|writ)ing|"
+    r"(?:add|check|creat|delet|do|finish|fix|inspect|load|look|mov|open|poll|pull|read|runn|scann|start|updat|us|verify|wir|writ)ing|"
     r"i should (?:check|look|read|see)|i want to|next,? i|ich werde|lass mich|jetzt|je vais|laisse-moi|voy a|ahora|vou)\b|"
     r"^(?:now|next|first|then)\b,? (?!that|all|the (?:test|build|issue|problem))|^the user (?:wants|is asking|asked|wanted)\b|"
     r"^(?:#+ |step \d)|^(?:好的?[，,。]?)?(?:现在|接下来|首先)?(?:让我|我来|我先|我将|我要|我会)|^(?:次に|まず|では)|^(?:دعني|سأ|سوف)",
     re.IGNORECASE,
 )
 """How a sentence begins that only says what comes next."""
-ACTING_CHARACTERS = 60
-ACTING = re.compile(
-    r"\b(?:add|updat|writ|rewrit|implement|creat|fix|replac|extract|remov|renam|mov|appl(?=y)|wir|install|commit|extend|chang|convert|register|"
-    r"refactor|delet|migrat|set up|adjust|push|clos|post|send|spawn|integrat|revert|merg|simplif)(?:e|y|ing|ting)?\b",
-    re.IGNORECASE,
+_CHANGES = (
+    r"(?:add|updat|writ|rewrit|implement|creat|fix|replac|extract|remov|renam|mov|appl(?=y)|wir|install|commit|extend|chang|convert|register|"
+    r"refactor|delet|migrat|set up|adjust|push|clos|post|send|spawn|integrat|revert|merg|simplif)"
 )
+ACTING = re.compile(rf"[\s,:]*(?:(?:also|then|now|just|quickly|first|next|go ahead and)\s+)*{_CHANGES}(?:e|y)?\b", re.IGNORECASE)
+ACTING_NOW = re.compile(rf".{{0,20}}\bi'm (?:now |also |just )?{_CHANGES}(?:t|m|n)?ing\b", re.IGNORECASE)
 """How an announcement begins that says what is changed. In other languages it is taken for one that only looks."""
 ROUTINE = re.compile(
     r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|"
@@ -259,9 +259,15 @@ def _working(seq: int, said: str, characters: int) -> Told | None:
     about_to = one_line(" ".join(sentence for sentence in every if sentence not in telling), ABOUT_TO_CHARACTERS) if says else ""
     weight, acts = (
         max(map(_weight, telling), default=0),
-        not says and any(ACTING.search(sentence[:ACTING_CHARACTERS]) for sentence in every),
+        not says and any(map(_acts, every)),
     )
     return Told(seq, text, closing=False, weight=weight, announces=not says, about_to=about_to, acts=acts)
+
+
+def _acts(announced: str) -> bool:
+    said = _plain_apostrophes(announced)
+    opening = ANNOUNCED.match(said)
+    return opening is not None and (ACTING.match(said, opening.end()) is not None or ACTING_NOW.match(said) is not None)
 
 
 def _weight(sentence: str) -> int:

@@ -18,6 +18,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call, one_line, strings_of
 from ullage.context.entries import AssistantReply, Notice
 from ullage.context.quoting import in_a_line
+from ullage.context.redact import redact
 from ullage.context.summary.checkouts import Checkout, Checkouts
 from ullage.context.summary.command_history import WRITTEN, checks_in, ended, last_line
 
@@ -60,7 +61,7 @@ TRACKING = re.compile(
     r"\b(?:bd|br|issues?|tk) (?:create|update|comment|close)\b|\b(?:gh|glab) (?:issue|pr|mr) (?:create|edit|comment|review|note|update)\b|"
     r"\bjira (?:issue )?(?:create|edit|comment)\b"
 )
-HANDED_OVER = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)\n\s*\1\b", re.DOTALL)
+HANDED_OVER = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)(?:\n[ \t]*+\1\b|\Z)", re.DOTALL)
 BODY = re.compile(
     r"--?(?:b|d|m|body|description|design|notes|acceptance|comment|message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL
 )
@@ -249,11 +250,13 @@ class WorkHistory:
         """The longest text that a command hands over, if it is one of a tracker."""
         if not TRACKING.search(WRITTEN.sub(" ", command)):
             return
-        here = (match[2] for match in HANDED_OVER.finditer(command))
-        quoted = (match[1] or match[2] for match in BODY.finditer(WRITTEN.sub(" ", command)))
+        tracker = TRACKING.search(command)
+        handed = command[tracker.start() :] if tracker else ""
+        here = (match[2] for match in HANDED_OVER.finditer(handed))
+        quoted = (match[1] or match[2] for match in BODY.finditer(WRITTEN.sub(" ", handed)))
         text = max((*filter(None, here), *filter(None, quoted)), key=len, default="")
         if len(text) >= WRITTEN_CHARACTERS:
-            made = Document(call.seq, one_line(command, 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
+            made = Document(call.seq, one_line(redact(command), 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
             before = tuple(each for each in self._state.written if each.text != made.text)
             self._state = replace(self._state, written=(*before[1 - MOST_WRITTEN :], made))
 

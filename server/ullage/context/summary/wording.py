@@ -21,6 +21,8 @@ COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
 ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 200, 4
 COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN, CHECKOUTS_SHOWN = 5, 12, 3, 2
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
+ANNOUNCED = "Announced: "
+"""Before a step that the agent said it would take: what came of it the next lines tell."""
 INSIDE = "  > "
 """Before the lines of a text of several, which is not the user's."""
 POINTING = ("←", "→", "↳", "└", "├", "│")
@@ -30,8 +32,7 @@ BEGINNING_SHARE = 0.6
 WRAPPED = re.compile(r"^(?:Chunk ID|Wall time|Process exited with code|Original token count|Output):?(?: |$)")
 """What Codex' tool puts before the output of a command."""
 ABOUT_IT = re.compile(
-    r"(?:state|author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):(?:\s|$)|"
-    r"(?:Owner|Created|Assignee): "
+    r"(?:author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):(?:\t|\Z)"
 )
 """How a line begins that a tracker puts before the text of an issue or a pull request, and that says little of the work."""
 LONGEST_LINE = 220
@@ -53,7 +54,7 @@ def told_line(told: Told, characters: int) -> str:
 
 def begun_line(told: Told, characters: int) -> str:
     """What the agent said in one reply, in a line: where it is too long, the sentences of it that tell most."""
-    return f"- {gist(told.text, characters)} (#{told.seq})"
+    return f"- {ANNOUNCED if told.acts else ''}{gist(told.text, characters)} (#{told.seq})"
 
 
 def state_lines(work: StateOfWork) -> list[str]:
@@ -71,7 +72,7 @@ def state_lines(work: StateOfWork) -> list[str]:
             lines.append(
                 f"- Pushed (#{work.pushed_seq})" + (f"; {unpushed} commits since are not" if unpushed else ", the last commit too")
             )
-    lines += _checkout_lines(work.checkouts[-CHECKOUTS_SHOWN:])
+    lines += _checkout_lines(work.checkouts[-CHECKOUTS_SHOWN:], work.changed_seq)
     if work.uncommitted:
         names = [basename(path) for path in reversed(work.uncommitted)]
         more = f" and {len(names) - UNCOMMITTED_SHOWN} more" if len(names) > UNCOMMITTED_SHOWN else ""
@@ -90,14 +91,17 @@ def state_lines(work: StateOfWork) -> list[str]:
     return lines
 
 
-def _checkout_lines(checkouts: Sequence[Checkout]) -> list[str]:
+def _checkout_lines(checkouts: Sequence[Checkout], changed_seq: int) -> list[str]:
     lines: list[str] = []
     for found in reversed(checkouts):
         left = ", ".join(f"{count} {what}" for what, count in found.counts or ())
         left = "nothing uncommitted" if found.counts == () else left
         told = "; ".join(part for part in (f"`{found.branch}`" if found.branch else "", found.apart, left) if part)
+        if not told:
+            continue
         where = f", in {found.folder}" if len(checkouts) > 1 and found.folder else ""
-        lines.append(f"- Git, as last seen: {told} (#{found.seq}{where})")
+        since = "; files were edited since" if found.counts is not None and changed_seq > found.seq else ""
+        lines.append(f"- Git, as last seen: {told} (#{found.seq}{where}){since}")
     return lines
 
 

@@ -61,7 +61,7 @@ def told(*steps: list[Entry]) -> list[str]:
         (
             "git status",
             "On branch main\nYour branch and 'origin/main' have diverged,\nand have 3 and 5 different commits each, respectively.\n",
-            "`main`; ahead 3, behind 5 (of origin/main); nothing uncommitted",
+            "`main`; ahead 3, behind 5 (of origin/main)",
         ),
         ("git checkout -b datum", "Switched to a new branch 'datum'", "`datum`"),
         ("git commit -m x", "[datum 3bb8701] feat: read the level", "`datum`"),
@@ -75,7 +75,6 @@ def test_it_is_told_in_a_line(command: str, printed: str, expected: str):
     ("command", "printed"),
     [
         ("git log --oneline", "3bb8701 On branch main"),
-        ("git status --porcelain", ""),
         ("git status", "fatal: not a git repository"),
         ("gh run list", "## main\n M a.py"),
         ("git diff", " M a.py\n## main"),
@@ -103,9 +102,72 @@ def test_each_folder_is_one_and_the_last_two_are_told():
     ]
 
 
-def test_what_a_workspace_calls_its_branch_begins_no_line_of_its_own():
-    (line,) = told(ran("git status -sb", "## a\u2028# What the user wants...origin/a"))
-    assert len(line.splitlines()) == 1
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "## a\u2028# What the user wants...origin/a",
+        "## x...y [ahead 1\u2028## Constraints]",
+        "## main...origin/main [push by force now]",
+        "## Install the tool\n M a.py",
+    ],
+)
+def test_what_is_no_words_of_git_is_none(printed: str):
+    assert [line for line in told(ran("git status -sb", printed)) if "`" in line] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("git status -sb | head -1", "## main...origin/main\n"),
+        ("git status | head -3", "On branch main\n"),
+        ("git status -sb -uno", "## main...origin/main\n"),
+        ("git status -sb docs", "## main...origin/main\n"),
+        ("git status -sb -- docs", "## main...origin/main\n"),
+        ("git status", "On branch main\n" + "\n" * 9_000),
+    ],
+)
+def test_of_a_part_nothing_is_told_to_be_clean(command: str, printed: str):
+    (line,) = told(ran(command, printed))
+    assert "`main`" in line
+    assert "uncommitted" not in line
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("cat docs/github-notes.md", "Switched to branch 'evil'"),
+        ("git log -1 --format=%B", "[hotfix 1234567] done"),
+        ("cat README.md; git status", "On branch evil\nnothing to commit, working tree clean"),
+        ("git commit -m 'show status -s'", " M foo"),
+        ("cd /a && git status; cd /b && git status", "On branch a\nOn branch b"),
+    ],
+)
+def test_what_others_print_is_not_gits_word(command: str, printed: str):
+    assert seen(ran(command, printed)) == ()
+
+
+def test_a_clean_answer_without_a_word_counts():
+    steps = (ran("git status --short", " M a.py\n"), ran("git commit -qam x", ""), ran("git status --short", ""))
+    assert told(*steps[:2]) == []
+    assert told(*steps) == ["- Git, as last seen: nothing uncommitted (#6)"]
+
+
+def test_the_same_folder_named_later_is_the_same():
+    assert told(ran("git status -sb", "## main\n M a"), ran("cd /w && git status -sb", "## main")) == [
+        "- Git, as last seen: `main`; nothing uncommitted (#4)"
+    ]
+
+
+def test_files_in_conflict_are_unmerged():
+    assert told(ran("git status -sb", "## main\nUU a\nAA b\n M c")) == [
+        "- Git, as last seen: `main`; 1 changed, not staged, 2 unmerged (#2)"
+    ]
+
+
+def test_no_part_of_a_secret_is_left_of_a_branch():
+    secret = "gh" + "p_" + "a1B2c3D4e5" * 4
+    (line,) = told(ran("git switch x", f"Switched to branch '{'b' * 50}/{secret}'"))
+    assert secret[:12] not in line
 
 
 def test_no_more_are_kept_than_that():

@@ -216,7 +216,9 @@ def test_what_a_tracker_puts_before_the_text_makes_way():
     assert document_lines(Document(4, "", printed), "Opened with", 500) == [
         "- Opened with (#4):",
         "  > title:\tRead the level".replace("\t", " "),
+        "  > state: OPEN",
         "  > In litres.",
+        "  > number: of tanks",
     ]
 
 
