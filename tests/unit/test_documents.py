@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ullage.context.policy import USUAL_CAP, BelowWindow
+from ullage.context.policies.ullage import RESTORED
+from ullage.context.policy import USUAL_CAP, BelowWindow, SummaryOptions
+from ullage.context.summary.sections import FIRST_LONGER
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -42,3 +44,15 @@ def test_the_pages_for_users_have_the_numbers_of_the_threshold() -> None:
     together = f"{below.reserve + below.margin:,}"
     assert f"the window less {together}: {below.reserve:,} for the reply, {below.margin:,} as a margin |" in compaction
     assert f"it is {USUAL_CAP:,} tokens at most" in faq
+
+
+def test_they_have_those_of_the_summary_and_of_what_is_read_again() -> None:
+    compaction, architecture = ((ROOT / name).read_text("utf-8") for name in ("docs/compaction.md", "ARCHITECTURE.md"))
+    options, first = SummaryOptions(), int(SummaryOptions().message_tokens * FIRST_LONGER)
+    assert f"up to {options.user_message_tokens:,} tokens, the newest first" in compaction
+    assert f"longer than {options.message_tokens} tokens (the first: {first:,})" in compaction
+    assert f"and {options.message_tokens} tokens of one message, {first:,} of the first" in architecture
+    assert f"All together take at most {RESTORED.total_tokens:,} tokens" in compaction
+    assert f"| {RESTORED.total_tokens:,} in all" in architecture
+    assert f"The list takes at most {100 * RESTORED.nearby_share:.0f} % of the room for files" in compaction
+    assert f"in {100 * RESTORED.nearby_share:.0f} % of the room for files" in architecture

@@ -43,8 +43,8 @@ const WITH_PICTURES = process.env["ULLAGE_PICTURES"] !== "0";
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
  * @property {"zh-cn"} [language] of VS Code; that of its own code stays English, as no language pack is there
  * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
- *   was, and with a new server where that one had other settings of Ullage; in a window of its own where that one failed or did not run, or spoke another
- *   language
+ *   was, and with a new server where that one had other settings of Ullage; in a window of its own where that one failed or did not run, or
+ *   spoke another language
  * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
 

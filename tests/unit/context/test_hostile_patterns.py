@@ -12,13 +12,15 @@ from collections.abc import Callable
 import pytest
 
 from tests.deep import many
-from ullage.context.calls import files_printed, plain
+from ullage.context.calls import Call, files_printed, plain
 from ullage.context.compaction.needed import facts_in
+from ullage.context.entries import ToolReturned
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
-from ullage.context.summary.nearby import definitions_in
+from ullage.context.summary.command_history import WRITTEN
+from ullage.context.summary.file_history import definitions_in
 from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
-from ullage.context.summary.state_of_work import COMMITTED, SHOWN
+from ullage.context.summary.state_of_work import COMMITTED, SHOWN, WorkHistory
 from ullage.context.summary.summary_prompt import EXCUSE
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
 
@@ -42,14 +44,42 @@ USES: dict[str, Callable[[str], object]] = {
     "what lines define": definitions_in,
     "files that a command prints": lambda text: files_printed({"command": f"cat {text}"}),
     "a command without what shows a part": plain,
+    "texts that a command hands over": lambda text: WRITTEN.sub(" ", text),
+    "what git said": lambda text: _worked(f"git status {text}", text),
+    "what was written for others": lambda text: _worked(f"gh issue create {text}", text),
 }
 """As they are used."""
 
 
-@pytest.mark.parametrize(
-    "unit",
-    ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-", "油", "now, ", "[ab01234] ", "|tail "],
-)
+def _worked(command: str, printed: str) -> None:
+    WorkHistory().add(Call(1, {"command": command}, ToolReturned("t", "bash", printed, is_error=False, characters=len(printed))))
+
+
+UNITS = [
+    "a",
+    " ",
+    "-",
+    ".",
+    "/",
+    ":",
+    "0",
+    "a.",
+    "<fact>",
+    "a/",
+    ":1",
+    "-a",
+    "https://",
+    "\n",
+    "ab01-",
+    "油",
+    "now, ",
+    "[ab01234] ",
+    "|tail ",
+]
+HANDED = ["<<A\n", "git ", "## a...", '--body "a ']
+
+
+@pytest.mark.parametrize("unit", UNITS + HANDED)
 @pytest.mark.parametrize("what", USES)
 @pytest.mark.deep
 def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:

@@ -1,7 +1,7 @@
 """What git said last of each checkout that the agent works in: the branch, how far it is from the remote one, and what is not committed.
 
-It is read out of what `git status`, `git commit`, `git switch` and their like printed, whatever else the same command printed. That is good
-enough to tell the reader, never to act on.
+It is read out of what `git status`, `git commit`, `git switch` and their like printed, where the command printed git's words alone. That is
+good enough to tell the reader, never to act on.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ _SHORT_HEAD = re.compile(
 )
 _SHORT_LINE = re.compile(r"^([ MADRCTU?])([ MADCTU?]) \S", re.MULTILINE)
 _CLEAN = re.compile(r"^nothing to commit, working tree clean", re.MULTILINE)
-_HEAD = re.compile(r"^## (?:No commits yet on )?(.{1,250}?)(?:\.\.\.(\S{1,250}))?(?: \[([^\]\n]{0,60})\])?$", re.MULTILINE)
-_SHORT_LINE = re.compile(r"^([ MADRCTU?])([ MADCTU?]) \S", re.MULTILINE)
 _HEAD = re.compile(r"^On branch (\S+)|^HEAD detached (?:at|from) (\S+)", re.MULTILINE)
 _AHEAD_OR_BEHIND = re.compile(r"^Your branch is (ahead of|behind) '([^'\n]+)' by (\d+) commits?", re.MULTILINE)
 _DIVERGED = re.compile(r"^Your branch and '([^'\n]+)' have diverged,\nand have (\d+) and (\d+) different commits", re.MULTILINE)
@@ -131,10 +129,10 @@ def _is_gits_word(part: str) -> bool:
 
 
 def _told(known: Checkout, seq: int, printed: str, *, short: bool, whole: bool) -> Checkout:
-    """What a status says; `known` itself where it says nothing. That nothing is left is believed only of a `whole` one."""
+    """What a status says; `known` itself where it says nothing. Files are counted of a `whole` one alone."""
     if short:
         head = _SHORT_HEAD.search(printed)
-        counts = _short_counts(printed[head.end() :] if head else printed) or (() if whole else None)
+        counts = _short_counts(printed[head.end() :] if head else printed) if whole else None
         if head is None:
             is_empty = not printed.strip() or printed.strip() == NO_OUTPUT
             return replace(known, seq=seq, counts=counts) if counts or (whole and is_empty) else known
@@ -144,7 +142,7 @@ def _told(known: Checkout, seq: int, printed: str, *, short: bool, whole: bool) 
     if head is None:
         return known
     branch = head[1] or f"no branch, at {head[2]}"
-    counts = _long_counts(printed[head.end() :].splitlines()) or (() if whole and _CLEAN.search(printed) else None)
+    counts = _long_counts(printed[head.end() :].splitlines()) or (() if _CLEAN.search(printed) else None)
     return Checkout(known.folder, seq, _name(branch), _apart(printed), counts if whole else None)
 
 

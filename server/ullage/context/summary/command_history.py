@@ -316,7 +316,7 @@ CHECKS = {
     "build": re.compile(rf"{_RUNNER}{_OPTIONS}(?:build|compile|assemble|package)\b|^make$|\bwebpack\b|\bvite build\b"),
 }
 """What looks at the work and says whether it holds."""
-WRITTEN = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n.*?(?:\n[ \t]*+\1\b|\Z)", re.DOTALL)
+WRITTEN = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)(?:\n[ \t]*+\1\b|\Z)", re.DOTALL)
 """Text that is handed to a command as a file (a here-document). It may hold quotes of any kind, so it is taken out first."""
 SAID = re.compile(
     r"(?:\s-[a-z]*m|\s--(?:message|title|body|notes|reason|description|design|acceptance)|\becho)[ =]+(?:\"(?:[^\"\\]|\\.)*\"|'[^']*')|"

@@ -184,6 +184,7 @@ TOLD_CHARACTERS = 4_000
 WORKING_CHARACTERS = 1_600
 """Of what a reply says that goes on with a call: as long as a plan in words is. The room decides how much of it is told."""
 ABOUT_TO_CHARACTERS = 200
+"""Of what a reply says comes next."""
 THINKING_CHARACTERS = 160
 """Of a thought that stands in for words."""
 THINKING_LOOKED_AT = 1_000
@@ -235,7 +236,7 @@ class Told:
     about_to: str = ""
     """What it says comes next, beside what else it says, where it goes on with a call."""
     acts: bool = False
-    """Whether what it announces changes something: one after the other, these say what was done."""
+    """Whether what it announces would change something: one after the other, these are the steps of the work."""
 
 
 def told_in(seq: int, reply: AssistantReply) -> Told | None:
@@ -257,10 +258,8 @@ def _working(seq: int, said: str, characters: int) -> Told | None:
     says = any(not ROUTINE.match(sentence) for sentence in telling)
     text = one_line(" ".join(telling if says else every), characters)
     about_to = one_line(" ".join(sentence for sentence in every if sentence not in telling), ABOUT_TO_CHARACTERS) if says else ""
-    weight, acts = (
-        max(map(_weight, telling), default=0),
-        not says and any(map(_acts, every)),
-    )
+    weight = max(map(_weight, telling), default=0)
+    acts = not says and any(map(_acts, every))
     return Told(seq, text, closing=False, weight=weight, announces=not says, about_to=about_to, acts=acts)
 
 

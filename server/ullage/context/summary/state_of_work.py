@@ -61,9 +61,8 @@ TRACKING = re.compile(
     r"\b(?:bd|br|issues?|tk) (?:create|update|comment|close)\b|\b(?:gh|glab) (?:issue|pr|mr) (?:create|edit|comment|review|note|update)\b|"
     r"\bjira (?:issue )?(?:create|edit|comment)\b"
 )
-HANDED_OVER = re.compile(r"<<-?\s*['\"\\]?(\w+)['\"]?\n(.*?)(?:\n[ \t]*+\1\b|\Z)", re.DOTALL)
 BODY = re.compile(
-    r"--?(?:b|d|m|body|description|design|notes|acceptance|comment|message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL
+    r"(?<!\S)--?(?:b|d|m|body|description|design|notes|acceptance|comment|message)[ =](?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL
 )
 """The text of an issue, a pull request or a comment, as a command hands it over."""
 WRITTEN_CHARACTERS, MOST_WRITTEN = 200, 3
@@ -252,9 +251,9 @@ class WorkHistory:
             return
         tracker = TRACKING.search(command)
         handed = command[tracker.start() :] if tracker else ""
-        here = (match[2] for match in HANDED_OVER.finditer(handed))
+        files = (match[2] for match in WRITTEN.finditer(handed))
         quoted = (match[1] or match[2] for match in BODY.finditer(WRITTEN.sub(" ", handed)))
-        text = max((*filter(None, here), *filter(None, quoted)), key=len, default="")
+        text = max((*filter(None, files), *filter(None, quoted)), key=len, default="")
         if len(text) >= WRITTEN_CHARACTERS:
             made = Document(call.seq, one_line(redact(command), 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
             before = tuple(each for each in self._state.written if each.text != made.text)

@@ -31,9 +31,7 @@ BEGINNING_SHARE = 0.6
 """Of what is told of a plan or an issue that is too long: its beginning. The rest is for lines after it that say why, or forbid."""
 WRAPPED = re.compile(r"^(?:Chunk ID|Wall time|Process exited with code|Original token count|Output):?(?: |$)")
 """What Codex' tool puts before the output of a command."""
-ABOUT_IT = re.compile(
-    r"(?:author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):(?:\t|\Z)"
-)
+ABOUT_IT = re.compile(r"(?:author|assignees|labels|reviewers|projects|milestone|number|url|additions|deletions|auto-merge|comments):\t")
 """How a line begins that a tracker puts before the text of an issue or a pull request, and that says little of the work."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
@@ -128,8 +126,8 @@ def document_lines(document: Document, what: str, characters: int, named: str = 
 
 def _lines_of(text: str) -> list[str]:
     """The lines that have words. What a tool puts before a command's output is left out, and JSON is read by the lines of its texts."""
-    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line))]
-    lines = [line for line in lines if not WRAPPED.match(line) and not ABOUT_IT.match(line)]
+    lines = [line for line in text.splitlines() if any(map(str.isalnum, line))]
+    lines = [line.rstrip() for line in lines if not WRAPPED.match(line.rstrip()) and not ABOUT_IT.match(line)]
     if lines and lines[0].lstrip().startswith(("{", "[")):
         lines = [part for line in lines for part in line.split("\\n") if any(map(str.isalnum, part))]
     return lines

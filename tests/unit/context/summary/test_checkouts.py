@@ -124,12 +124,15 @@ def test_what_is_no_words_of_git_is_none(printed: str):
         ("git status -sb docs", "## main...origin/main\n"),
         ("git status -sb -- docs", "## main...origin/main\n"),
         ("git status", "On branch main\n" + "\n" * 9_000),
+        ("git status -sb | head -2", "## main\n M a.py\n"),
+        ("git status -sb docs", "## main\n M docs/a.md\n"),
     ],
 )
-def test_of_a_part_nothing_is_told_to_be_clean(command: str, printed: str):
+def test_of_a_part_it_is_not_told_how_much_is_left(command: str, printed: str):
     (line,) = told(ran(command, printed))
     assert "`main`" in line
     assert "uncommitted" not in line
+    assert "changed" not in line
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.context.work import calls_of, edited, ran, read
 from ullage.context.entries import Entry
-from ullage.context.summary.file_history import FileFact, file_history
+from ullage.context.summary.file_history import FileFact, FileHistory, file_history
 
 
 def history(*steps: list[Entry]) -> dict[str, FileFact]:
@@ -27,6 +29,24 @@ def test_a_file_is_deleted_only_as_long_as_it_is():
     back = history(edited("a.py", kind="deleted"), edited("a.py", kind="created"))["a.py"]
     assert (gone.deleted, back.deleted) == (True, False)
     assert gone.created
+
+
+def test_what_the_last_edits_define_stands_newest_first_and_goes_with_the_file():
+    steps = [edited("a.py", "", f"def read_{name}():\n    pass\n") for name in "pqrstu"]
+    assert history(*steps)["a.py"].brought == ("read_u", "read_t", "read_s", "read_r")
+    assert history(*steps, edited("a.py", kind="deleted"))["a.py"].brought == ()
+
+
+@pytest.mark.parametrize("settled_after", range(1, 7))
+def test_when_calls_are_let_go_of_changes_nothing(settled_after: int):
+    whole, parted = FileHistory(), FileHistory()
+    steps = [edited("a.py", "", f"def read_{name}():\n    pass\n") for name in "pqrstu"]
+    for number, call in enumerate(calls_of(*steps), 1):
+        whole.add(call)
+        parted.add(call)
+        if number == settled_after:
+            parted.settle()
+    assert parted.facts() == whole.facts()
 
 
 def test_the_place_of_an_edit_is_its_first_new_line():

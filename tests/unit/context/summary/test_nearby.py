@@ -10,7 +10,8 @@ from tests.unit.context.work import edited, ran, read, work
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry
 from ullage.context.summary.facts import facts
-from ullage.context.summary.nearby import NAMES_CHARACTERS, WITH_NAMES, NearbyFile, definitions_in, nearby_files, nearby_text
+from ullage.context.summary.file_history import definitions_in
+from ullage.context.summary.nearby import NAMES_CHARACTERS, WITH_NAMES, NearbyFile, nearby_files, nearby_text
 from ullage.context.summary.words import TOKEN, WORD, basename
 
 ROOM = 1_000

@@ -41,6 +41,9 @@ def test_where_nothing_else_is_said_the_step_stands():
         ("Let me read the gauge first.", False),
         ("Now let me check how the filter lags.", False),
         ("I’m looking for where the team documents it.", False),
+        ("Let me check the commit.", False),
+        ("Let me read the fix.", False),
+        ("I'll check whether the post exists.", False),
     ],
 )
 def test_an_announced_step_that_changes_something_is_known(said: str, acts: bool):

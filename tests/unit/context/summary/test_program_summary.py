@@ -229,7 +229,7 @@ def test_steps_that_change_something_are_told_as_they_came():
         *working("Now update the test."),
     ]
     text = program_summary(work(log), "")
-    assert text.index("Now add the datum to the gauge.") < text.index("Now update the test.")
+    assert text.index("- Announced: Now add the datum to the gauge.") < text.index("- Announced: Now update the test.")
     assert "Let me read the test." not in text
 
 

@@ -246,6 +246,9 @@ def test_a_text_that_the_agent_wrote_for_others_is_kept(command: str):
         ran("gh issue create --title Datum --body 'Read it once a day.'", "done"),
         ran(f"cat > notes.md <<'EOF'\ngh issue create\n{BODY}\nEOF", ""),
         ran(f'git commit -m "{BODY}"', COMMIT),
+        ran(f"cat > a.py <<'EOF'\n{BODY}\nEOF\ngh pr create --body 'Short.'", ""),
+        ran(f"make --lib-d '{BODY}'; gh issue comment 3 --body ok", ""),
+        ran(f"gh issue comment 3 --lib-d '{BODY}' --body ok", ""),
     ],
 )
 def test_what_is_short_failed_or_for_nobody_is_not(step: list[Entry]):
