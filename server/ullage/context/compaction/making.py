@@ -64,7 +64,7 @@ class Making:
         made = await self.attempt(wanted, at_work=at_work, must=decided.must)
         if made is not None and decided.trigger == "threshold":
             made = await self._sweep(made, at_work=at_work)
-        told = made is None and means.was_told(wanted)
+        told = made is None and means.telling.was_told(wanted)
         full, seq = means.fullness(), newest_seq(means.view.entries)
         if made is None and self._not_wanted == wanted.id:  # no failure: it must not keep away one that cannot wait
             self._gathering.gave_nothing(seq)
@@ -84,7 +84,7 @@ class Making:
     async def attempt(self, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction. One that does not come about has changed nothing; it is told why, and None is given."""
         try:
-            with self._means.being_made(wanted):
+            with self._means.telling.being_made(wanted):
                 objection = await self._means.objection(wanted)
                 if objection:
                     self._not_wanted = wanted.id
@@ -100,7 +100,7 @@ class Making:
             await self._means.in_force(made)
             return made
         except BaseException as error:
-            self._means.not_made(wanted, error)
+            self._means.telling.not_made(wanted, error)
             if not isinstance(error, Exception):
                 raise
             return None
@@ -134,7 +134,7 @@ class Making:
             means.engine_served()
             return await self._commit(draft, at_work=True)
         except Exception as error:  # noqa: BLE001 - it is told, or raised again, by whoever is told
-            means.not_made(wanted, error)
+            means.telling.not_made(wanted, error)
             return None
 
     # The commit
@@ -225,7 +225,7 @@ class Making:
         try:
             return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
         except Exception as error:  # noqa: BLE001 - it is told; a check that fails is no reason to fill the window
-            self._means.not_proved(error)
+            self._means.telling.not_proved(error)
             return None
 
 

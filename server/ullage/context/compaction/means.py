@@ -1,6 +1,6 @@
 """What making a compaction needs done around it: live over the session (`session/compacting/`), in replay over a transcript.
 
-Everything that asks a model, reads a file or the clock, or writes the log is behind these three. `making.py` decides what follows from it,
+Everything that asks a model, reads a file or the clock, or writes the log is behind these four. `making.py` decides what follows from it,
 the same for both. Live these really wait. In replay nothing waits, and the whole of it is done in one go.
 """
 
@@ -95,12 +95,37 @@ class DraftSlot(Protocol):
         ...
 
 
+class Telling(Protocol):
+    """Tells whoever waits for a compaction how it goes."""
+
+    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
+        """While a compaction is made: it is shown."""
+        ...
+
+    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+        """It did not come about: says why, where somebody wants to know. May raise the error."""
+        ...
+
+    def not_proved(self, error: Exception) -> None:
+        """An error kept its check from being done, and it goes on without. May raise the error."""
+        ...
+
+    def was_told(self, wanted: Wanted) -> bool:
+        """Whether the user was told that it failed."""
+        ...
+
+
 class Means(Protocol):
     """Of one log under the policy in force."""
 
     @property
     def slot(self) -> DraftSlot:
         """Where the draft is kept that is made ahead."""
+        ...
+
+    @property
+    def telling(self) -> Telling:
+        """Who is told how it goes."""
         ...
 
     @property
@@ -185,24 +210,8 @@ class Means(Protocol):
         """It is in force. Nothing is raised."""
         ...
 
-    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
-        """While a compaction is made: it is shown."""
-        ...
-
     def commit(self, draft: Draft, entry: Compaction) -> None:
         """Logs the compaction. Raises what the store raises, and has then changed nothing."""
-        ...
-
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
-        """It did not come about: says why, where somebody wants to know. May raise the error."""
-        ...
-
-    def not_proved(self, error: Exception) -> None:
-        """An error kept its check from being done, and it goes on without. May raise the error."""
-        ...
-
-    def was_told(self, wanted: Wanted) -> bool:
-        """Whether the user was told that it failed."""
         ...
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:

@@ -121,6 +121,27 @@ class AskingNobody:
         return None
 
 
+class TellingNobody:
+    """Nobody waits. What goes wrong is raised."""
+
+    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
+        """Nothing is shown."""
+        return nullcontext()
+
+    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+        """It did not come about. Raises the error, unless there was nothing to do."""
+        if not isinstance(error, NothingToCompact):
+            raise error
+
+    def not_proved(self, error: Exception) -> None:
+        """Raises the error: a figure that hides one is worth nothing."""
+        raise error
+
+    def was_told(self, wanted: Wanted) -> bool:
+        """There is nobody to tell."""
+        return False
+
+
 class ReplayMeans:
     """Of one session under one policy. `now`, `shape`, `told` and `after_seq` are set by whoever goes through the transcript."""
 
@@ -143,6 +164,7 @@ class ReplayMeans:
         self.made = Made()
         self.measures = Measures(session, policy, settings, self.carried)
         self.slot = SlotInTime(self.now, settings.writing_seconds)
+        self.telling = TellingNobody()
         self.give_up: Callable[[], None] = lambda: None
         """What is drafted ahead serves no more; set by whoever makes the compactions."""
         self._session = session
@@ -292,10 +314,6 @@ class ReplayMeans:
     async def in_force(self, entry: Compaction) -> None:
         """Nobody hears of it."""
 
-    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
-        """Nothing is shown."""
-        return nullcontext()
-
     def commit(self, draft: Draft, entry: Compaction) -> None:
         """Goes on with the compaction, and notes what came of it."""
         before, upkeep, seq = self.end().tokens, entry.trigger == "upkeep", self.carried.next_seq
@@ -357,19 +375,6 @@ class ReplayMeans:
         if self._unseen is not None and self._watch is not None:
             self._watch(Epoch(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
         self._unseen = None
-
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
-        """It did not come about. Raises the error, unless there was nothing to do."""
-        if not isinstance(error, NothingToCompact):
-            raise error
-
-    def not_proved(self, error: Exception) -> None:
-        """Raises the error: a figure that hides one is worth nothing."""
-        raise error
-
-    def was_told(self, wanted: Wanted) -> bool:
-        """There is nobody to tell."""
-        return False
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
         """Nothing comes of what was spent: that stands in a log, too. At recorded places the log itself tells of it."""

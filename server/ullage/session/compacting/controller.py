@@ -171,7 +171,7 @@ class CompactionController:
 
     def tell_not_made(self, wanted: Wanted, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
-        self._means.tell_not_made(wanted, why)
+        self._means.telling.not_begun(wanted, why)
 
     def is_due(self) -> bool:
         """Whether it would be compacted before a call now."""

@@ -1,33 +1,24 @@
 """What a live session does around the making of a compaction: it asks the engine in a thread and the model, reads files, logs the entry.
 
-It also shows in the timeline how it goes, and why one did not come about. The course itself stands in `context/compaction/making.py`.
+The course itself stands in `context/compaction/making.py`; `telling.py` tells the user how it goes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeVar
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, NothingToCompact, NotWanted, PolicyFailed, Sizes, Wanted
+from ullage.context.compaction.draft import Draft, Sizes, Wanted
 from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
 from ullage.context.compaction.means import Writers
-from ullage.context.compaction_entries import (
-    ASKED_FOR,
-    Compaction,
-    CompactionFailed,
-    FetchedAgain,
-    MessageCounts,
-    RestoredFile,
-    SpentInVain,
-)
+from ullage.context.compaction_entries import Compaction, FetchedAgain, MessageCounts, RestoredFile, SpentInVain
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, SummaryText
@@ -39,22 +30,16 @@ from ullage.session.compacting.ahead import LiveSlot, ReadingAhead, source_texts
 from ullage.session.compacting.asking import AskingModel, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.saving import Learned
+from ullage.session.compacting.telling import TellingUser
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.errors import in_ullage_itself
 from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_id
-from ullage.session.timeline.shown_entries import compaction_item
-from ullage.store.errors import StoreFailed
+from ullage.session.timeline.items import new_id
 from ullage.store.plain_files import write_transcript
 from ullage.tools.rules.reading import ReadRulesNow
 
-logger = logging.getLogger(__name__)
-
 Answer = TypeVar("Answer")
-
-NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
 
 
 class SessionMeans:
@@ -79,7 +64,6 @@ class SessionMeans:
         self._policy = policy
         self._model = model
         self._restoring = restoring
-        self._compacting = compacting
         self._compacted = compacted
         self._read_rules = read_rules
         self._hooks = hooks
@@ -88,6 +72,7 @@ class SessionMeans:
         self._priced: FetchedAgain | None = None
         """The same in tokens and dollars of the model that was in use when it was found."""
         self.slot = LiveSlot(prepared)
+        self.telling = TellingUser(conversation, self.fullness, compacting)
         self.reading = ReadingAhead(conversation)
         self.learned = Learned(surroundings.store, conversation.session_id)
         self.show_fetched_again(told=False)
@@ -205,7 +190,7 @@ class SessionMeans:
 
         return replace(entry, counts=await asyncio.to_thread(counted))
 
-    # What is written and shown
+    # What is written
 
     async def set_aside(self) -> None:
         """Writes down the messages in view as a transcript, before a summary takes their place."""
@@ -223,61 +208,15 @@ class SessionMeans:
         with in_any_case("hooks were not told of the compaction"):
             await self._hooks.after_compaction(entry)
 
-    @contextmanager
-    def being_made(self, wanted: Wanted) -> Generator[None]:
-        """While a compaction is made its card says so."""
-        self._show(wanted, "in_progress")
-        with self._compacting():
-            try:
-                yield
-            except BaseException:
-                self._conversation.timeline.remove(wanted.id)
-                raise
-
     def commit(self, draft: Draft, entry: Compaction) -> None:
         """Logs the compaction. Raises `StoreFailed`, and has then changed nothing. Once it is logged it is in force: nothing is raised."""
         self._conversation.append(entry)
         with in_any_case("what the agent has seen of files is as before the compaction"):
             self._restoring.after(entry)
         with in_any_case("the card of the compaction is as before it was made"):
-            self._show_made(entry)
+            self.telling.made(entry)
         with in_any_case("the rules are as before the compaction"):
             self._compacted()
-
-    def _show_made(self, made: Compaction) -> None:
-        """Its card, where showing the entry failed on the way: nothing is in progress any more. Upkeep has only a line that counts."""
-        shown = self._conversation.timeline.get(made.id)
-        if made.trigger != "upkeep" and (not isinstance(shown, CompactionItem) or shown.status == "in_progress"):
-            self._conversation.timeline.put(compaction_item(made, self._conversation.clock()))
-
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
-        """It did not come about. The timeline says why, where somebody asked for it or something failed."""
-        match error:
-            case NothingToCompact():
-                if wanted.trigger in ASKED_FOR:
-                    self._failed(wanted, NOTHING_TO_COMPACT, cancelled=True)
-            case NotWanted():
-                self._failed(wanted, str(error), cancelled=True)
-            case StoreFailed() | PolicyFailed():
-                self._failed(wanted, str(error))
-            case Exception():
-                logger.error("a compaction failed", exc_info=error)
-                self._failed(wanted, f"{in_ullage_itself(error)} Nothing was changed.")
-            case _:
-                self._failed(wanted, "", cancelled=True)
-
-    def not_proved(self, error: Exception) -> None:
-        """Goes to the server's log only: the compaction is made all the same."""
-        logger.error("a compaction could not be checked", exc_info=error)
-
-    def tell_not_made(self, wanted: Wanted, why: str) -> None:
-        """Says in the timeline why a compaction that was asked for was not even begun."""
-        self._failed(wanted, why, cancelled=True)
-
-    def was_told(self, wanted: Wanted) -> bool:
-        """Whether the log says of it that it failed."""
-        last = self._conversation.entries[-1].entry
-        return isinstance(last, CompactionFailed) and last.id == wanted.id
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
         """Nothing comes of what was spent, which still counts, and counts once.
@@ -286,17 +225,3 @@ class SessionMeans:
         """
         if usage is not None:
             self._conversation.append_or_owe(SpentInVain(usage, cost))
-
-    def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
-        before = self.fullness().counted.used
-        at = self._conversation.clock()
-        self._conversation.timeline.put(
-            CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)
-        )
-
-    def _failed(self, wanted: Wanted, reason: str, *, cancelled: bool = False) -> None:
-        before = self.fullness().counted.used
-        try:
-            self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))
-        except StoreFailed:  # the log cannot be written either: it is shown all the same
-            self._show(wanted, "cancelled" if cancelled else "failed", reason)

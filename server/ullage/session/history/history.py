@@ -20,7 +20,8 @@ from ullage.context.view.projection import EpochKey
 from ullage.context.view.quotations import files_out
 from ullage.context.view.taken_out import all_taken_out
 from ullage.session.compacting.controller import CompactionController
-from ullage.session.compacting.means import NOTHING_TO_COMPACT, SessionMeans
+from ullage.session.compacting.means import SessionMeans
+from ullage.session.compacting.telling import NOTHING_TO_COMPACT
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
 from ullage.session.history.changes import Changes
