@@ -20,7 +20,6 @@ from ullage.session.attachments import SessionShelf
 from ullage.session.changes.going_back import GoingBack
 from ullage.session.changes.recording import AgentsRecording, Recording
 from ullage.session.changes.reviewing import Reviewing
-from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, Cooling, WhileEditing
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.restoring import Restoring
@@ -37,6 +36,7 @@ from ullage.session.permissions.past import PastCalls
 from ullage.session.permissions.permits import SessionPermits
 from ullage.session.permissions.proposed_edit import ProposedEdits
 from ullage.session.permissions.rules_kept import SessionRules
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.prelude import PreludeInUse
 from ullage.session.role import Role, Together
 from ullage.session.servers_told import ServersTold

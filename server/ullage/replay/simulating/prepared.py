@@ -23,7 +23,7 @@ from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_s
 from ullage.replay.simulating.carried import tells_prelude
 
 WRITING_SECONDS = 30.0
-"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/asking.py`)."""
+"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/means.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

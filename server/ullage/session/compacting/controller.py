@@ -35,11 +35,11 @@ from ullage.context.compaction.gathering import Circumstances, Gathering
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.tokens import estimate_prelude
-from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.saving import Postponing
 from ullage.session.conversation import Conversation
 from ullage.session.models_in_use import ModelInUse
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.surroundings import Surroundings
 
 PAUSE_SECONDS = 1.5

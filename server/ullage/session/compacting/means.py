@@ -1,45 +1,64 @@
 """What a live session does around the making of a compaction: it asks the engine in a thread and the model, reads files, logs the entry.
 
+The model writes on the conversation as it was (`AskingModel`): here are the requests, how long they may take, and the check of the replies.
 The course itself stands in `context/compaction/making.py`; `telling.py` tells the user how it goes.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ullage.context.blocks import Usage
+from ullage.context.blocks import Message, Usage
+from ullage.context.compaction.api_summary import for_the_api, instructions, judged
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, Sizes, Wanted
+from ullage.context.compaction.draft import Draft, NotForTheApi, Sizes, SummaryFailed, Wanted, both, counting
 from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
-from ullage.context.compaction.means import Writers
+from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction_entries import Compaction, FetchedAgain, MessageCounts, RestoredFile, SpentInVain
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, SummaryText
+from ullage.context.entries import Logged
+from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import Policy, RestoreOptions
+from ullage.context.summary.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
 from ullage.context.view.fates import counts
 from ullage.context.view.projection import Projection
-from ullage.context.view.request import request_so_far
+from ullage.context.view.request import Request, place, request_so_far
+from ullage.models.errors import ModelError
+from ullage.models.model import Model, ModelCard, Reply, Retrying
 from ullage.session.compacting.ahead import LiveSlot, ReadingAhead, source_texts
-from ullage.session.compacting.asking import AskingModel, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.saving import Learned
 from ullage.session.compacting.telling import TellingUser
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.models_in_use import ModelInUse
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import new_id
 from ullage.store.plain_files import write_transcript
 from ullage.tools.rules.reading import ReadRulesNow
 
+logger = logging.getLogger(__name__)
+
 Answer = TypeVar("Answer")
+
+SECONDS = 180.0
+"""Longest that a summary may take. A minute proved too short for large contexts (Amazon Q); peers need 25 to 37 s."""
+
+ATTEMPTS = 3
+"""Calls that are made for one summary: the program can write one at once, so a busy endpoint is not waited for long."""
+
+THINKING_TOKENS = 4_096
+"""What the model may think before it writes, beyond what it may write: the API's limit covers both."""
 
 
 class SessionMeans:
@@ -133,7 +152,8 @@ class SessionMeans:
     async def ask_engine(self, policy: Policy, question: Callable[[], Answer], *, counts: bool) -> Answer:
         """An answer of a policy's engine. Raises `PolicyFailed`; it rests after some failures that count (`counts`)."""
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        return await self._policy.ask(policy, question, counts=counts)
+        with self._policy.asked(policy, counts=counts):
+            return await asyncio.to_thread(question)
 
     async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
         """The same of a summary: reading the facts out of a long log takes a quarter of a second."""
@@ -142,7 +162,7 @@ class SessionMeans:
             with self.reading.lent() as reading:
                 return summary_by(policy, replace(covered, reading=reading))
 
-        return await self._policy.ask(policy, written, counts=counts)
+        return await self.ask_engine(policy, written, counts=counts)
 
     def engine_served(self) -> None:
         """The engine in force gave answers that can be used."""
@@ -225,3 +245,94 @@ class SessionMeans:
         """
         if usage is not None:
             self._conversation.append_or_owe(SpentInVain(usage, cost))
+
+
+@dataclass(frozen=True, slots=True)
+class AskingModel:
+    """Asks the model on the conversation as it was (`request`, which `entries` make), whatever is logged meanwhile."""
+
+    request: Request
+    entries: Sequence[Logged]
+    _model: Model
+    _card: ModelCard
+    _calibration: Calibration
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """Those of the conversation then."""
+        return self.request.messages
+
+    async def model(self, draft: Draft, asked: Asked) -> WrittenSummary:
+        """The model's part of a summary. Raises `SummaryFailed`. Cancelling ends the call at once."""
+        asked = replace(asked, output_tokens=min(asked.output_tokens, self._card.max_output))
+        return await _write_summary(self._model, self.request, draft.wanted.focus, asked)
+
+    async def api(self, draft: Draft, asked: Asked) -> ApiSummary:
+        """The API's own summary. Raises `SummaryFailed` and `NotForTheApi`. Cancelling ends the call at once."""
+        # In another thread: for a long log it takes a second, and nobody's typing may wait for it.
+        possible = await asyncio.to_thread(self._possible, draft.plan)
+        if possible is None:
+            raise NotForTheApi("The API was not asked for a summary, since it would replace messages that are pinned")
+        plan, cut = possible
+        beginning = self.messages[:cut]
+        told = replace(self.request, messages=beginning, breakpoints=place(beginning), summarise=instructions(draft.wanted.focus))
+        reply = await _reply_in_time(self._model, told, min(asked.output_tokens + THINKING_TOKENS, self._card.max_output), "The API")
+        block = judged(reply.compaction, reply.stop_reason)
+        if isinstance(block, Rejected):
+            raise SummaryFailed(block.reason, reply.usage)
+        return ApiSummary(plan, cut, block, reply.usage)
+
+    def _possible(self, planned: Plan) -> tuple[Plan, int] | None:
+        return for_the_api(planned, Projection(self.entries), counting(self._calibration))
+
+    def cost(self, usage: Usage | None) -> float | None:
+        """Dollars; None if nothing was spent or prices are not known."""
+        return self._card.cost(usage) if usage is not None else None
+
+
+async def _write_summary(model: Model, request: Request, focus: str, asked: Asked) -> WrittenSummary:
+    """`request` is the conversation as the next request would have it. Raises `SummaryFailed`. Cancelling ends the call at once."""
+    own = asked.text is not None
+    first = small_request(request, asked.prompt, asked.text or "", focus) if own else summary_request(request, asked.prompt, focus)
+    text, usage = await _write(model, first, asked, asking(asked.prompt, focus))
+    if not asked.check:
+        return WrittenSummary(text, usage)
+    try:
+        checked, more = await _write(model, checked_request(first, text, asked.check), asked, asked.check)
+    except SummaryFailed as failure:
+        raise SummaryFailed(str(failure), both(usage, failure.usage)) from None
+    return WrittenSummary(checked, both(usage, more))
+
+
+async def _reply_in_time(model: Model, request: Request, tokens: int, writer: str) -> Reply:
+    """The reply to a request for a summary, of at most `tokens`. `writer` is who is told to have failed, as a sentence begins with it.
+
+    Raises `SummaryFailed`. Cancelling ends the call at once.
+    """
+    reply: Reply | None = None
+    try:
+        async with asyncio.timeout(SECONDS):
+            async for event in model.stream(request, tokens):
+                if isinstance(event, Retrying) and event.attempt > ATTEMPTS:
+                    raise SummaryFailed(f"{writer} could not write the summary: {event.reason}")
+                if isinstance(event, Reply):
+                    reply = event
+    except TimeoutError:
+        raise SummaryFailed(f"{writer} took more than {SECONDS:.0f} s over the summary") from None
+    except (ModelError, SummaryFailed) as error:
+        raise SummaryFailed(f"{writer} could not write the summary: {error}" if isinstance(error, ModelError) else str(error)) from error
+    except Exception as error:
+        logger.exception("a summary failed")
+        raise SummaryFailed(f"{writer} could not write the summary: {type(error).__name__}. The log has the details") from error
+    if reply is None:
+        raise SummaryFailed(f"{writer}'s summary ended before it was whole")
+    return reply
+
+
+async def _write(model: Model, request: Request, asked: Asked, question: str) -> tuple[str, Usage | None]:
+    reply = await _reply_in_time(model, request, asked.output_tokens, "The model")
+    form = Form(marked=not asked.prompt, sections=asked.sections, holds=asked.holds)
+    accepted = accept(reply.blocks, reply.stop_reason, form, question)
+    if isinstance(accepted, Rejected):
+        raise SummaryFailed(accepted.reason, reply.usage)
+    return accepted, reply.usage

@@ -21,9 +21,9 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.changes.recording import AgentsRecording, CallChanges, Recording
-from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.hooks.at_events import HooksAtEvents
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.turns.approvals import Approvals, permit

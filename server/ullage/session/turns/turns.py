@@ -24,7 +24,6 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.models.errors import AuthenticationFailed, CloudRefused, EndpointUnreachable, ModelError, UnknownModel
-from ullage.session.compacting.asking import PolicyInUse
 from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, in_ullage_itself
@@ -32,6 +31,7 @@ from ullage.session.hooks.at_events import HooksAtEvents
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.prelude import PreludeInUse
 from ullage.session.servers_told import ServersTold
 from ullage.session.surroundings import Surroundings
