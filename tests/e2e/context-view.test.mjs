@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
-import { readings } from "./harness/readings.mjs";
+import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { resizePanel } from "./harness/workbench.mjs";
 
@@ -17,7 +17,7 @@ const THEMES = [
   ["high-contrast", "Default High Contrast", "vscode-high-contrast"],
 ];
 
-stage("context-view", { window: 60_000 }, (scenario) => {
+stage("context-view", { window: SMALL_WINDOW }, (scenario) => {
   scenario("a part is sorted, found, gone to, cleared, pinned and excluded, and undo brings it back", { goesOn: true }, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
     const reads = await readings(workspace, 2);

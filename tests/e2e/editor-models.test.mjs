@@ -6,8 +6,8 @@ import { answerApproval, itemsOf, openPanel, promptBox, sendAndFinish, sendPromp
 import { stage } from "./harness/stage.mjs";
 import { runCommand } from "./harness/workbench.mjs";
 
-stage("the editor's models", { practice: true }, (scenario) => {
-  scenario("a language model of VS Code answers", { goesOn: true, alone: true }, async ({ page, screenshot }) => {
+stage("the editor's models", {}, (scenario) => {
+  scenario("a language model of VS Code answers", { goesOn: true }, async ({ page, api, settings, screenshot }) => {
     const panel = await openPanel(page);
     await runCommand(page, "Ullage: Connect a model", "VS Code's language models");
     const offered = page.locator(".quick-input-list .monaco-list-row");
@@ -42,5 +42,17 @@ stage("the editor's models", { practice: true }, (scenario) => {
       .waitFor();
     await promptBox(panel).waitFor();
     await screenshot("4-quota");
+
+    // Back to a server, for new sessions as well.
+    await runCommand(page, "Ullage: Connect a model", "A server, by its address");
+    await page.locator(".quick-input-widget input").fill(api.url);
+    await page.keyboard.press("Enter");
+    await page.getByPlaceholder("Which model answers from now on").waitFor();
+    await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Claude Haiku 5.5" }).first().click();
+    await panel.locator("button.model-button").getByText("Claude Haiku 5.5").waitFor();
+    await runCommand(page, "Ullage: New session");
+    await panel.locator("button.model-button").getByText("Claude Opus 5.5").waitFor();
+    await screenshot("5-back");
+    await settings({}); // that server is now named by its provider, too, which changes nothing for anybody
   });
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { revertFile, runCommand } from "./harness/workbench.mjs";
+import { runCommand } from "./harness/workbench.mjs";
 
 const PICTURE = "docs/tank.png";
 const [WIDTH, HEIGHT] = [320, 200];
@@ -67,7 +67,7 @@ stage("images", {}, (scenario) => {
     },
   );
 
-  scenario("a new document that was never saved is offered after @, and its text is sent", { goesOn: true, alone: true }, async (scene) => {
+  scenario("a new document that was never saved is offered after @, and its text is sent", { goesOn: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     await runCommand(page, "File: New Untitled Text File");
     await page.locator('.tab.active[data-resource-name="Untitled-1"]').waitFor();
@@ -81,7 +81,8 @@ stage("images", {}, (scenario) => {
     await promptBox(panel).press("Enter");
     await itemsOf(panel, "assistant").getByText("Then I measure again.").waitFor();
     assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /The dip stick is bent\./);
-    await revertFile(page);
+    await runCommand(page, "View: Revert and Close Editor");
+    await page.locator(".tab").waitFor({ state: "detached" });
   });
 });
 

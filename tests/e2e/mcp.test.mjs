@@ -35,9 +35,10 @@ async function choose(page, name, what) {
 stage("mcp", {}, (scenario) => {
   scenario(
     "servers of the workspace are allowed one by one, run, are used, turned off, die and are changed",
-    { prepare: writes({ git: GIT, pumps: pumps() }), settings: { "workbench.colorTheme": "Default Dark Modern" } },
+    { goesOn: true, prepare: writes({ git: GIT, pumps: pumps() }), settings: { "workbench.colorTheme": "Default Dark Modern" } },
     async ({ page, api, workspace, screenshot }) => {
       const panel = await openPanel(page);
+      await runCommand(page, "Ullage: Restart server"); // it finds them as it starts
       const told = notification(page, "2 MCP servers are configured here: git, pumps. They do nothing before you allow them.");
       await told.waitFor();
       await screenshot("1-told");

@@ -6,7 +6,7 @@ import { gauge, gaugeReaches } from "./harness/gauge.mjs";
 import { openPanel } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 
-stage("opening", { practice: true }, (scenario) => {
+stage("opening", {}, (scenario) => {
   scenario("the gauge is visible before any prompt, and the panel opens", {}, async ({ page, screenshot }) => {
     await gauge(page).waitFor();
     await gaugeReaches(page, (percent) => percent >= 0 && percent < 75, "a share of the line");

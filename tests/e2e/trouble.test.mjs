@@ -98,6 +98,8 @@ stage("trouble", {}, (scenario) => {
       await api.enqueue({ say: "It works all the same." });
       await sendAndFinish(panel, PROMPT);
       await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
+      await settings({});
+      await warning.waitFor();
     },
   );
 });
