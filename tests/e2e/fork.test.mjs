@@ -8,7 +8,7 @@ import { gaugeIsPriced } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, repliesAsked } from "./harness/history.mjs";
 import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+import { notification, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
 
@@ -17,6 +17,9 @@ const title = (panel) => panel.locator(".session-title");
 
 /** @param {import("playwright-core").FrameLocator} panel */
 const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
+
+/** How many other sessions want the user, such as what a scenario before did not look at. @param {import("playwright-core").FrameLocator} panel */
+const othersWanting = async (panel) => Number(await panel.locator(".session-others").getAttribute("data-count"));
 
 /** @param {import("playwright-core").FrameLocator} panel @param {string} name */
 const sessionRow = (panel, name) => panel.locator(".session-row").filter({ hasText: name });
@@ -57,7 +60,7 @@ stage("fork", {}, (scenario) => {
     { goesOn: true },
     async ({ page, api, screenshot }) => {
       await api.enqueue([READ], { say: "It is a tank of **steel**." }, { say: "It holds 40,000 litres." });
-      let panel = await openPanel(page);
+      const panel = await openPanel(page);
       await sendAndFinish(panel, "What is the tank made of?");
       await sendAndFinish(panel, "How much does it hold?");
       const used = await gaugeIsPriced(page);
@@ -80,10 +83,6 @@ stage("fork", {}, (scenario) => {
       assert.deepEqual(messagesOf(of_fork).slice(0, -1), messagesOf(of_original).slice(0, -1));
       await screenshot("3-went-on");
 
-      await reloadWindow(page);
-      await runCommand(page, "View: Close All Editors"); // VS Code opens again what a scenario before had open
-      panel = await openPanel(page);
-      await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
       await origin(panel).click();
       await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
       assert.equal(await itemsOf(panel, "user").count(), 2);
@@ -115,12 +114,13 @@ stage("fork", {}, (scenario) => {
       await screenshot("7-forked-by-command");
 
       // What goes on in others is seen from here, in one list.
+      const before = await othersWanting(panel);
       await api.enqueue([{ call: "bash", input: { command: "touch dry.txt" } }], { say: "It is dry." });
       await sendPrompt(panel, "Make it dry");
       await approval(panel).waitFor();
       await runCommand(page, "Ullage: New session");
       await title(panel).getByText("New session").waitFor();
-      await panel.locator('.session-others[data-count="1"]').waitFor();
+      await expectEventually(async () => (await othersWanting(panel)) === before + 1, "one more session wants the user");
       await runCommand(page, "Ullage: Show sessions");
       const waiting = sessionRow(panel, "(fork 4)");
       await waiting.getByText("waits for you").waitFor();

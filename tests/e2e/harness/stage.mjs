@@ -223,9 +223,9 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
   return { page, workspace, vscode, settings, language, close };
 }
 
-/** The settings that a server reads: not those of VS Code itself, such as its theme. @param {Record<string, unknown>} settings */
+/** The settings that a server reads: not those of VS Code itself, such as its theme, nor of notifications. @param {Record<string, unknown>} settings */
 function ofUllage(settings) {
-  return Object.entries(settings).filter(([name]) => name.startsWith("ullage."));
+  return Object.entries(settings).filter(([name]) => name.startsWith("ullage.") && !name.startsWith("ullage.notifications."));
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
