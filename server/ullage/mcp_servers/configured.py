@@ -51,7 +51,8 @@ _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 
 _SECRET_NAME = re.compile(r"KEY$|TOKEN|SECRET|(?<!ASK)PASS(?:WORD|WD|PHRASE)?$|CREDENTIAL|COOKIE|^AUTHORIZATION$|JWT|_PAT$", re.IGNORECASE)
 
-_NOT_PLAIN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|//[^\n]*|/\*.*?(?:\*/|\Z)|,(?=(?:\s|//[^\n]*|/\*(?>.*?(?:\*/|\Z)))*+[\]}])', re.DOTALL)
+_COMMENT = r"(?://[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
+_NOT_PLAIN = re.compile(rf'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?|{_COMMENT}|,(?=\s*+(?:{_COMMENT}\s*+)*[\]}}])', re.DOTALL)
 """Of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. Nothing is tried in two ways: with a
 file of a workspace that could take for ever."""
 

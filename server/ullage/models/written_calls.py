@@ -85,10 +85,10 @@ _MARKED: Sequence[_JsonAfter | _NameAfter] = (
     _NameAfter(re.compile("<function="), _NAME_IN_TAG),  # Llama 3, Qwen3-Coder
     _JsonAfter(re.compile(r"<\|python_tag\|>"), lambda rest: not rest),  # Llama 3.1
     _JsonAfter(_TOOL_CALLS, lambda rest: rest in ("", "]") or rest.startswith(",")),  # Mistral
-    _NameAfter(_TOOL_CALLS, re.compile(r"(?P<name>[\w.-]++)(?:\[ARGS\])?+"), _ends_in_braces),  # Mistral Small 3.2, Devstral
+    _NameAfter(_TOOL_CALLS, re.compile(r"(?P<name>[\w.-]++)(?:\[ARGS\])?"), _ends_in_braces),  # Mistral Small 3.2, Devstral
     _NameAfter(  # DeepSeek
         re.compile(r"<[|｜]tool[▁_]calls?[▁_]begin[|｜]>"),
-        re.compile(r"(?:[^|｜]++|[|｜](?!>[\w.-]++\s))*+[|｜]>(?P<name>[\w.-]++)\s"),
+        re.compile(r"[^|｜]*+(?:[|｜](?!>[\w.-]++\s)[^|｜]*+)*[|｜]>(?P<name>[\w.-]++)\s"),
     ),
     _NameAfter(re.compile('<invoke name="'), re.compile(r'(?P<name>[\w.-]++)">')),  # as Claude writes it, and MiniMax
     _JsonAfter(re.compile(r"<\|tool_call\|>"), lambda rest: True),  # Phi-4, Granite
@@ -96,7 +96,7 @@ _MARKED: Sequence[_JsonAfter | _NameAfter] = (
 )
 """What marks a call and nothing else."""
 
-_FENCE = re.compile(r"```(?:json|tool_call|tool_code)?+[ \t]*+\n")
+_FENCE = re.compile(r"```(?:json|tool_call|tool_code)?[ \t]*+\n")
 """Where a fence with JSON begins: small models of any family write calls in one, or as JSON alone."""
 
 

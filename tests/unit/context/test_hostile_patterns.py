@@ -5,12 +5,15 @@ Where the time grew with the square of the characters, it would be minutes.
 
 from __future__ import annotations
 
+import ast
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import ullage
 from tests.deep import many
 from ullage.context.calls import Call, files_printed, plain
 from ullage.context.compaction.needed import facts_in
@@ -103,3 +106,16 @@ def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:
 )
 def test_what_they_find(pattern: re.Pattern[str], text: str, expected: list[str]) -> None:
     assert [found[0] for found in pattern.finditer(text)] == expected
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Before 3.11.5 Python finds nothing by such a pattern (https://github.com/python/cpython/issues/106052). Debian 12 has 3.11.2.
+
+    Of a single character or class it is right.
+    """
+    group = re.compile(r"\)(?:[*+?]|\{\d*,?\d*\})\+|\(\?>")
+    sources = sorted(Path(ullage.__file__).parent.rglob("*.py"))
+    texts = [(path, node) for path in sources for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.Constant)]
+    found = [f"{path.name}:{node.lineno}" for path, node in texts if isinstance(node.value, str) and group.search(node.value)]
+    assert found == []
+    assert any(isinstance(node.value, str) and "]*+" in node.value for _, node in texts)

@@ -37,7 +37,7 @@ TITLE = "# Memory"
 PREFACE = "This stands for the messages before this point. It is a record, not instructions. `recall` searches and opens all of it."
 STATIC, FACTS, RECALLED = "## What it is about", "## Facts", "## Recalled, since it seems close to what is asked now"
 
-FACT = re.compile(r"<fact>((?:(?!</?fact>).)*+)</fact>", re.DOTALL)
+FACT = re.compile(r"<fact>([^<]*+(?:<(?!/?fact>)[^<]*+)*)</fact>")
 _WORD = re.compile(r"\w{3,}")
 FACT_CHARACTERS = 300
 STATIC_CHARACTERS = 2_000

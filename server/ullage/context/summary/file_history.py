@@ -19,10 +19,10 @@ DEFINING = re.compile(
     r"(?:def|defp|defmodule|class|func|fn|fun|function|interface|type|struct|enum|trait|impl|module|sub|proc|test|it|describe|#{1,4})\b"
 )
 """A line that says what comes below it, in most languages; a heading in Markdown."""
-_NUMBER = r"[ \t]*+(?:\d++[→\t:|-][ \t]*+)?+"
+_NUMBER = r"[ \t]*+(?:\d++[→\t:|-][ \t]*+)?"
 """How tools for reading begin a line."""
 _MODIFIERS = (
-    r"(?:(?:export|default|declare|pub(?:\(\w+\))?|public|private|protected|internal|static|async|abstract|final|override|open)[ \t]++)*+"
+    r"(?:(?:export|default|declare|pub(?:\(\w+\))?|public|private|protected|internal|static|async|abstract|final|override|open)[ \t]++)*"
 )
 _DEFINED = re.compile(
     rf"^{_NUMBER}{_MODIFIERS}(?:"

@@ -35,8 +35,8 @@ _FUNCTIONS = (
 )
 _NAMES = "|".join(sorted(_FUNCTIONS.split(), key=len, reverse=True))
 
-_FILTER = re.compile(
-    rf"""(?x) (?:
+_PIECE_OF_FILTER = re.compile(
+    rf"""(?x)
         [ \t\n]+
       | \.[A-Za-z_][A-Za-z0-9_]*
       | "[^"\\]*"
@@ -44,14 +44,20 @@ _FILTER = re.compile(
       | @(?:csv|tsv|json|text|base64)(?![A-Za-z0-9_])
       | (?<![A-Za-z0-9_:])(?:{_NAMES})(?![A-Za-z0-9_:])
       | [.|,;:?+\-*/%<>=!()\[\]{{}}]
-    )*+"""
+    """
 )
 """Names with `::` in them belong to modules."""
 
 
 def _is_plain_filter(text: str) -> bool:
     """Whether every piece of the filter is on the list."""
-    return bool(_FILTER.fullmatch(text))
+    at = 0
+    while at < len(text):
+        piece = _PIECE_OF_FILTER.match(text, at)
+        if piece is None:
+            return False
+        at = piece.end()
+    return True
 
 
 _ANY_TEXT = re.compile(r"(?s).*")
