@@ -73,7 +73,7 @@ async function deep(beside) {
 }
 
 /**
- * A process for each core: the tests share nothing but the machine.
+ * One process more than there are cores: the tests share nothing but the machine, and wait a third of their time for files, sockets and programs.
  *
  * Some environments forbid Python to keep what it compiles. Each of the many processes that the tests start would then compile the server
  * anew, so here that is allowed.
@@ -84,7 +84,7 @@ async function deep(beside) {
 async function pythonTests(name, flags, more, beside) {
   await Promise.all([provideSystemPrograms(), provideMcpServers()]);
   const report = await freshReport(name);
-  const workers = ["-n", "auto", "--dist", "worksteal"];
+  const workers = ["-n", String(availableParallelism() + 1), "--dist", "worksteal"];
   const command = [VENV_PYTHON, "-m", "pytest", "-q", ...workers, ...flags, `--junitxml=${report}`, "tests/unit", "tests/server"];
   return withTemporary(async (temporary) => {
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...temporary, ...more };
