@@ -28,13 +28,18 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Stands for Python and pip: `venv` makes the interpreter's file; what `fails` matches ends with its output. */
+/** Stands for Python and pip: `venv` makes the interpreter's file; what `fails` matches ends with its output. No pip is there before ensurepip. */
 function programs(ran: string[], fails?: { match: RegExp; output: string }): RunProgram {
+  let hasPip = false;
   return async (command, args) => {
     const line = [command, ...args].join(" ");
     ran.push(line);
     if (fails?.match.test(line)) {
       return { code: 1, output: fails.output };
+    }
+    hasPip ||= args.includes("ensurepip");
+    if (line.includes("version('pip')")) {
+      return { code: hasPip ? 0 : 1, output: "" };
     }
     if (args.includes("venv")) {
       assert.ok(!existsSync(args.at(-1) ?? ""));
@@ -106,6 +111,23 @@ test("the packages of the clouds are put into it by their hashes, once", async (
   const count = ran.length;
   await addExtra(keeps, "clouds", made, () => undefined);
   assert.equal(ran.length, count);
+});
+
+test("pip is put there once, however often packages are fetched", async () => {
+  bringWheels();
+  const ran: string[] = [];
+  const keeps = keeper({ run: programs(ran, { match: /requirements-clouds/, output: "ERROR: Could not find a version" }) });
+  const made = await ensureEnvironment(keeps, silently);
+  await assert.rejects(
+    addExtra(keeps, "clouds", made, () => undefined),
+    /could not be downloaded/,
+  );
+  await assert.rejects(
+    addExtra(keeps, "clouds", made, () => undefined),
+    /could not be downloaded/,
+  );
+  await addExtra(keeps, "team", made, () => undefined);
+  assert.equal(ran.filter((line) => line.includes("ensurepip")).length, 1);
 });
 
 test("who wanted the packages of the clouds has them in the environment of the next version, too, with uv where there is one", async () => {

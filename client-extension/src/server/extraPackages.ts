@@ -69,12 +69,21 @@ export async function installExtra(extra: Extra, shop: Workshop, folder: string,
   if (shop.uv !== undefined) {
     await step(shop, shop.uv, ["pip", flags[0] ?? "", "--python", interpreter, ...flags.slice(1)], explain);
   } else {
-    // The environment was made without pip where the wheels inside did.
-    await step(shop, interpreter, ["-I", "-m", "ensurepip"], withoutPip);
+    await addPip(shop, interpreter);
     await step(shop, interpreter, ["-I", "-u", "-m", "pip", "--disable-pip-version-check", "--no-input", ...flags], explain, onLine);
   }
   await step(shop, interpreter, ["-I", "-c", `import ${imports}`], cannotInstall); // oxlint-disable-line ullage/untranslated -- a program
   await writeFile(join(folder, extra), stamp);
+}
+
+/** Where the wheels inside did, the environment was made without pip. Once it is there, it need not be put there again: that takes two seconds. */
+async function addPip(shop: Workshop, interpreter: string): Promise<void> {
+  const ask = ["-I", "-c", "from importlib.metadata import version; version('pip')"]; // oxlint-disable-line ullage/untranslated -- a program
+  const { code } = await shop.run(interpreter, ask, { cwd: shop.cwd, signal: shop.signal });
+  shop.signal?.throwIfAborted();
+  if (code !== 0) {
+    await step(shop, interpreter, ["-I", "-m", "ensurepip"], withoutPip);
+  }
 }
 
 async function stampOf(extra: Extra, packageFolder: string): Promise<string | undefined> {
