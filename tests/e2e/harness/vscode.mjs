@@ -50,13 +50,13 @@ const BUILT_IN = [
 
 /**
  * @param {NodeJS.ProcessEnv} [env] environment, beside ours
- * @param {boolean} [contained] in a container, which has an environment of its own (`container.mjs`)
+ * @param {boolean} [contained] in a container, where its own environment takes the place of ours (`container.mjs`)
  * @returns {Promise<OpenVsCode>}
  */
 export async function openVsCode(env = {}, contained = false) {
   const outside = await vsCodeWeb();
   const home = await mkdtemp(join(tmpdir(), "ullage-e2e-"));
-  const container = contained ? await makeContainer(outside, home, await packageForHere()) : undefined;
+  const container = contained ? await makeContainer(outside, home, await packageForHere(), env) : undefined;
   const web = container?.web ?? outside;
   const place = { userData: join(home, "user-data"), extensions: join(home, "extensions") };
   if (container === undefined) place.extensions = await installedExtension(web);
@@ -71,8 +71,9 @@ export async function openVsCode(env = {}, contained = false) {
     port: 0,
     grace: GRACE,
     builtIn,
-    env: { NODE_COMPILE_CACHE: join(STATE, "e2e", "compiled"), ...env }, // each window has a Node of its own, which reads the same
-    ...(container === undefined ? {} : { container }),
+    ...(container === undefined
+      ? { env: { NODE_COMPILE_CACHE: join(STATE, "e2e", "compiled"), ...env } } // each window has a Node of its own, which reads the same
+      : { container }),
   });
   const base = new URL("/", running.url).href;
   let copies = 0;
