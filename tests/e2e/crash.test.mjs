@@ -37,24 +37,28 @@ stage("crash", {}, (scenario) => {
     },
   );
 
-  scenario("a server that ends again and again is left stopped, until the user restarts it", { alone: true }, async (scene) => {
+  const goesOn = { goesOn: true, alone: true };
+  scenario("a server that ends again and again is left stopped, until the user restarts it", goesOn, async (scene) => {
     const { page, api, serverProcess, screenshot } = scene;
     await api.enqueue({ say: "The first answer." });
     const panel = await openPanel(page);
     await sendAndFinish(panel, "The first prompt");
     await gauge(page).getByText("%").waitFor();
 
+    // The fifth end within three minutes is one too many. That of the scenario before counts, where this one goes on in its window.
     const stopped = panel.getByText("keeps ending");
-    let asked = 0;
-    for (let kills = 0; kills < 5; kills++) {
-      // One that is killed while it starts could not be started, and is not started again.
-      await expectEventually(async () => (await questionsForModels(api)) > asked, "the server has opened the session");
+    let kills = 0;
+    while (!(await stopped.isVisible())) {
       const pid = await serverProcess();
       process.kill(pid, "SIGKILL");
+      kills += 1;
       await expectEventually(() => hasEnded(pid), "the process ends");
-      asked = await questionsForModels(api);
+      const asked = await questionsForModels(api);
+      // One that is killed while it starts could not be started, and is not started again.
+      const isBack = async () => (await questionsForModels(api)) > asked;
+      await expectEventually(async () => (await isBack()) || stopped.isVisible(), "another server has opened the session, or none does");
     }
-    await stopped.waitFor();
+    assert.ok(kills === 4 || kills === 5, `left stopped after ${kills} kills`);
     await gauge(page).getByText("Ullage stopped").waitFor();
     assert.equal(await notification(page, "keeps ending").count(), 0);
     await screenshot("1-stopped");
