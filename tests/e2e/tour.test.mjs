@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { capture } from "../../scripts/lib/processes.mjs";
 import { clickGauge, gaugeReaches } from "./harness/gauge.mjs";
-import { approval, itemsOf, openPanel, promptBox, sendAndFinish, turnIsOver } from "./harness/panel.mjs";
+import { approval, itemsOf, openPanel, promptBox, sendAndFinish, startAgain, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -77,9 +77,10 @@ function runTests(folder) {
 stage("the walkthrough", { practice: true }, (scenario) => {
   scenario(
     "each step of the walkthrough does what it says, in a folder of one's own",
-    { prepare: emptied, settings: { "ullage.model.provider": "auto" } },
+    { goesOn: true, prepare: emptied, settings: { "ullage.model.provider": "auto" } },
     async (scene) => {
       const { page, screenshot } = scene;
+      await startAgain(page); // the session that the window has began before the folder was emptied, and is told of it
       const panel = await openPanel(page);
       await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
       await runCommand(page, "Welcome: Open Walkthrough...", "Get started with Ullage");
