@@ -15,8 +15,12 @@ import { approval, itemsOf, openPanel, promptBox, sendAndFinish, startAgain, tur
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
+/** As a newcomer has them: without a key the practice model answers. */
+const settings = { "ullage.model.provider": "auto" };
+
 stage("the tour", { practice: true }, (scenario) => {
-  scenario("the tour mends the failing test, and compacts on the way", { size: { width: 1280, height: 800 } }, async (scene) => {
+  const options = { settings, size: { width: 1280, height: 800 } };
+  scenario("the tour mends the failing test, and compacts on the way", options, async (scene) => {
     const { page, workspace, screenshot } = scene;
     assert.notEqual((await runTests(workspace)).code, 0);
     await openFile(page, "tankgauge/table.py");
@@ -77,7 +81,7 @@ function runTests(folder) {
 stage("the walkthrough", { practice: true }, (scenario) => {
   scenario(
     "each step of the walkthrough does what it says, in a folder of one's own",
-    { goesOn: true, prepare: emptied, settings: { "ullage.model.provider": "auto" } },
+    { goesOn: true, prepare: emptied, settings },
     async (scene) => {
       const { page, screenshot } = scene;
       await startAgain(page); // the session that the window has began before the folder was emptied, and is told of it
