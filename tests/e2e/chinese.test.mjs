@@ -1,10 +1,11 @@
-/** In a Chinese editor the panel, its dialogs and lists speak Chinese: in a whole conversation, of MCP servers, sub-agents and commands. */
+/** In a Chinese editor the panel, its dialogs and lists speak Chinese: in a whole conversation, of MCP servers, sub-agents, the web and commands. */
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { VENV_PYTHON } from "../../scripts/lib/paths.mjs";
 import { expectEventually } from "./harness/eventually.mjs";
+import { SEARCHED } from "./harness/fake-api.mjs";
 import { itemsOf, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { resizePanel, runCommand } from "./harness/workbench.mjs";
@@ -51,7 +52,7 @@ async function inChinese(page) {
   return panel;
 }
 
-stage("in Chinese", {}, (scenario) => {
+stage("in Chinese", { search: true }, (scenario) => {
   scenario(
     "a real MCP server is allowed and called in Chinese",
     { language: CHINESE, goesOn: true, prepare: writeServer },
@@ -181,6 +182,31 @@ stage("in Chinese", {}, (scenario) => {
     await panel.getByRole("button", { name: "拒绝", exact: true }).click();
     await turnIsOver(panel);
   });
+
+  scenario(
+    "in Chinese the search and its question speak Chinese",
+    { language: CHINESE, goesOn: true },
+    async ({ page, api, screenshot }) => {
+      const panel = await inChinese(page);
+      await sendPrompt(panel, "/web on");
+      await itemsOf(panel, "notice").getByText("它也可以搜索网络").waitFor();
+      await api.addRules(SEARCHED);
+      await api.enqueue([{ call: "web_search", input: { query: "tank dip formula" } }], { say: "Found." });
+      await sendPrompt(panel, "Search");
+      await panel.locator(".approval").getByText("搜索网络: tank dip formula").waitFor();
+      await screenshot("1-asked");
+      await panel.getByRole("button", { name: "允许一次" }).click();
+      await turnIsOver(panel);
+      await itemsOf(panel, "toolCall")
+        .getByRole("button", { name: /搜索网络/ })
+        .first()
+        .click();
+      await itemsOf(panel, "toolCall").getByRole("link", { name: "Dips of tanks, measured" }).waitFor();
+      await screenshot("2-found");
+      await sendPrompt(panel, "/web off");
+      await itemsOf(panel, "notice").filter({ hasText: "/web on" }).last().waitFor();
+    },
+  );
 
   scenario(
     "commands in the background, one of which failed, are told in Chinese",
