@@ -1,41 +1,26 @@
 /** Claude in Amazon Bedrock and Google Vertex AI: connected by the dialogue, with the credentials that the clouds' own tools keep. */
 
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after } from "node:test";
 import { startFakeApi } from "./harness/fake-api.mjs";
 import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
+import { ACCOUNTS } from "./harness/surroundings.mjs";
 import { runCommand } from "./harness/workbench.mjs";
 
-const accounts = await mkdtemp(join(tmpdir(), "ullage-accounts-"));
-const bedrock = await startFakeApi({ cloud: "bedrock", account: accounts });
-const vertex = await startFakeApi({ cloud: "vertex", account: accounts });
-after(async () => {
-  await Promise.all([bedrock.stop(), vertex.stop()]);
-  await rm(accounts, { recursive: true });
-});
+const bedrock = await startFakeApi({ cloud: "bedrock", account: ACCOUNTS });
+const vertex = await startFakeApi({ cloud: "vertex", account: ACCOUNTS });
+after(() => Promise.all([bedrock.stop(), vertex.stop()]));
 
-/** The machine's own credentials and regions count for nothing. */
-const env = {
-  AWS_SHARED_CREDENTIALS_FILE: join(accounts, "credentials"),
-  AWS_CONFIG_FILE: join(accounts, "none"),
-  AWS_EC2_METADATA_DISABLED: "true",
-  AWS_REGION: "",
-  AWS_DEFAULT_REGION: "",
-  AWS_PROFILE: "default",
-  AWS_BEARER_TOKEN_BEDROCK: "",
-  GOOGLE_APPLICATION_CREDENTIALS: join(accounts, "account.json"),
-  GOOGLE_CLOUD_PROJECT: "",
-  CLOUD_ML_REGION: "",
-  NO_GCE_CHECK: "true",
+/** As for a user who has connected nothing yet. Region and project that they enter are settings of the machine, and gone when these are replaced. */
+const settings = {
+  "ullage.model.provider": "practice",
+  "ullage.model.baseUrl": "",
+  "ullage.bedrock.baseUrl": bedrock.url,
+  "ullage.vertex.baseUrl": `${vertex.url}/v1`,
 };
 
-const settings = { "ullage.bedrock.baseUrl": bedrock.url, "ullage.vertex.baseUrl": `${vertex.url}/v1` };
-
-stage("clouds", { practice: true, env }, (scenario) => {
-  scenario("Bedrock is connected by its region, and answers", { settings }, async ({ page, screenshot }) => {
+stage("clouds", {}, (scenario) => {
+  scenario("Bedrock is connected by its region, and answers", { settings, goesOn: true }, async ({ page, screenshot }) => {
     const panel = await openPanel(page);
     await runCommand(page, "Ullage: Connect a model", "Amazon Bedrock");
     const box = page.locator(".quick-input-widget:visible");

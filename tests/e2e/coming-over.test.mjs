@@ -1,26 +1,13 @@
 /** A session of another program is found, looked at, and gone on with. */
 
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after } from "node:test";
 import { assertHolds } from "./harness/eventually.mjs";
 import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
+import { HOME } from "./harness/surroundings.mjs";
 import { resizePanel, runCommand } from "./harness/workbench.mjs";
-
-const HOME = await mkdtemp(join(tmpdir(), "ullage-others-"));
-after(() => rm(HOME, { recursive: true, force: true }));
-
-/** Nothing of the home of whoever runs the tests is looked at: all of these lie in a folder of their own. */
-const ELSEWHERE = {
-  HOME,
-  CLAUDE_CONFIG_DIR: join(HOME, ".claude"),
-  CODEX_HOME: join(HOME, ".codex"),
-  XDG_DATA_HOME: HOME,
-  XDG_CONFIG_HOME: HOME,
-};
 
 /** @param {string} folder where its agent worked */
 const lines = (folder) => {
@@ -71,8 +58,8 @@ async function leaveOne(workspace) {
   );
 }
 
-stage("coming-over", { env: ELSEWHERE }, (scenario) => {
-  scenario("a session of Claude Code goes on in Ullage", { prepare: leaveOne }, async ({ page, api, screenshot }) => {
+stage("coming-over", {}, (scenario) => {
+  scenario("a session of Claude Code goes on in Ullage", { prepare: leaveOne, goesOn: true }, async ({ page, api, screenshot }) => {
     const before = await readFile(file);
     const panel = await openPanel(page);
     await runCommand(page, "Ullage: Continue a session from another program");
@@ -87,6 +74,7 @@ stage("coming-over", { env: ELSEWHERE }, (scenario) => {
     await screenshot("2-what-it-was");
     await resizePanel(page, 300);
     await screenshot("3-narrow");
+    await resizePanel(page, 440);
     await begin.click();
     await itemsOf(panel, "notice").getByText("Continued from “Look at tank_of_steel").waitFor();
     await itemsOf(panel, "assistant").getByText("beside the pump_of_brass").waitFor();
@@ -96,5 +84,6 @@ stage("coming-over", { env: ELSEWHERE }, (scenario) => {
     const body = JSON.stringify((await api.calls()).at(-1)?.body.messages);
     assertHolds(body, "pump_of_brass = 2");
     assert.deepEqual(await readFile(file), before);
+    await rm(file);
   });
 });

@@ -1,42 +1,20 @@
 /** The web: off until the user turns it on, pages asked about by host, and a search that the model's provider makes. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { after } from "node:test";
 import { assertHolds } from "./harness/eventually.mjs";
 import { SEARCHED } from "./harness/fake-api.mjs";
 import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
+import { FETCHED, PAGES } from "./harness/surroundings.mjs";
 import { resizePanel } from "./harness/workbench.mjs";
 
-/** Pages of hosts that are nowhere: Ullage asks the proxy of its environment for them, and this is it. @type {Record<string, string>} */
-const PAGES = {
-  "http://docs.example.org/dips": "<title>On dips</title><h1>On dips</h1><p>A dip is four. <a href='/more'>More</a></p>",
-};
-/** @type {string[]} */
-const fetched = [];
-const proxy = createServer((request, response) => {
-  fetched.push(String(request.url));
-  const page = PAGES[String(request.url)];
-  response.writeHead(page === undefined ? 404 : 200, { "content-type": "text/html" }).end(page);
-});
-proxy.listen(0, "127.0.0.1");
-await once(proxy, "listening");
-after(() => proxy.close());
-const at = /** @type {import("node:net").AddressInfo} */ (proxy.address()).port;
+const PAGE = "http://docs.example.org/dips";
+PAGES.set(PAGE, "<title>On dips</title><h1>On dips</h1><p>A dip is four. <a href='/more'>More</a></p>");
 
-const env = {
-  http_proxy: `http://127.0.0.1:${at}`,
-  HTTP_PROXY: `http://127.0.0.1:${at}`,
-  no_proxy: "127.0.0.1,localhost",
-  NO_PROXY: "127.0.0.1,localhost",
-};
-
-stage("web", { search: true, env }, (scenario) => {
+stage("web", { search: true }, (scenario) => {
   scenario(
     "the web is turned on, and a page is fetched from a host that the user allowed",
-    {},
+    { goesOn: true },
     async ({ page, api, screenshot, settings }) => {
       const panel = await openPanel(page);
       await api.enqueue({ say: "I cannot look." });
@@ -48,7 +26,7 @@ stage("web", { search: true, env }, (scenario) => {
       await itemsOf(panel, "notice").getByText("the search is made by the provider of").waitFor();
       await screenshot("1-on");
 
-      await api.enqueue([{ call: "web_fetch", input: { url: "http://docs.example.org/dips" } }], { say: "A dip is four." });
+      await api.enqueue([{ call: "web_fetch", input: { url: PAGE } }], { say: "A dip is four." });
       await sendPrompt(panel, "What is a dip?");
       await approval(panel).getByText("docs.example.org").waitFor();
       await screenshot("2-asked-by-host");
@@ -56,7 +34,7 @@ stage("web", { search: true, env }, (scenario) => {
       await turnIsOver(panel);
       assert.deepEqual((await names()).slice(-2), ["web_fetch", "web_search"]);
       assertHolds(JSON.stringify((await api.calls()).at(-1)?.body.messages), "A dip is four");
-      assert.ok(fetched.includes("http://docs.example.org/dips"));
+      assert.ok(FETCHED.includes(PAGE));
       await itemsOf(panel, "toolCall").getByRole("button", { name: /Fetch/ }).click();
       await itemsOf(panel, "toolCall").getByText("# On dips").waitFor();
       await screenshot("3-fetched");
@@ -84,6 +62,7 @@ stage("web", { search: true, env }, (scenario) => {
       await screenshot("6-found-dark");
       await resizePanel(page, 300);
       await screenshot("7-found-narrow");
+      await resizePanel(page, 440);
       await settings({});
       await page.locator(".monaco-workbench.vs").first().waitFor();
 

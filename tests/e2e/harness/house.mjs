@@ -1,11 +1,13 @@
 /**
  * What all stages share, since it takes longest to start: the browser, a VS Code for each environment in which one is wanted, and a fake API
- * for each size of a window. Opened when it is first asked for, and ended when all scenarios are over.
+ * for each size of a window. Opened when it is first asked for, and ended when all scenarios are over. Every VS Code has the same surroundings
+ * (`surroundings.mjs`), but for the one in a container.
  */
 
 import { after } from "node:test";
 import { launchBrowser } from "./browser.mjs";
 import { startFakeApi } from "./fake-api.mjs";
+import { leaveSurroundings, SURROUNDINGS } from "./surroundings.mjs";
 import { openVsCode } from "./vscode.mjs";
 import { WINDOW } from "./workbench.mjs";
 
@@ -15,7 +17,7 @@ import { WINDOW } from "./workbench.mjs";
 const PATIENCE = 60_000;
 
 /** @type {(() => Promise<unknown>)[]} */
-const endings = [];
+const endings = [leaveSurroundings];
 /** @type {(() => Promise<unknown>)[]} */
 const goodbyes = [];
 after(async () => {
@@ -38,7 +40,7 @@ export function beforeTheEnd(goodbye) {
 /**
  * VS Code with this environment, and a browser profile that has its settings of the window.
  *
- * @param {NodeJS.ProcessEnv} env beside ours
+ * @param {NodeJS.ProcessEnv} env beside ours and its surroundings
  * @param {boolean} [contained] in a container, which has an environment of its own
  * @returns {Promise<Room>}
  */
@@ -84,7 +86,7 @@ export async function freshProfile() {
 
 /** @param {NodeJS.ProcessEnv} env @param {boolean} contained @returns {Promise<Room>} */
 async function openRoom(env, contained) {
-  const vscode = await openVsCode(env, contained);
+  const vscode = await openVsCode(contained ? env : { ...SURROUNDINGS, ...env }, contained);
   endings.push(vscode.stop);
   return { vscode, context: await freshProfile() };
 }

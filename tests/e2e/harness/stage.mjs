@@ -31,7 +31,7 @@ const WITH_PICTURES = process.env["ULLAGE_PICTURES"] !== "0";
  * @property {boolean} [practice] no key and no fake API: the practice model answers
  * @property {number} [window] tokens of the models' window at the fake API
  * @property {boolean} [search] whether the fake API searches the web
- * @property {NodeJS.ProcessEnv} [env] environment of VS Code, beside ours or the container's
+ * @property {NodeJS.ProcessEnv} [env] environment of VS Code, beside ours (`surroundings.mjs`) or the container's; a VS Code of its own has it
  * @property {boolean} [contained] on a machine without a network that has nothing of this repository (`container.mjs`)
  */
 
