@@ -15,7 +15,7 @@ const IN_ONE_WINDOW = [
   ["opening", "looks", "modes", "permissions", "review", "narrow", "sub-agents", "running", "apply", "fork", "from-the-editor", "images"],
   ["mcp", "editor-models", "turn", "trouble"],
   ["history", "gauge", "idle", "background", "context-view"],
-  ["reload", "coming-over", "web", "clouds", "crash"],
+  ["reload", "coming-over", "web", "clouds", "team", "crash"],
 ].flat();
 
 const folder = join(ROOT, "tests", "e2e");

@@ -23,7 +23,12 @@ async function play(database) {
   const containers = await mkdtemp(join(tmpdir(), "ullage-containers-"));
   after(() => rm(containers, { recursive: true }));
   const first = join(containers, "first");
-  /** What a container sets that lies in `folder`; the workspace is the same in each. @param {string} folder */
+  /**
+   * What a container sets that keeps what is its own in `folder`; the workspace is the same in each. What else is there of it, the server, ends with
+   * these settings. The window and its VS Code stay: of sessions they know only the id of the one that was open last.
+   *
+   * @param {string} folder
+   */
   const settings = (folder) => ({
     "ullage.store.url": database.url,
     "ullage.store.workspace": "tankgauge",
@@ -31,16 +36,18 @@ async function play(database) {
   });
 
   stage("a team", {}, (scenario) => {
-    scenario("a session is kept in the database", { settings: settings(first), alone: true }, async ({ page, api }) => {
+    scenario("a session is kept in the database", { settings: settings(first), goesOn: true }, async ({ page, api }) => {
       const panel = await openPanel(page);
       await api.enqueue({ say: "The dip is seven." });
       await sendAndFinish(panel, "How much is the dip?");
       await itemsOf(panel, "assistant").getByText("The dip is seven.").waitFor();
     });
 
-    const second = { settings: settings(join(containers, "second")), prepare: () => rm(first, { recursive: true }) };
+    const second = { settings: settings(join(containers, "second")), goesOn: true };
     scenario("its container is thrown away, and another goes on while the database comes and goes", second, async (scene) => {
-      const { page, api, screenshot } = scene;
+      const { page, api, serverProcess, screenshot } = scene;
+      await serverProcess(); // the one of this container alone: the other's has ended
+      await rm(first, { recursive: true });
       const panel = await openPanel(page);
       await runCommand(page, "Ullage: Show sessions");
       await panel.locator(".session-row").filter({ hasText: "How much is the dip?" }).locator(".session-open").click();
@@ -59,7 +66,7 @@ async function play(database) {
       await screenshot("2-away");
       await resizePanel(page, 300);
       await screenshot("2-away-narrow");
-      await resizePanel(page, 500);
+      await resizePanel(page, 440);
 
       const calls = (await api.calls()).length;
       await api.enqueue({ say: "The ullage is three." });
