@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { clickAtItem } from "./harness/history.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { extensionsKnow, notification, reloadWindow, runCommand } from "./harness/workbench.mjs";
 
@@ -12,7 +13,7 @@ const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
 /** A window that has loaded with it keeps the page of a hidden panel, which plays the sound. */
 const WITH_SOUND = { "ullage.notifications.sound": true };
 
-stage("reload", {}, (scenario) => {
+stage("reload", { window: SMALL_WINDOW }, (scenario) => {
   scenario(
     "after a reload in the middle of a turn the session is there, says so, and goes on",
     { settings: WITH_SOUND, goesOn: true },
