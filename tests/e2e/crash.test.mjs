@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { expectEventually } from "./harness/eventually.mjs";
 import { gauge } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
-import { SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { notification } from "./harness/workbench.mjs";
 
-stage("crash", { window: SMALL_WINDOW }, (scenario) => {
+stage("crash", {}, (scenario) => {
   scenario(
     "a server that is killed in a turn comes back, and nothing is lost",
     { goesOn: true },
