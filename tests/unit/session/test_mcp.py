@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Say
+from tests.patience import PATIENCE
 from tests.unit.mcp_servers.workbench import fake
 from tests.unit.session.harness import Stage, calls, stage
 from tests.unit.session.mcp_turns import all_started, always_allow, call, prefix, result, text_of
@@ -196,10 +198,20 @@ async def test_tools_are_found_by_words(folder: Path) -> None:
 
 async def test_a_server_that_changes_its_tools_is_told_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "AGAIN_SECONDS", 0.0)
+    listed = asyncio.Event()
+    list_again = connection.Connection._list_again  # pyright: ignore[reportPrivateUsage]
+
+    async def told(of: connection.Connection) -> None:
+        await list_again(of)
+        listed.set()
+
+    monkeypatch.setattr(connection.Connection, "_list_again", told)
     async with with_servers(folder, pumps=fake()) as here:
-        here.fake.enqueue(call("grow"), call("slow"), Say("Done."))
+        here.fake.enqueue(call("grow"), Say("Done."))
         session = await here.new()
         await here.say(session, "Pump")
+        async with asyncio.timeout(PATIENCE):
+            await listed.wait()
         here.fake.enqueue(Say("I see."))
         await here.say(session, "And now?")
         first, last = here.fake.requests[0].body, here.fake.requests[-1].body
