@@ -42,6 +42,7 @@ mkdir -p "$root/etc" "$root/dev" "$root/proc" "$root/tmp" "$root/run" "$root/var
 for name in ld.so.cache alternatives localtime; do
   if [ -e "/etc/$name" ]; then cp -dR "/etc/$name" "$root/etc/"; fi
 done
+if [ -d /etc/ssl/certs ]; then show /etc/ssl/certs /etc/ssl/certs; fi
 echo "dev:x:${USER}:${USER}::$home:/bin/sh" > "$root/etc/passwd"
 echo "dev:x:${USER}:" > "$root/etc/group"
 echo "127.0.0.1 localhost" > "$root/etc/hosts"
