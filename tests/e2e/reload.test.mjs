@@ -6,7 +6,7 @@ import { clickAtItem } from "./harness/history.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
-import { extensionsKnow, notification, reloadWindow, runCommand } from "./harness/workbench.mjs";
+import { extensionsKnow, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
 
 const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
 
@@ -68,6 +68,7 @@ stage("reload", { window: SMALL_WINDOW }, (scenario) => {
     await api.enqueue({ reply: [{ say: "It is done." }], chunk_size: 4, interruption: { holds_after: 1 } });
     await api.enqueue({ reply: [{ say: "It is wet." }], chunk_size: 4, interruption: { holds_after: 1 } });
     const panel = await openPanel(page);
+    await resizePanel(page, 440); // a narrow side bar has no room for its icon, and after a reload it may be narrow
     const tones = await listen(panel);
     await sendPrompt(panel, "Do it while I listen");
     await api.held();
