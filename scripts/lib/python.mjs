@@ -99,8 +99,9 @@ async function findPythons() {
   const tooOld = [];
   for (const command of candidates()) {
     const { code, output } = await capture([...command, "-I", "-c", ABOUT]);
-    if (code !== 0) continue;
-    const [version, path, seconds] = /** @type {[number[], string, number]} */ (JSON.parse(output));
+    const said = output.split("\n").findLast((line) => line.startsWith("[[")); // a Python may complain before it answers
+    if (code !== 0 || said === undefined) continue;
+    const [version, path, seconds] = /** @type {[number[], string, number]} */ (JSON.parse(said));
     if (!isNewEnough(version)) tooOld.push(`${command.join(" ")} is ${version.join(".")}`);
     else if (fit.every((known) => known.path !== path)) fit.push({ path, version, seconds });
   }
