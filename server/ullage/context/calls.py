@@ -28,7 +28,8 @@ GOING_THERE = re.compile(r"""\A\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;|\
 SENT_AWAY = re.compile(r"(?<!\s)\s*[12&]?>\s*(?:&[12]|/dev/null)(?![\w/.])")
 SHOWN_IN_PART = re.compile(r"\|\s*(?:tail|head|cat|less|more)\b[^|&;\n]*")
 
-QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_QUOTED = re.compile(r"""'[^']*'|"[^"\\]*+(?:\\.[^"\\]*+)*("?)""", re.DOTALL)
+_SINGLY = re.compile("'[^']*'")
 PARTS = re.compile(r"&&|\|\||[;|\n]|\$\(|`")
 LEADING = re.compile(r"\A[\s({]*(?:(?:do|then|else|time|sudo|\w+=\S*)\s+)*")
 INTO_A_FILE = re.compile(r"(?<![-=<>&\d])>{1,2}(?!&)")
@@ -192,9 +193,17 @@ def _end_of_work(command: str) -> int:
     return end
 
 
+def without_quoted(command: str) -> str:
+    """With `''` for what stands between quotes. A double quote that nothing closes is a character like others, as is each after it."""
+    for found in _QUOTED.finditer(command):
+        if found[0].startswith('"') and not found[1]:
+            return _QUOTED.sub("''", command[: found.start()]) + _SINGLY.sub("''", command[found.start() :])
+    return _QUOTED.sub("''", command)
+
+
 def only_looks(command: str) -> bool:
     """Whether it changes and checks nothing, as far as can be seen: it lists, prints or searches."""
-    bare = SENT_AWAY.sub("", QUOTED.sub("''", NOTE.sub("", command)))
+    bare = SENT_AWAY.sub("", without_quoted(NOTE.sub("", command)))
     if INTO_A_FILE.search(bare):
         return False
     return all(map(_looks, filter(None, (part.strip() for part in PARTS.split(bare)))))
@@ -202,7 +211,7 @@ def only_looks(command: str) -> bool:
 
 def hides_its_end(command: str) -> bool:
     """Whether its exit code is that of a program which only shows what the one before it printed."""
-    return "pipefail" not in command and PIPED.search(QUOTED.sub("''", command)) is not None
+    return "pipefail" not in command and PIPED.search(without_quoted(command)) is not None
 
 
 def _tells_of_failure(output: str) -> bool:

@@ -53,8 +53,8 @@ _SECRET_NAME = re.compile(r"KEY$|TOKEN|SECRET|(?<!ASK)PASS(?:WORD|WD|PHRASE)?$|C
 
 _COMMENT = r"(?://[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
 _NOT_PLAIN = re.compile(rf'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?|{_COMMENT}|,(?=\s*+(?:{_COMMENT}\s*+)*[\]}}])', re.DOTALL)
-"""Of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. Nothing is tried in two ways: with a
-file of a workspace that could take for ever."""
+"""Of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. What is given back fails at once: with a
+file of a workspace it could else take for ever."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which JSON can hold and nothing else takes."""

@@ -9,13 +9,14 @@ import ast
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import ullage
 from tests.deep import many
-from ullage.context.calls import Call, files_printed, plain
+from ullage.context.calls import Call, files_printed, plain, without_quoted
 from ullage.context.compaction.needed import facts_in
 from ullage.context.entries import ToolReturned
 from ullage.context.policies.memory_blocks import FACT
@@ -26,6 +27,8 @@ from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
 from ullage.context.summary.state_of_work import COMMITTED, SHOWN, WorkHistory
 from ullage.context.summary.summary_prompt import EXCUSE
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
+from ullage.mcp_servers.configured import NotJson, read_commented
+from ullage.tools.command_lines.known_commands import is_plain_filter
 
 LENGTH = many(200_000, deep=1_000_000)
 MOST_SECONDS = 10
@@ -50,12 +53,19 @@ USES: dict[str, Callable[[str], object]] = {
     "texts that a command hands over": lambda text: WRITTEN.sub(" ", text),
     "what git said": lambda text: _worked(f"git status {text}", text),
     "what was written for others": lambda text: _worked(f"gh issue create {text}", text),
+    "JSON with comments": lambda text: _read(text),
+    "a filter of jq": is_plain_filter,
 }
 """As they are used."""
 
 
 def _worked(command: str, printed: str) -> None:
     WorkHistory().add(Call(1, {"command": command}, ToolReturned("t", "bash", printed, is_error=False, characters=len(printed))))
+
+
+def _read(text: str) -> None:
+    with suppress(NotJson):
+        read_commented(text)
 
 
 UNITS = [
@@ -79,10 +89,11 @@ UNITS = [
     "[ab01234] ",
     "|tail ",
 ]
+IN_JSON = ["*", "/*", "//", ",/**/", ",/*", "/*a*/", '"\\', ',"', ",//\n", "static "]
 HANDED = ["<<A\n", "git ", "## a...", '--body "a ']
 
 
-@pytest.mark.parametrize("unit", UNITS + HANDED)
+@pytest.mark.parametrize("unit", UNITS + HANDED + IN_JSON)
 @pytest.mark.parametrize("what", USES)
 @pytest.mark.deep
 def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:
@@ -106,6 +117,20 @@ def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:
 )
 def test_what_they_find(pattern: re.Pattern[str], text: str, expected: list[str]) -> None:
     assert [found[0] for found in pattern.finditer(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("echo 'a | b' | tail", "echo '' | tail"),
+        (r'echo "a \" | b" | tail', "echo '' | tail"),
+        ("echo 'a | \"b' | tail", "echo '' | tail"),
+        (r"""echo "a 'b' \" 'c' | tail""", r"""echo "a '' \" '' | tail"""),
+        ("echo it's", "echo it's"),
+    ],
+)
+def test_what_stands_between_quotes_is_left_out(command: str, expected: str) -> None:
+    assert without_quoted(command) == expected
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from ullage.context.calls import QUOTED, Call, one_line
+from ullage.context.calls import Call, one_line, without_quoted
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary.command_history import WRITTEN
@@ -83,7 +83,7 @@ class Checkouts:
     def add(self, call: Call) -> None:
         """The next call that ran git and did not fail."""
         command = WRITTEN.sub(" ", (call.command or "")[:COMMAND_CHARACTERS])
-        bare = QUOTED.sub("''", command)
+        bare = without_quoted(command)
         places = _PLACE.findall(command)
         if len(places) > 1:
             return  # whose words are whose cannot be told

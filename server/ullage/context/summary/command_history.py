@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from ullage.context.calls import EXIT_CODE, LEADING, PARTS, QUOTED, Call, one_line, only_looks
+from ullage.context.calls import EXIT_CODE, LEADING, PARTS, Call, one_line, only_looks, without_quoted
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.words import basename
 from ullage.context.view.fold import NO_OUTPUT
@@ -219,7 +219,7 @@ def _settled_by(was: _Pending, step: _Step, changes: Sequence[str]) -> ErrorFact
 
 def family(plain: str) -> frozenset[str]:
     """The programs that a command runs to do something, each with its subcommand: `git push`, `mix test`."""
-    parts = (LEADING.sub("", part).split() for part in PARTS.split(QUOTED.sub("''", plain[:FAMILY_CHARACTERS])) if not only_looks(part))
+    parts = (LEADING.sub("", part).split() for part in PARTS.split(without_quoted(plain[:FAMILY_CHARACTERS])) if not only_looks(part))
     found = ([word for word in part if not word.startswith("-")] for part in parts)
     return frozenset(" ".join(words[:2]) for words in found if words)
 

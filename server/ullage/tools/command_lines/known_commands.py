@@ -49,7 +49,7 @@ _PIECE_OF_FILTER = re.compile(
 """Names with `::` in them belong to modules."""
 
 
-def _is_plain_filter(text: str) -> bool:
+def is_plain_filter(text: str) -> bool:
     """Whether every piece of the filter is on the list."""
     at = 0
     while at < len(text):
@@ -147,7 +147,7 @@ _OTHERS: Mapping[str, Rule] = {
     "jq": Rule(
         "reads",
         options(letters("rcesnSMCaj"), "--raw-output --compact-output --exit-status --slurp --null-input --sort-keys --tab"),
-        first=_is_plain_filter,
+        first=is_plain_filter,
     ),
     "rg": Rule(
         "reads",
