@@ -90,14 +90,15 @@ async function pip(what) {
 /**
  * The interpreters that are new enough, the best first.
  *
+ * @param {string} path the folders to look in, as PATH names them
  * @returns {Promise<string[]>} their paths
  */
-async function findPythons() {
+export async function findPythons(path = process.env["PATH"] ?? "") {
   /** @type {Python[]} */
   const fit = [];
   /** @type {string[]} */
   const tooOld = [];
-  for (const command of candidates()) {
+  for (const command of candidates(path)) {
     const { code, output } = await capture([...command, "-I", "-c", ABOUT]);
     const said = output.split("\n").findLast((line) => line.startsWith("[[")); // a Python may complain before it answers
     if (code !== 0 || said === undefined) continue;
@@ -111,10 +112,10 @@ async function findPythons() {
   throw new Failure(`${wanted}: ${seen}. Install one from your system's packages or from python.org, then try again.`);
 }
 
-/** Every one on the PATH, also behind another of the same name, as the words to start it with. @returns {string[][]} */
-function candidates() {
+/** Every one in these folders, also behind another of the same name, as the words to start it with. @param {string} path @returns {string[][]} */
+function candidates(path) {
   if (process.platform === "win32") return [...NAMES.map((name) => [name]), ["py", "-3"]];
-  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const folders = path.split(delimiter).filter((folder) => folder !== "");
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
     .filter((path) => existsSync(path))
     .map((path) => [path]);
