@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.deep import many, sampled
-from tests.unit.replay.simulating.test_as_it_went import (
+from tests.unit.replay.simulating.lived import (
     BY_HAND,
     BY_MODEL,
     CLICK,
