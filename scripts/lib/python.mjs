@@ -90,15 +90,15 @@ async function pip(what) {
 /**
  * The interpreters that are new enough, the best first.
  *
- * @param {string} path the folders to look in, as PATH names them
+ * @param {string} searched the folders to look in, as PATH names them
  * @returns {Promise<string[]>} their paths
  */
-export async function findPythons(path = process.env["PATH"] ?? "") {
+export async function findPythons(searched = process.env["PATH"] ?? "") {
   /** @type {Python[]} */
   const fit = [];
   /** @type {string[]} */
   const tooOld = [];
-  for (const command of candidates(path)) {
+  for (const command of candidates(searched)) {
     const { code, output } = await capture([...command, "-I", "-c", ABOUT]);
     const said = output.split("\n").findLast((line) => line.startsWith("[[")); // a Python may complain before it answers
     if (code !== 0 || said === undefined) continue;
@@ -112,10 +112,10 @@ export async function findPythons(path = process.env["PATH"] ?? "") {
   throw new Failure(`${wanted}: ${seen}. Install one from your system's packages or from python.org, then try again.`);
 }
 
-/** Every one in these folders, also behind another of the same name, as the words to start it with. @param {string} path @returns {string[][]} */
-function candidates(path) {
+/** Every one in these folders, also behind another of the same name, as the words to start it with. @param {string} searched @returns {string[][]} */
+function candidates(searched) {
   if (process.platform === "win32") return [...NAMES.map((name) => [name]), ["py", "-3"]];
-  const folders = path.split(delimiter).filter((folder) => folder !== "");
+  const folders = searched.split(delimiter).filter((folder) => folder !== "");
   return NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
     .filter((path) => existsSync(path))
     .map((path) => [path]);

@@ -30,7 +30,9 @@ async function found(t, ...folders) {
   return findPythons(places.join(delimiter));
 }
 
-void test("the newest comes first, unless another is much quicker, and one that is there twice counts once", async (t) => {
+const onWindows = { skip: process.platform === "win32" && "the programs here are scripts of a shell" };
+
+void test("the newest comes first, unless another is much quicker, and one that is there twice counts once", onWindows, async (t) => {
   const newest = { "python3.13": says("3.13.0", "/new", 1.0) };
   assert.deepEqual(await found(t, { python3: says("3.11.2", "/old", 0.9) }, newest), ["/new", "/old"]);
   assert.deepEqual(await found(t, { python3: says("3.11.2", "/old", 0.8) }, newest), ["/old", "/new"]);
@@ -38,12 +40,12 @@ void test("the newest comes first, unless another is much quicker, and one that 
   assert.deepEqual(await found(t, { python3: old, python: old }, { python3: old }), ["/old"]);
 });
 
-void test("what complains and then answers is taken, and what does not answer is passed over", async (t) => {
+void test("what complains and then answers is taken, and what does not answer is passed over", onWindows, async (t) => {
   const complains = `echo a warning >&2; ${says("3.12.1", "/good", 1.0)}`;
   assert.deepEqual(await found(t, { "python3.13": "exit 127", "python3.12": complains, python3: "echo hello" }), ["/good"]);
 });
 
-void test("where all are too old, each is named with its version", async (t) => {
+void test("where all are too old, each is named with its version", onWindows, async (t) => {
   await assert.rejects(found(t, { python3: says("3.9.2", "/old", 1.0) }), /Ullage needs Python 3\.11 or newer: .*python3 is 3\.9\.2\./);
   await assert.rejects(found(t, {}), /no Python was found on the PATH/);
 });
