@@ -5,9 +5,19 @@ import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, itemsOf, openPanel, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import {
+  answerApproval,
+  hidePanel,
+  itemsOf,
+  openPanel,
+  panelOf,
+  promptBox,
+  sendAndFinish,
+  sendPrompt,
+  turnIsOver,
+} from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { extensionsKnow, notification, openFile, runCommand } from "./harness/workbench.mjs";
+import { notification, openFile, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const BROKEN = '{\n  "dip": 1\n  "depth": 2\n}\n';
@@ -315,8 +325,7 @@ stage("from the editor", {}, (scenario) => {
     const panel = await openPanel(page);
     await sendPrompt(panel, "Do it while I look elsewhere");
     await api.held();
-    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-    await extensionsKnow(page);
+    await hidePanel(page);
     await api.release();
     const told = notification(page, "Ullage is done: Do it while I look elsewhere");
     await told.waitFor();

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { clickGauge, gauge, gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
-import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { hidePanel, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { readings, SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { summaries } from "./harness/fake-api.mjs";
-import { extensionsKnow, notification, runCommand } from "./harness/workbench.mjs";
+import { extensionsKnow, notification } from "./harness/workbench.mjs";
 
 stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
   scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", { goesOn: true }, async (scene) => {
@@ -65,8 +65,7 @@ stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
     // Who does not see the card is told by a notification.
     await card.getByRole("button", { name: "Undo" }).click();
     await gaugeReaches(page, (percent) => percent === full, `${full} for the third time`);
-    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-    await extensionsKnow(page);
+    await hidePanel(page);
     await clickGauge(page);
     const told = notification(page, "Compacted: ");
     await told.waitFor();

@@ -8,6 +8,7 @@ import { summaries } from "./harness/fake-api.mjs";
 import {
   answerApproval,
   approval,
+  hidePanel,
   itemsOf,
   openPanel,
   panelOf,
@@ -18,7 +19,7 @@ import {
 } from "./harness/panel.mjs";
 import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, extensionsKnow, notification, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
+import { editorShows, notification, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
 const PLAN = "# Mend the tank\n\nThe dip is read twice today.\n\n1. Read the dip once\n2. Add a test\n3. Run all tests\n";
 const WRITE = { call: "write_file", input: { path: "made.txt", content: "made\n" } };
@@ -167,8 +168,7 @@ stage("modes", {}, (scenario) => {
     await api.enqueue({ reply: [ask(KEPT)], chunk_size: 4, interruption: { holds_after: 1 } }, { say: "A server then." });
     await sendPrompt(panel, "Ask me while I look elsewhere");
     await api.held();
-    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-    await extensionsKnow(page);
+    await hidePanel(page);
     await api.release();
     const asked = notification(page, "The agent asks you, and an answer allows nothing: Where are the tanks kept?");
     await asked.waitFor();

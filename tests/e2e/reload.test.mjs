@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { clickAtItem } from "./harness/history.mjs";
-import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { hidePanel, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { SMALL_WINDOW } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { extensionsKnow, notification, reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
@@ -72,8 +72,7 @@ stage("reload", { window: SMALL_WINDOW }, (scenario) => {
     const tones = await listen(panel);
     await sendPrompt(panel, "Do it while I listen");
     await api.held();
-    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-    await extensionsKnow(page);
+    await hidePanel(page);
     await api.release();
     await notification(page, "Ullage is done: Do it while I listen").waitFor();
     await expectEventually(async () => (await tones()).join() === "880,660", "two tones, downwards");
@@ -99,8 +98,7 @@ stage("reload", { window: SMALL_WINDOW }, (scenario) => {
     await api.enqueue({ say: "It is damp." });
     await sendPrompt(panel, "Make it damp");
     await api.held();
-    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
-    await extensionsKnow(page);
+    await hidePanel(page);
     await api.release();
     const asked = notification(page, "Ullage waits for your approval: Run `touch damp.txt`");
     await asked.waitFor();

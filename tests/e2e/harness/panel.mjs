@@ -1,10 +1,16 @@
 /** The chat panel: the document inside the two frames that VS Code puts around a webview. */
 
 import { expectEventually } from "./eventually.mjs";
-import { PANEL, runCommand, WINDOW } from "./workbench.mjs";
+import { extensionsKnow, PANEL, runCommand, said, WINDOW } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+
+/** Hide the side bar with the panel, and wait until extensions know. @param {Page} page */
+export async function hidePanel(page) {
+  await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+  await extensionsKnow(page);
+}
 
 /** The panel, which is shown where it is hidden, with its prompt box. @param {Page} page @returns {Promise<FrameLocator>} */
 export async function openPanel(page) {
@@ -28,9 +34,6 @@ export function promptBox(panel) {
 async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
 }
-
-/** What `other-extension` says in the status bar. @param {Page} page */
-const said = (page) => page.locator('.statusbar-item[id$=".otherExtension.session"]');
 
 /** Wait until extensions have settings that were changed. @param {Page} page @param {number} change its number */
 export async function settingsTaken(page, change) {

@@ -10,11 +10,8 @@ exports.activate = (context) => {
   const symbols = vscode.languages.registerWorkspaceSymbolProvider({ provideWorkspaceSymbols: symbolsFor });
   const tests = vscode.tests.createTestController("otherExtension", "Tank gauge");
   const command = vscode.commands.registerCommand("otherExtension.runTest", () => runTest(tests));
-  const answer = vscode.commands.registerCommand(
-    "otherExtension.answer",
-    () => void vscode.window.showInformationMessage("Extensions know."),
-  );
   const says = vscode.window.createStatusBarItem("otherExtension.session", vscode.StatusBarAlignment.Left);
+  const answer = vscode.commands.registerCommand("otherExtension.answer", () => sayThatItKnows(says));
   const again = vscode.commands.registerCommand("otherExtension.startAgain", () => startAgain(says));
   const anew = vscode.commands.registerCommand("otherExtension.startAgainAnew", async () => {
     await vscode.commands.executeCommand("ullage.restartServer");
@@ -33,6 +30,16 @@ async function startAgain(says) {
   const session = await vscode.commands.executeCommand("ullage.newSession");
   await vscode.commands.executeCommand("notifications.clearAll");
   says.text = `Began again: ${String(session)}`;
+  says.show();
+}
+
+let known = 0;
+
+/** Says in the status bar how often it was asked. No notification is there then, and none is about to be taken away. */
+async function sayThatItKnows(says) {
+  await vscode.commands.executeCommand("notifications.clearAll");
+  known += 1;
+  says.text = `Extensions know: ${String(known)}`;
   says.show();
 }
 
