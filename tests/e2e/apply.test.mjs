@@ -11,7 +11,7 @@ import { stage } from "./harness/stage.mjs";
 import { editorShows, editorText, isUnsaved, notification } from "./harness/workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("./harness/panel.mjs").Panel} Panel */
 
 const FILE = "tankgauge/tank.py";
 const BEFORE = "return self.table.capacity_l";
@@ -127,7 +127,7 @@ stage("code of an answer", {}, (scenario) => {
   }
 });
 
-/** Presses Apply at the code of the newest answer. @param {FrameLocator} panel @param {string} path the file that it says it is of */
+/** Presses Apply at the code of the newest answer. @param {Panel} panel @param {string} path the file that it says it is of */
 async function apply(panel, path) {
   const block = itemsOf(panel, "assistant").last().locator(".code-block");
   await block.hover();

@@ -10,7 +10,7 @@ import { itemsOf, panelOf, promptBox, sendAndFinish, sendPrompt, turnIsOver } fr
 import { stage } from "./harness/stage.mjs";
 import { resizePanel, runCommand } from "./harness/workbench.mjs";
 
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("./harness/panel.mjs").Panel} Panel */
 /** @typedef {import("playwright-core").Page} Page */
 
 const CHINESE = "zh-cn";
@@ -236,7 +236,7 @@ stage("in Chinese", { search: true }, (scenario) => {
  * No visible text or name has three English words in a row, but for what is not the product's: prompts, answers,
  * code (also between backticks), files, models.
  *
- * @param {FrameLocator} panel
+ * @param {Panel} panel
  */
 async function allIsChinese(panel) {
   const english = await panel.locator("body").evaluate((body) => {

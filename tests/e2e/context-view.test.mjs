@@ -131,10 +131,10 @@ stage("context-view", { window: SMALL_WINDOW }, (scenario) => {
   });
 });
 
-/** @param {import("playwright-core").FrameLocator | Locator} panel */
+/** @param {import("./harness/panel.mjs").Panel | Locator} panel */
 async function openContext(panel) {
-  await promptBox(/** @type {any} */ (panel)).fill("/context");
-  await promptBox(/** @type {any} */ (panel)).press("Enter");
+  await promptBox(panel).fill("/context");
+  await promptBox(panel).press("Enter");
   const view = panel.locator(".context-view");
   await view.locator(".part-row").first().waitFor();
   return view;

@@ -31,7 +31,7 @@ async function filled({ page, api }) {
   return panel;
 }
 
-/** @param {import("playwright-core").FrameLocator} panel */
+/** @param {import("./harness/panel.mjs").Panel} panel */
 async function compacted(panel) {
   await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
 }
@@ -365,7 +365,7 @@ stage("history", { window: SMALL_WINDOW }, (scenario) => {
  * Press a key until a control whose name fits has the focus; not at all where it has it. Each that has it on the way shows it.
  *
  * @param {import("playwright-core").Page} page
- * @param {import("playwright-core").FrameLocator} panel
+ * @param {import("./harness/panel.mjs").Panel} panel
  * @param {"Tab" | "Shift+Tab"} key
  * @param {RegExp} name
  */

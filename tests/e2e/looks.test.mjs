@@ -48,7 +48,7 @@ const THEMES = /** @type {const} */ ([
   ["high-contrast-light", "Default High Contrast Light", "vscode-high-contrast-light"],
 ]);
 
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("./harness/panel.mjs").Panel} Panel */
 /** @typedef {import("playwright-core").Page} Page */
 
 stage("looks", {}, (scenario) => {
@@ -104,7 +104,7 @@ stage("looks", {}, (scenario) => {
   });
 });
 
-/** Text that is wider than where it stands, and parts of the panel beyond its edge; what scrolls by itself is no such thing. @param {FrameLocator} panel */
+/** Text that is wider than where it stands, and parts of the panel beyond its edge; what scrolls by itself is no such thing. @param {Panel} panel */
 async function nothingIsCutOff(panel) {
   const beyond = await panel.locator("body").evaluate((body) => {
     const inside = body.getBoundingClientRect();
@@ -124,7 +124,7 @@ async function nothingIsCutOff(panel) {
   assert.deepEqual(beyond, []);
 }
 
-/** How many animations run that move something. @param {FrameLocator} panel */
+/** How many animations run that move something. @param {Panel} panel */
 function motions(panel) {
   return panel.locator("body").evaluate(() => document.getAnimations().filter(({ playState }) => playState === "running").length);
 }

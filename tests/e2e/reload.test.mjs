@@ -129,7 +129,7 @@ async function lookElsewhere(page) {
   return () => tell(true);
 }
 
-/** What gives the tones (in hertz) that the panel has played since, for a browser of tests has no loudspeaker. @param {import("playwright-core").FrameLocator} panel */
+/** What gives the tones (in hertz) that the panel has played since, for a browser of tests has no loudspeaker. @param {import("./harness/panel.mjs").Panel} panel */
 async function listen(panel) {
   await panel.locator("html").evaluate(() => {
     const tones = /** @type {number[]} */ ([]);

@@ -26,7 +26,7 @@ const CREATED = { call: "write_file", input: { path: "docs/agent.md", content: "
 /** It makes two files; the second is larger than what is kept of one. */
 const BY_COMMAND = { call: "bash", input: { command: "echo made > docs/by-command.txt; truncate -s 6M docs/huge.bin" } };
 
-/** @param {import("playwright-core").FrameLocator} panel */
+/** @param {import("./harness/panel.mjs").Panel} panel */
 const tray = (panel) => panel.getByRole("region", { name: "Changes of the agent" });
 
 /** A link above a change in the open file. @param {import("playwright-core").Page} page @param {string} name */

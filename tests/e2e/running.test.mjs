@@ -11,7 +11,7 @@ const bash = (command, background = true) => ({ call: "bash", input: { command, 
 
 const SERVER = "python3 -u -m http.server 5173 --bind 127.0.0.1";
 
-/** @param {import("playwright-core").FrameLocator} panel */
+/** @param {import("./harness/panel.mjs").Panel} panel */
 const dock = (panel) => panel.getByRole("region", { name: "Commands in the background" });
 
 stage("running", {}, (scenario) => {

@@ -7,7 +7,7 @@ import { expectEventually } from "./harness/eventually.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("./harness/panel.mjs").Panel} Panel */
 
 const PROMPT = "How much does the tank hold?";
 
@@ -114,14 +114,14 @@ async function webPage() {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** @param {FrameLocator} panel @param {RegExp} words @param {string} action */
+/** @param {Panel} panel @param {RegExp} words @param {string} action */
 async function isTold(panel, words, action) {
   const notice = itemsOf(panel, "notice").last();
   await notice.getByText(words).waitFor();
   await notice.getByRole("button", { name: action }).waitFor();
 }
 
-/** The prompt still stands there, and another one can be written. @param {FrameLocator} panel */
+/** The prompt still stands there, and another one can be written. @param {Panel} panel */
 async function nothingIsLost(panel) {
   await itemsOf(panel, "user").getByText(PROMPT).waitFor();
   await expectEventually(() => promptBox(panel).isEnabled(), "another prompt can be written");

@@ -5,20 +5,20 @@ import { sendPrompt } from "./panel.mjs";
 import { runCommand } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("./panel.mjs").Panel} Panel */
 /** @typedef {import("playwright-core").Locator} Locator */
 
-/** The sheet over the conversation that shows the preview of a compaction. @param {FrameLocator} panel */
+/** The sheet over the conversation that shows the preview of a compaction. @param {Panel} panel */
 export function previewOf(panel) {
   return panel.getByRole("region", { name: "What compacting would do" });
 }
 
-/** The sheet over the conversation that shows its epochs. @param {FrameLocator} panel */
+/** The sheet over the conversation that shows its epochs. @param {Panel} panel */
 export function timelineOf(panel) {
   return panel.getByRole("region", { name: "Timeline" });
 }
 
-/** Open the timeline and wait until it is drawn. @param {Page} page @param {FrameLocator} panel */
+/** Open the timeline and wait until it is drawn. @param {Page} page @param {Panel} panel */
 export async function openTimeline(page, panel) {
   await runCommand(page, "Ullage: Show timeline");
   await timelineOf(panel).locator(".epoch").first().waitFor();
@@ -31,7 +31,7 @@ export async function clickAtItem(item, name) {
   await item.getByRole("button", { name }).click();
 }
 
-/** The item that the user was led to. @param {FrameLocator} panel */
+/** The item that the user was led to. @param {Panel} panel */
 export function revealed(panel) {
   return panel.locator(".timeline .item.revealed:focus");
 }
@@ -40,7 +40,7 @@ export function revealed(panel) {
  * Open the search over all sessions, type, and give the row that shows a text.
  *
  * @param {Page} page
- * @param {FrameLocator} panel
+ * @param {Panel} panel
  * @param {string} words
  * @param {string} shown
  */

@@ -4,7 +4,7 @@ import { expectEventually } from "./eventually.mjs";
 import { extensionsKnow, PANEL, runCommand, said, WINDOW } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {Pick<import("playwright-core").Frame, "locator" | "getByRole" | "getByText" | "getByLabel">} Panel where things are looked for */
 
 /** Hide the side bar with the panel, and wait until extensions know. @param {Page} page */
 export async function hidePanel(page) {
@@ -12,7 +12,7 @@ export async function hidePanel(page) {
   await extensionsKnow(page);
 }
 
-/** The panel, which is shown where it is hidden, with its prompt box. @param {Page} page @returns {Promise<FrameLocator>} */
+/** The panel, which is shown where it is hidden, with its prompt box. @param {Page} page @returns {Promise<Panel>} */
 export async function openPanel(page) {
   const panel = panelOf(page);
   if (!(await promptBox(panel).isVisible())) await runCommand(page, "Ullage: Open chat");
@@ -20,17 +20,39 @@ export async function openPanel(page) {
   return panel;
 }
 
-/** The document of the panel, which need not be there yet. @param {Page} page @returns {FrameLocator} */
+/**
+ * The document of the panel, which need not be there yet.
+ *
+ * Once it is there, it is looked into without a look at the two frames around it: that takes ten questions to the browser for each one, and a sixth
+ * of all processor time. A place in it that was named before the panel was hidden or the window was loaded again is gone with it.
+ *
+ * @param {Page} page
+ * @returns {Panel}
+ */
 export function panelOf(page) {
-  return page.frameLocator(PANEL).frameLocator("iframe#active-frame");
+  const inside = () => ownFrame(page) ?? page.frameLocator(PANEL).frameLocator("iframe#active-frame");
+  return {
+    locator: (...how) => inside().locator(...how),
+    getByRole: (...how) => inside().getByRole(...how),
+    getByText: (...how) => inside().getByText(...how),
+    getByLabel: (...how) => inside().getByLabel(...how),
+  };
 }
 
-/** @param {FrameLocator} panel */
+/** @param {Page} page */
+function ownFrame(page) {
+  return page.frames().findLast((frame) => {
+    const around = frame.parentFrame();
+    return around?.parentFrame() === page.mainFrame() && /extensionId=ullage\.ullage&.*purpose=webviewView/.test(around.url());
+  });
+}
+
+/** @param {Panel} panel */
 export function promptBox(panel) {
   return panel.locator(".composer").getByRole("textbox").first();
 }
 
-/** Wait until the session is drawn. @param {FrameLocator} panel */
+/** Wait until the session is drawn. @param {Panel} panel */
 async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
 }
@@ -68,7 +90,7 @@ export async function startAgain(page, how) {
  * VS Code moves the focus some time after a command or the start of a window, and tells nobody when that is over. What is written at that moment
  * goes nowhere, so it is written again: the browser is told to select the box first, and then to write where the focus is.
  *
- * @param {FrameLocator} panel
+ * @param {Panel} panel
  * @param {string} text
  */
 async function write(panel, text) {
@@ -78,14 +100,14 @@ async function write(panel, text) {
   }, "the prompt stands in its box");
 }
 
-/** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */
+/** Write a prompt and send it. @param {Panel} panel @param {string} text */
 export async function sendPrompt(panel, text) {
   await write(panel, text);
   await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
 }
 
-/** Write a prompt, send it, and wait until its turn, and what was queued after it, is over. @param {FrameLocator} panel @param {string} text */
+/** Write a prompt, send it, and wait until its turn, and what was queued after it, is over. @param {Panel} panel @param {string} text */
 export async function sendAndFinish(panel, text) {
   const newest = () => itemsOf(panel, "user").evaluateAll((rows) => rows.at(-1)?.getAttribute("data-item-id"));
   await sessionIsThere(panel);
@@ -95,7 +117,7 @@ export async function sendAndFinish(panel, text) {
   await turnIsOver(panel);
 }
 
-/** Wait until nothing runs: the button to stop it is gone. @param {FrameLocator} panel */
+/** Wait until nothing runs: the button to stop it is gone. @param {Panel} panel */
 export async function turnIsOver(panel) {
   await panel.locator("button.stop").waitFor({ state: "hidden" });
 }
@@ -103,19 +125,19 @@ export async function turnIsOver(panel) {
 /**
  * The items of the conversation of one kind, from the oldest to the newest.
  *
- * @param {FrameLocator} panel
+ * @param {Panel} panel
  * @param {"user" | "assistant" | "thinking" | "toolCall" | "compaction" | "notice"} kind
  */
 export function itemsOf(panel, kind) {
   return panel.locator(`.timeline [data-kind="${kind}"]`);
 }
 
-/** The question whether a tool may run that waits for an answer. @param {FrameLocator} panel */
+/** The question whether a tool may run that waits for an answer. @param {Panel} panel */
 export function approval(panel) {
   return panel.getByRole("group", { name: /^Approval/ });
 }
 
-/** Answer it by a click. @param {FrameLocator} panel @param {string | RegExp} answer what its button says */
+/** Answer it by a click. @param {Panel} panel @param {string | RegExp} answer what its button says */
 export async function answerApproval(panel, answer) {
   await approval(panel).getByRole("button", { name: answer }).click();
 }
