@@ -7,10 +7,8 @@ import { ROOT } from "../../scripts/lib/paths.mjs";
 
 /**
  * One after the other, so that each goes on in the window of the one before, all in one window. `opening` needs a new one, and `looks` comes
- * before others have opened parts of it beside the panel. What is always allowed from `turn` on comes late. `history` comes after models with a
- * window of another size, for which the server was started again: one that has compacted before reckons with what it has learned. After
- * `reload` the page of a hidden panel is kept, so only what hides none comes then. From `history` to `reload` models have a window of one size,
- * since another has the server started again.
+ * before others have opened parts of it beside the panel. What is always allowed from `turn` on comes late. After `reload` the page of a hidden
+ * panel is kept, so only what hides none comes then.
  */
 const IN_ONE_WINDOW = [
   ["opening", "looks", "modes", "permissions", "review", "narrow", "sub-agents", "running", "apply", "fork", "from-the-editor", "images"],

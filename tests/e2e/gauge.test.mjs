@@ -72,8 +72,10 @@ stage("the gauge", { window: SMALL_WINDOW }, (scenario) => {
     await screenshot("6-told");
     await told.getByRole("button", { name: "Undo" }).click();
     await gaugeReaches(page, (percent) => percent === full, `${full} at the end`);
-    await openPanel(page);
-    await card.nth(1).getByText("Compaction undone").waitFor();
+    await itemsOf(await openPanel(page), "compaction")
+      .nth(1)
+      .getByText("Compaction undone")
+      .waitFor();
   });
 
   scenario("a click on its number in the panel shows what fills the window, and acts on it", { goesOn: true }, async (scene) => {

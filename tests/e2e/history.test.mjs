@@ -37,7 +37,7 @@ async function compacted(panel) {
 }
 
 stage("history", { window: SMALL_WINDOW }, (scenario) => {
-  scenario("a compaction is seen before it is made, then made, undone and redone", { goesOn: true }, async (scene) => {
+  scenario("a compaction is seen before it is made, then made, undone and redone", { goesOn: true, anew: true }, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
     const full = await gaugeIsPriced(page);

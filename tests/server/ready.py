@@ -1,5 +1,5 @@
 """What a server would do anew after each fork, done once in the process that all are forked from (`tests/forking.py`): imports that come
-with the first message and the first call of a model, and the code that reads and writes each kind of message.
+with the first message and the first call of a model, the certificates, and the code that reads and writes each kind of message.
 
 Nothing else imports this. A start of the command itself does all of it, and is tested in `test_lifecycle.py`.
 """
@@ -17,6 +17,7 @@ import httpx2
 from lsprotocol import types
 
 from ullage.lsp.messages import MESSAGES, REQUESTS, RESULTS, make_converter
+from ullage.models import transport
 
 LATE = ("ullage.lsp.methods", "anyio._backends._asyncio", "httpcore2", "mcp", "pygit2", "socksio", "truststore")
 """What a server imports when it first needs it, beside the SDK."""
@@ -44,6 +45,7 @@ def write_and_read_each_message() -> None:
 for _name in LATE:
     importlib.import_module(_name)
 write_and_read_each_message()
+transport._trusted()  # reads the certificates of the system
 
 # The garbage collector would write to all this in each fork, so that each gets a copy of its own.
 gc.collect()

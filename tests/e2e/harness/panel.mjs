@@ -39,12 +39,9 @@ export function panelOf(page) {
   };
 }
 
-/** @param {Page} page */
+/** The last: one that is being drawn anew stands beside the one of before. @param {Page} page */
 function ownFrame(page) {
-  return page.frames().findLast((frame) => {
-    const around = frame.parentFrame();
-    return around?.parentFrame() === page.mainFrame() && /extensionId=ullage\.ullage&.*purpose=webviewView/.test(around.url());
-  });
+  return page.frames().findLast((frame) => frame.parentFrame()?.url().includes("extensionId=ullage.ullage"));
 }
 
 /** @param {Panel} panel */
@@ -66,7 +63,7 @@ export async function settingsTaken(page, change) {
  * Leave what a scenario did in a window: a new session, no editor, no notification, the usual size.
  *
  * @param {Page} page
- * @param {"with another server"} [how] the server is started again, so that it has no settings but those of now
+ * @param {"with another server"} [how] the server is started again, and knows nothing of before
  */
 export async function startAgain(page, how) {
   const panel = panelOf(page);

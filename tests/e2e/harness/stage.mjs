@@ -43,8 +43,9 @@ const WITH_PICTURES = process.env["ULLAGE_PICTURES"] !== "0";
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
  * @property {"zh-cn"} [language] of VS Code; that of its own code stays English, as no language pack is there
  * @property {boolean} [goesOn] in the window of the scenario before, of this stage or the last one: in a new session, with the project as it
- *   was, and with a new server where that one had other settings of Ullage; in a window of its own where that one failed or did not run, or
- *   spoke another language
+ *   was, and with other settings as after a user has changed them; in a window of its own where that one failed or did not run, or spoke another
+ *   language
+ * @property {boolean} [anew] with a server that knows nothing of the scenarios before
  * @property {boolean} [alone] what it does to its window, no other is to go on with
  */
 
@@ -169,16 +170,14 @@ async function windowFor(on, options) {
   }
   left = undefined; // if this one fails, the next has a window of its own
   try {
-    if (isDeepStrictEqual(window.settings, settings)) {
-      await startAgain(window.page);
-    } else {
-      const forServer = !isDeepStrictEqual(ofUllage(window.settings), ofUllage(settings));
+    const anew = options.anew || !isDeepStrictEqual(ofStore(window.settings), ofStore(settings));
+    if (!isDeepStrictEqual(window.settings, settings)) {
       window.settings = settings;
       window.change = ++changes;
       await vscode.useSettings(settings, window.change);
       await settingsTaken(window.page, window.change);
-      await startAgain(window.page, forServer ? "with another server" : undefined); // to start one takes longer than many a scenario
     }
+    await startAgain(window.page, anew ? "with another server" : undefined); // to start one takes longer than many a scenario
     if (window.workspace !== undefined) {
       await vscode.restoreProject(window.workspace);
       await options.prepare?.(window.workspace);
@@ -223,9 +222,9 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
   return { page, workspace, vscode, settings, language, close };
 }
 
-/** The settings that a server reads: not those of VS Code itself, such as its theme, nor of notifications. @param {Record<string, unknown>} settings */
-function ofUllage(settings) {
-  return Object.entries(settings).filter(([name]) => name.startsWith("ullage.") && !name.startsWith("ullage.notifications."));
+/** The settings for which Ullage itself starts its server again. @param {Record<string, unknown>} settings */
+function ofStore(settings) {
+  return Object.entries(settings).filter(([name]) => name.startsWith("ullage.store."));
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
