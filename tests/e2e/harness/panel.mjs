@@ -1,7 +1,7 @@
 /** The chat panel: the document inside the two frames that VS Code puts around a webview. */
 
 import { expectEventually } from "./eventually.mjs";
-import { extensionsKnow, PANEL, runCommand, said, WINDOW } from "./workbench.mjs";
+import { extensionsKnow, PANEL, runCommand, said, START_AGAIN, START_AGAIN_ANEW, tell, WINDOW } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {Pick<import("playwright-core").Frame, "locator" | "getByRole" | "getByText" | "getByLabel">} Panel where things are looked for */
@@ -69,14 +69,11 @@ export async function startAgain(page, how) {
   const panel = panelOf(page);
   await page.mouse.move(0, 0); // what is said at the pointer would lie over what is clicked
   await page.setViewportSize(WINDOW);
-  const before = await said(page).allTextContents();
-  await runCommand(page, how === undefined ? "Start Again" : "Start Again With Another Server"); // one command, since each opens the palette
-  let session = "";
-  await expectEventually(async () => {
-    const [now = ""] = await said(page).allTextContents();
-    session = /Began again: (\S+)/.exec(now)?.[1] ?? "";
-    return session !== "" && now !== before[0];
-  }, "a new session was started");
+  await tell(page, how === undefined ? START_AGAIN : START_AGAIN_ANEW);
+  await said(page)
+    .getByText(/Began again: /)
+    .waitFor();
+  const [, session = ""] = /Began again: (\S+)/.exec((await said(page).textContent()) ?? "") ?? [];
   await panel.locator(`[data-session-id="${session}"]`).waitFor(); // and not the one that the window opens by itself
   await sessionIsThere(panel);
 }

@@ -19,6 +19,7 @@ const SETTINGS = {
   "ullage.server.interpreter": VENV_PYTHON,
   "editor.cursorBlinking": "solid",
   "editor.acceptSuggestionOnEnter": "off",
+  "terminal.integrated.commandsToSkipShell": ["otherExtension.answer", "otherExtension.startAgain", "otherExtension.startAgainAnew"],
   "terminal.integrated.env.linux": { PROMPT_COMMAND: "PS1='$ '" }, // pictures name no machine and no folder of it
 };
 

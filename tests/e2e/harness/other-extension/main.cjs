@@ -13,24 +13,32 @@ exports.activate = (context) => {
   const says = vscode.window.createStatusBarItem("otherExtension.session", vscode.StatusBarAlignment.Left);
   const answer = vscode.commands.registerCommand("otherExtension.answer", () => sayThatItKnows(says));
   const again = vscode.commands.registerCommand("otherExtension.startAgain", () => startAgain(says));
-  const anew = vscode.commands.registerCommand("otherExtension.startAgainAnew", async () => {
-    await vscode.commands.executeCommand("ullage.restartServer");
-    await startAgain(says);
-  });
+  const anew = vscode.commands.registerCommand("otherExtension.startAgainAnew", () => startAgain(says, "ullage.restartServer"));
   const taken = vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("otherExtension") && sayTaken(says));
   context.subscriptions.push(symbols, tests, command, answer, says, again, anew, taken, registerModels());
 };
 
+let begins = false;
+
 /**
- * What each scenario that goes on in a window begins with, as one command: no editor, a new session, no notification. Says in the status bar which
- * session it is.
+ * What each scenario that goes on in a window begins with: no editor, no list, a new session, no notification. Says in the status bar at once that
+ * it was told, and in the end which session it is.
  */
-async function startAgain(says) {
-  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
-  const session = await vscode.commands.executeCommand("ullage.newSession");
-  await vscode.commands.executeCommand("notifications.clearAll");
-  says.text = `Began again: ${String(session)}`;
+async function startAgain(says, first) {
+  if (begins) return;
+  begins = true;
+  says.text = "Begins again";
   says.show();
+  try {
+    if (first !== undefined) await vscode.commands.executeCommand(first);
+    await vscode.commands.executeCommand("workbench.action.closeQuickOpen");
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+    const session = await vscode.commands.executeCommand("ullage.newSession");
+    await vscode.commands.executeCommand("notifications.clearAll");
+    says.text = `Began again: ${String(session)}`;
+  } finally {
+    begins = false;
+  }
 }
 
 let known = 0;
