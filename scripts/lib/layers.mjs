@@ -1,8 +1,8 @@
 /** The layers of the test suite: what each runs, and what came of it. */
 
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { provideMcpServers } from "./mcpServers.mjs";
 import { provideSystemPrograms } from "./systemPrograms.mjs";
 import { PYRIGHT } from "./checks.mjs";
@@ -28,6 +28,9 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 /** Node itself leaves a core alone: on two, one file would run after the other. The flag came with 20.10. @type {string[]} */
 const ON_ALL_CORES = major > 20 || minor >= 10 ? [`--test-concurrency=${availableParallelism()}`] : [];
+
+/** Files of tests of the extension that share a process. */
+const SHARING = 7;
 
 /** The longest, and one window after the other: it leaves a core to those that run beside it. @type {Layer} */
 export const E2E = { name: "e2e", run: endToEnd };
@@ -92,16 +95,31 @@ async function pythonTests(name, flags, more, beside) {
   });
 }
 
-/** Node 20 does not read TypeScript, so the tests are bundled with what they test. @param {Beside} [beside] @returns {Promise<Outcome>} */
+/**
+ * Node 20 does not read TypeScript, so the tests are bundled with what they test. Each file has a process of its own, but for those that draw: they
+ * share a few, since jsdom takes longer to load than most of them take.
+ *
+ * @param {Beside} [beside]
+ * @returns {Promise<Outcome>}
+ */
 async function extension(beside) {
   const sources = await testFiles("extension", ".test.ts");
   const bundles = join(STATE, "extension-tests");
   await rm(bundles, { recursive: true, force: true });
+  await mkdir(bundles, { recursive: true });
+  const draws = await Promise.all(sources.map(async (path) => (await readFile(path, "utf8")).includes(' from "./dom"')));
+  const entries = sources.filter((_, at) => !draws[at]).map((path) => ({ in: path, out: basename(path, ".ts") }));
+  const drawing = sources.filter((_, at) => draws[at]);
+  for (let from = 0; from < drawing.length; from += SHARING) {
+    const path = join(bundles, `drawing-${from}.ts`);
+    const imports = drawing.slice(from, from + SHARING).map((each) => `import ${JSON.stringify(each)};\n`);
+    await writeFile(path, imports.join(""));
+    entries.push({ in: path, out: `drawing-${from}` });
+  }
   const { build } = await import("esbuild");
   await build({
-    entryPoints: sources,
+    entryPoints: entries,
     outdir: bundles,
-    outbase: join(ROOT, "tests", "extension"),
     outExtension: { ".js": ".mjs" },
     bundle: true,
     packages: "external",
@@ -111,11 +129,10 @@ async function extension(beside) {
     sourcemap: "inline",
     logLevel: "warning",
   });
-  const written = sources.map((path) => relative(join(ROOT, "tests", "extension"), path).replace(/\.ts$/, ".mjs"));
   return nodeTests(
     "extension",
     ["--enable-source-maps", ...ON_ALL_CORES],
-    written.map((path) => join(bundles, path)),
+    entries.map(({ out }) => join(bundles, `${out}.mjs`)),
     { beside },
   );
 }
