@@ -69,7 +69,7 @@ export async function startAgain(page, how) {
   const panel = panelOf(page);
   await page.mouse.move(0, 0); // what is said at the pointer would lie over what is clicked
   await page.setViewportSize(WINDOW);
-  await tell(page, how === undefined ? START_AGAIN : START_AGAIN_ANEW);
+  await tell(page, how === undefined ? START_AGAIN : START_AGAIN_ANEW, "again");
   await said(page)
     .getByText(/Began again: /)
     .waitFor();

@@ -143,12 +143,13 @@ export const START_AGAIN_ANEW = "Control+Alt+Shift+F10";
 const ANSWER = "Control+Alt+Shift+F8";
 
 /**
- * Press a key of `other-extension`, and again where VS Code has lost it, as it does while the focus moves, until the status bar says another thing.
+ * Press a key of `other-extension`, and again where VS Code has lost it, as it does while the focus moves, until the status bar says so.
  *
  * @param {Page} page
  * @param {string} key
+ * @param {string} word of what it says then, which is never the same twice
  */
-export async function tell(page, key) {
+export async function tell(page, key, word) {
   const [before] = await said(page).allTextContents();
   let pressed = 0;
   await expectEventually(async () => {
@@ -157,7 +158,7 @@ export async function tell(page, key) {
       pressed = Date.now();
     }
     const [now] = await said(page).allTextContents();
-    return now !== undefined && now !== before;
+    return now !== undefined && now.includes(word) && now !== before;
   }, `other-extension has heard ${key}`);
 }
 
@@ -168,7 +169,7 @@ export async function tell(page, key) {
  * @param {Page} page
  */
 export async function extensionsKnow(page) {
-  await tell(page, ANSWER);
+  await tell(page, ANSWER, "Extensions know");
 }
 
 /** @param {Page} page */
