@@ -52,6 +52,11 @@ def test_what_a_call_writes_belongs_to_its_file():
     }
 
 
+def test_what_a_call_asks_for_is_named_as_well():
+    assert belonging(called(command="make", arguments={"only": ["read_level"]})) == {("read_level", ())}
+    assert belonging(called(path="a.py", new_text="", pattern="read_level")) == {("read_level", ("a.py",))}
+
+
 def test_what_a_call_returns_belongs_to_its_file():
     assert belonging(returned("read_level", "a.py")) == {("read_level", ("a.py",))}
     assert belonging(returned("read_level"), {"command": "cat b.py"}) == {("read_level", ("b.py",))}
