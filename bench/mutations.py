@@ -238,8 +238,8 @@ MUTATIONS = (
     ),
     Mutation(
         "script changed",
-        'files = self.digest(rule.pattern) if rule.action == "command" and not rule.refuses else ""',
-        'files = ""',
+        "return self.digest(rule.pattern)",
+        'return ""',
         "a script that was always allowed runs though it was exchanged",
     ),
     Mutation(
@@ -276,14 +276,14 @@ MUTATIONS = (
     ),
     Mutation(
         "does not shrink",
-        "while entry.restored and after >= entry.tokens_before:",
+        "while (entry.restored or entry.nearby) and after >= entry.tokens_before:",
         "while False:",
         "files read again make a compaction larger than what it took",
     ),
     Mutation(
         "images not counted",
-        "return calibration.apply(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))",
-        "return calibration.apply(text)",
+        "return calibration.of_new(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))",
+        "return calibration.of_new(text)",
         "a prompt with pictures is sent over the window",
     ),
     Mutation(
