@@ -35,6 +35,8 @@ LINKED = (
     "scripts",
 )
 WIDE = ("tests/unit/session", "tests/unit/context", "tests/unit/test_promises.py", "tests/unit/replay")
+MOST_SECONDS = 120
+"""Of a test: a fault may make it wait for ever. The longest takes 30 on a quiet machine."""
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -372,7 +374,7 @@ def _first_failure(files: Sequence[Path], copy: Path) -> str:
         return ""
     names = [str(file.relative_to(copy)) for file in files]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *names],
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"--timeout={MOST_SECONDS}", *names],
         cwd=copy,
         env={**os.environ, "PYTHONPATH": str(copy / "server"), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,

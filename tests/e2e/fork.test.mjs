@@ -10,24 +10,26 @@ import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish,
 import { stage } from "./harness/stage.mjs";
 import { notification, resizePanel, runCommand } from "./harness/workbench.mjs";
 
+/** @typedef {import("./harness/panel.mjs").Panel} Panel */
+
 const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
 
-/** @param {import("./harness/panel.mjs").Panel} panel */
+/** @param {Panel} panel */
 const title = (panel) => panel.locator(".session-title");
 
-/** @param {import("./harness/panel.mjs").Panel} panel */
+/** @param {Panel} panel */
 const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
 
-/** How many other sessions want the user, such as what a scenario before did not look at. @param {import("./harness/panel.mjs").Panel} panel */
+/** How many other sessions want the user, such as what a scenario before did not look at. @param {Panel} panel */
 const othersWanting = async (panel) => Number(await panel.locator(".session-others").getAttribute("data-count"));
 
-/** @param {import("./harness/panel.mjs").Panel} panel @param {string} name */
+/** @param {Panel} panel @param {string} name */
 const sessionRow = (panel, name) => panel.locator(".session-row").filter({ hasText: name });
 
 /** @param {Element} box */
 const hasFocus = (box) => box === box.ownerDocument.activeElement && box.ownerDocument.hasFocus();
 
-/** The cursor has come into the prompt box; a palette that is opened before that closes again. @param {import("./harness/panel.mjs").Panel} panel */
+/** The cursor has come into the prompt box; a palette that is opened before that closes again. @param {Panel} panel */
 async function canWrite(panel) {
   await expectEventually(() => promptBox(panel).evaluate(hasFocus), "the cursor is in the prompt box");
 }

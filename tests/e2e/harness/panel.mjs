@@ -23,8 +23,8 @@ export async function openPanel(page) {
 /**
  * The document of the panel, which need not be there yet.
  *
- * Once it is there, it is looked into without a look at the two frames around it: that takes ten questions to the browser for each one, and a sixth
- * of all processor time. A place in it that was named before the panel was hidden or the window was loaded again is gone with it.
+ * Once it is there, it is looked into without a look at the two frames around it, which doubles the questions to the browser. A place in it that was
+ * named before the panel was hidden or the window was loaded again is gone with it.
  *
  * @param {Page} page
  * @returns {Panel}
