@@ -41,6 +41,7 @@ def workspace() -> str:
 def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., PostgresStore]]:
     """Makes stores of that workspace, which are closed at the end: `connect(user, holder, lease_seconds)`. `reads` has one that reads."""
     made: list[PostgresStore] = []
+    postgres.start()  # if a test has ended it, the next ones do not each wait for it
 
     def make(
         user: str = "ann", holder: str = "", lease_seconds: float = 30.0, workspace: str = workspace, *, reads: bool = False
