@@ -197,7 +197,7 @@ stage("permissions", {}, (scenario) => {
     await api.enqueue([reading], { say: "I may not." });
     const panel = await openPanel(page);
     await sendAndFinish(panel, "Read the tank");
-    await panel.getByText("There are hooks that you have not decided about").waitFor();
+    await itemsOf(panel, "notice").getByText("There are hooks that you have not decided about").waitFor();
     await screenshot("1-told");
     await panel.getByRole("button", { name: "Show hooks" }).click();
     const hook = panel.locator(".sheet .hook");
