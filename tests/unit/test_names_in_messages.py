@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.user_texts.code import below
+from tests.trees import below
 from ullage.session.reading_settings import name_on_the_page
 
 ROOT = Path(__file__).parents[2]
@@ -21,13 +21,17 @@ COMMANDS = {f"{each.get('category', '')}: {TEXTS[each['title'].strip('%')]}" for
 BY_ID = re.compile("|".join(re.escape(name) + r"\b" for name in sorted(SETTINGS)))
 ON_THE_PAGE = re.compile(r"Ullage › [^\"”`*]+")
 A_COMMAND = re.compile(r"(?:\*\*|[\"“])(Ullage: [^\"”*]+)")
+AN_IMPORT = re.compile(r"^\s*(?:from|import) ullage\..*", re.MULTILINE)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`' + r"|'((?:[^'\\\n]|\\.)*)'")
 
 
 def of_python() -> Iterator[tuple[Path, str]]:
-    """The texts of the server that are no docstrings."""
+    """The texts of the server that are no docstrings, of the files that have a name of Ullage's in something else than an import."""
     for path in sorted((ROOT / "server").rglob("*.py")):
-        nodes = list(below(ast.parse(path.read_text(encoding="utf-8"))))
+        source = path.read_text(encoding="utf-8")
+        if re.search(r"ullage\.|Ullage", AN_IMPORT.sub("", source)) is None:
+            continue
+        nodes = list(below(ast.parse(source)))
         told = {node.value for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in told:

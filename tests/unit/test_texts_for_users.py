@@ -18,14 +18,15 @@ import ast
 import gc
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import ullage
-from tests.user_texts.code import Class, Code, below, parsed
+from tests.trees import below, parsed
+from tests.user_texts.code import Class, Code
 from tests.user_texts.tracing import Place, Trace, Words, form_of
 
 ROOT = Path(__file__).parents[2]
@@ -219,7 +220,7 @@ def test_the_trace_knows_which_field_each_argument_is_for() -> None:
         f"{path.relative_to(package)}:{call.lineno}"
         for path in package.rglob("*.py")
         if not path.is_relative_to(package / "replay")
-        for call in below(parsed(path))
+        for call in nodes(path)
         if isinstance(call, ast.Call) and _is_class(call.func) and any(_is_several(each) for each in call.args[:-1])
     ]
     assert [each for each in found if not each.startswith(PATHS_AND_ROWS)] == []
@@ -244,7 +245,7 @@ def test_every_text_on_the_wire_is_said_or_not() -> None:
     ("source", "form"), [('f"Read {path}"', "Read {}"), ('"a" "b {}"', "ab {}"), ('f"{one}{two!r} of {n:,}"', "{}{} of {}")]
 )
 def test_the_form_of_a_sentence(source: str, form: str) -> None:
-    assert form in _forms(ast.parse(source))
+    assert form in _forms(below(ast.parse(source)))
 
 
 def known() -> list[str]:
@@ -255,6 +256,12 @@ def known() -> list[str]:
 
 def _text(path: Path) -> str:
     return path.read_text("utf-8")
+
+
+@cache
+def nodes(path: Path) -> Sequence[ast.AST]:
+    """All of a file, in no order that counts."""
+    return tuple(below(parsed(path)))
 
 
 @cache
@@ -269,6 +276,7 @@ def let_go_of_the_code() -> Iterator[None]:
     gc.disable()
     yield
     code.cache_clear()
+    nodes.cache_clear()
     parsed.cache_clear()
     gc.enable()
 
@@ -308,11 +316,11 @@ def is_sentence(form: str) -> bool:
 
 
 def _said_in(package: Path) -> set[str]:
-    return {form for path in package.rglob("*.py") for form in _forms(parsed(path))}
+    return {form for path in package.rglob("*.py") for form in _forms(nodes(path))}
 
 
-def _forms(source: ast.AST) -> set[str]:
-    forms = (form_of(node) for node in below(source))
+def _forms(source: Iterable[ast.AST]) -> set[str]:
+    forms = (form_of(node) for node in source if isinstance(node, ast.Constant | ast.JoinedStr))
     return {_without_names(form) for form in forms if form is not None}
 
 

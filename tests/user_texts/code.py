@@ -8,17 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import cast
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    """The source of a file. Whoever reads all of a package has it looked through once, and lets go of it with `parsed.cache_clear`."""
-    return ast.parse(path.read_text("utf-8"))
+from tests.trees import FunctionNode, own_nodes, own_statements, parsed, statements
 
 
 @dataclass(eq=False)
@@ -136,7 +128,7 @@ class Code:
                 self.methods.setdefault(name, []).append(method)
 
     def _read(self, module: Module) -> None:
-        for node in below(module.tree):
+        for node in statements(module.tree):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 for each in node.names:
                     module.names[each.asname or each.name] = (node.module, each.name)
@@ -182,7 +174,7 @@ class Code:
                     if isinstance(target, ast.Name):
                         made.defaults[target.id] = statement.value
         for method in made.methods.values():
-            for each in own_nodes(method.node):
+            for each in own_statements(method.node):
                 if not isinstance(each, ast.Assign | ast.AnnAssign):
                     continue
                 for target in each.targets if isinstance(each, ast.Assign) else [each.target]:
@@ -195,7 +187,7 @@ class Code:
 
     def _function(self, node: FunctionNode, module: Module, owner: Class | None, around: Function | None) -> Function:
         made = Function(node, module, owner, around)
-        for each in own_nodes(node):
+        for each in own_statements(node):
             if isinstance(each, FunctionNode):
                 inner = self._function(each, module, None, made)
                 made.inner[each.name] = inner
@@ -218,44 +210,6 @@ class Code:
                         self.set_elsewhere.setdefault(target.attr, []).append((target.value, node.value, function))
             for name, binding in _bindings(node):
                 function.bound.setdefault(name, []).append(binding)
-
-
-def own_nodes(root: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
-    """All nodes of a function but those of functions and classes inside; these themselves are among them."""
-    if itself:
-        yield root
-        if isinstance(root, FunctionNode | ast.ClassDef):
-            return
-    waiting = _children(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _WITH_OWN_NODES):
-            waiting += _children(node)
-
-
-def below(root: ast.AST) -> Iterator[ast.AST]:
-    """All nodes under it, in no order that counts."""
-    waiting = _children(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += _children(node)
-
-
-_WITH_OWN_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _children(node: ast.AST) -> list[ast.AST]:
-    """The last first. Without what only says that a name is read or set: every name has one."""
-    found: list[ast.AST] = []
-    for name in reversed(node._fields):
-        value: object = getattr(node, name, None)
-        if isinstance(value, list):
-            found += (each for each in reversed(cast("list[object]", value)) if isinstance(each, ast.AST))
-        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
-            found.append(value)
-    return found
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

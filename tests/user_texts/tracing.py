@@ -133,9 +133,8 @@ class Trace:
             for call in self._calls.makers(owner):
                 self._argument(call, 0, None)
             return
-        for call in self._code.calls:
-            func = call.node.func
-            if call.function is initial and isinstance(func, ast.Attribute) and func.attr == "__init__" and call.node.args:
+        for call in self._calls.named("__init__"):
+            if call.function is initial and isinstance(call.node.func, ast.Attribute) and call.node.args:
                 self._expression(call.node.args[0], initial)
 
     def _is_new(self, key: object) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import ullage
+from tests.trees import below
 from tests.unit.tools.workplace import TAKE_A_PATH, Workplace, needed
 from ullage.tools.sandbox.guarded import guarded
 
@@ -136,7 +137,8 @@ def test_files_of_a_workspace_are_opened_in_one_way() -> None:
     found: set[str] = set()
     for folder in ("tools", "workspace", "session", "lsp", "acp", "processes"):
         for file in sorted((root / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            text = file.read_text(encoding="utf-8")
+            for node in below(ast.parse(text)) if any(opener in text for opener in OPENERS) else ():
                 if not isinstance(node, ast.Call):
                     continue
                 is_method = isinstance(node.func, ast.Attribute) and node.func.attr in OPENERS
