@@ -135,6 +135,8 @@ class IgnoreRules:
 
 
 def _parse(file: Path) -> GitIgnoreSpec | None:
+    if not os.path.lexists(file):  # as in most folders: that is one question, and to open it is one for each folder on the way
+        return None
     try:
         with open_regular(file) as opened:  # git follows no links here either
             data = opened.read(RULES_BYTES + 1)
