@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,3 +59,16 @@ def good(**usage: int) -> list[dict[str, Any]]:
 def nested(depth: int) -> str:
     """A JSON value inside of many others."""
     return '{"a":' * depth + "1" + "}" * depth
+
+
+def bomb(byte: bytes, millions: int, before: bytes = b"") -> bytes:
+    """That byte so often, behind other ones, in gzip. A million is packed once, and stands there as often as it takes."""
+    unit = byte * 1_000_000
+    packer = zlib.compressobj(1, zlib.DEFLATED, -zlib.MAX_WBITS)
+    first = packer.compress(before) + packer.flush(zlib.Z_FULL_FLUSH)
+    piece = packer.compress(unit) + packer.flush(zlib.Z_FULL_FLUSH)
+    check = zlib.crc32(before)
+    for _ in range(millions):
+        check = zlib.crc32(unit, check)
+    end = struct.pack("<II", check, len(before) + len(unit) * millions)
+    return b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + first + piece * millions + b"\x03\0" + end

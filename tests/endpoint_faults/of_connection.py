@@ -6,7 +6,7 @@ import gzip
 import zlib
 
 from tests.endpoint_faults.endpoint import After, Raw
-from tests.endpoint_faults.fault import WELL, Fault, answer, good
+from tests.endpoint_faults.fault import WELL, Fault, answer, bomb, good
 from tests.unit.models.scripted_server import sse, started, text
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
@@ -115,7 +115,6 @@ def _packed() -> list[Fault]:
     def packed(body: bytes, how: str) -> bytes:
         return HEAD + f"content-encoding: {how}\r\nconnection: close\r\n\r\n".encode() + body
 
-    bomb = gzip.compress(b"data: " + b"x" * 60_000_000, 1)
     return [
         Fault("packed with gzip", Raw(packed(gzip.compress(GOOD), "gzip"))),
         Fault("packed with deflate", Raw(packed(zlib.compress(GOOD), "deflate"))),
@@ -126,16 +125,16 @@ def _packed() -> list[Fault]:
         Fault("packed with zstd", Raw(packed(GOOD, "zstd")), ("sent nonsense: a reply packed",)),
         Fault("packed twice", Raw(packed(GOOD, "gzip, gzip")), ("sent nonsense: a reply packed",)),
         Fault("packed with nonsense", Raw(packed(GOOD, "x" * 3_000)), ("sent nonsense: a reply packed",)),
-        Fault("a gzip bomb", Raw(packed(bomb, "gzip")), ("sent nonsense: a single line of more than 16 MB",)),
+        Fault("a gzip bomb", Raw(packed(bomb(b"x", 60, b"data: "), "gzip")), ("sent nonsense: a single line of more than 16 MB",)),
         Fault(
             "a gzip bomb of empty lines",
-            Raw(packed(gzip.compress(b"\n" * 140_000_000, 1), "gzip")),
+            Raw(packed(bomb(b"\n", 140), "gzip")),
             ("sent nonsense: more than 1,000,000 lines",),
             times=2,
         ),
         Fault(
             "a gzip bomb of JSON",
-            answer(gzip.compress(b" " * 140_000_000, 1), "200 OK", "application/json", "content-encoding: gzip"),
+            answer(bomb(b" ", 140), "200 OK", "application/json", "content-encoding: gzip"),
             ("sent nonsense: a reply of more than",),
             times=2,
         ),

@@ -17,6 +17,12 @@ def of_content() -> list[Fault]:
     return [*_formats(), *_events(), *_errors(), *_blocks(), *_calls(), *_usages(), *_messages()]
 
 
+def _in_pieces(count: int) -> str:
+    """A reply of so many times the same."""
+    begins, piece, ends = text(0, "x")
+    return sse(started(input_tokens=10), begins) + sse(piece) * count + sse(ends, *ended())
+
+
 def _formats() -> list[Fault]:
     """How the events are written down."""
     well = {
@@ -34,7 +40,7 @@ def _formats() -> list[Fault]:
         "empty events": "\n\n\n\n" + GOOD.replace("\n\n", "\n\n\n\ndata:\n\n"),
         "data that is no object": GOOD.replace("\n\n", '\n\ndata: 5\n\ndata: [1]\n\ndata: null\n\ndata: "x"\n\n'),
         "a stream in the stream": GOOD + GOOD,
-        "100,000 pieces": sse(started(input_tokens=10), *text(0, *["x"] * 100_000), *ended()),
+        "100,000 pieces": _in_pieces(100_000),
         "no last line": GOOD.rstrip(),
     }
     nonsense: dict[str, str | bytes] = {

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 
-from tests.endpoint_faults.fault import WELL, Fault, answer, in_json
+from tests.endpoint_faults.fault import WELL, Fault, answer, bomb, in_json
 from tests.unit.models.scripted_server import error
 
 SAYS = {
@@ -95,7 +94,7 @@ def of_status() -> list[Fault]:
     faults += [
         Fault(
             f"HTTP {status}, a packed body",
-            answer(gzip.compress(b"x" * 50_000_000, 1), f"{status} S", "text/plain", "content-encoding: gzip"),
+            answer(bomb(b"x", 50), f"{status} S", "text/plain", "content-encoding: gzip"),
             says(status),
         )
         for status in (400, 500)
