@@ -21,10 +21,33 @@ from ullage.models.practice.scenario import load_scenarios
 SAMPLE = Path(__file__).parents[4] / "sample-workspace"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))  # `python3` is this Python
-    return Path(shutil.copytree(SAMPLE, tmp_path / "sample", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def sample_in(folder: Path) -> Path:
+    return Path(shutil.copytree(SAMPLE, folder / "sample", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return sample_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def played_tours() -> dict[str, Workbench]:
+    """See `whole_tour`."""
+    return {}
+
+
+@pytest.fixture
+async def whole_tour(played_tours: dict[str, Workbench], tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """A tour that was played to its end: one for all tests that only look at it."""
+    if not played_tours:
+        played_tours["whole"] = tour_in(sample_in(tmp_path_factory.mktemp("tour")))
+        await played_tours["whole"].prompt("take the tour")
+    return played_tours["whole"]
 
 
 def tour_in(folder: Path, *, trusted: bool = True) -> Workbench:
@@ -55,39 +78,31 @@ async def test_it_mends_the_bug(folder: Path) -> None:
     assert [reply.stop_reason for reply in bench.replies] == ["tool_use"] * (len(bench.replies) - 1) + ["end_turn"]
 
 
-async def test_it_is_always_the_same(folder: Path, tmp_path: Path) -> None:
-    again = Path(shutil.copytree(folder, tmp_path / "again"))
-    first, second = tour_in(folder), tour_in(again)
-    await first.prompt("take the tour")
+async def test_it_is_always_the_same(whole_tour: Workbench, folder: Path) -> None:
+    second = tour_in(folder)
     await second.prompt("take the tour")
-    assert played(first) == played(second)
-    ids = [block.id for bench in (first, second) for reply in bench.replies for block in reply.blocks if isinstance(block, ToolUse)]
+    assert played(whole_tour) == played(second)
+    ids = [block.id for bench in (whole_tour, second) for reply in bench.replies for block in reply.blocks if isinstance(block, ToolUse)]
     assert len(set(ids)) == len(ids)
 
 
-async def test_it_says_that_it_is_no_language_model(folder: Path) -> None:
-    bench = tour_in(folder)
-    await bench.prompt("take the tour")
-    assert "not an AI" in said_in_full(bench.replies[0])
-    assert "Ullage: Connect a model" in said_in_full(bench.replies[-1])
+def test_it_says_that_it_is_no_language_model(whole_tour: Workbench) -> None:
+    assert "not an AI" in said_in_full(whole_tour.replies[0])
+    assert "Ullage: Connect a model" in said_in_full(whole_tour.replies[-1])
 
 
-async def test_the_context_is_full_after_the_edit_and_not_before(folder: Path) -> None:
-    bench = tour_in(folder)
-    card = await bench.model.card()
-    await bench.prompt("take the tour")
+async def test_the_context_is_full_after_the_edit_and_not_before(whole_tour: Workbench) -> None:
+    card = await whole_tour.model.card()
     full_at = threshold_of(card.window, ULLAGE.threshold)
-    sizes = [usage.context_tokens for usage in bench.usages]
-    names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
+    sizes = [usage.context_tokens for usage in whole_tour.usages]
+    names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in whole_tour.replies]
     edited = next(index for index, calls in enumerate(names) if "edit_file" in calls)
     assert sizes[edited + 2] < full_at < sizes[-2]
     assert sizes[-1] < card.window
 
 
-async def test_what_was_sent_before_is_read_from_the_cache(folder: Path) -> None:
-    bench = tour_in(folder)
-    await bench.prompt("take the tour")
-    for before, after in zip(bench.usages, bench.usages[1:], strict=False):
+def test_what_was_sent_before_is_read_from_the_cache(whole_tour: Workbench) -> None:
+    for before, after in zip(whole_tour.usages, whole_tour.usages[1:], strict=False):
         assert after.cache_read_tokens == before.total_input_tokens
         assert after.output_tokens > 0
 
