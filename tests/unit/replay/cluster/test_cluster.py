@@ -381,7 +381,7 @@ LIMIT = 180_000_000
 """Bytes of memory that the worker may take; most of them it has at its start."""
 
 LINE = (
-    '{"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z", "uuid": "u%d", "message": {"role": "user", "content": "%s"}}\n'
+    '{"type": "user", "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z", "uuid": "u%s", "message": {"role": "user", "content": "%s"}}\n'
 )
 
 
@@ -407,8 +407,9 @@ def taken(client: Any) -> int:
 def test_what_a_worker_cannot_hold_is_worked_on_here_and_the_worker_stays(client_of_a_small_worker: Any, tmp_path: Path):
     small = written(tmp_path, plain_session().lines, "a.jsonl")
     large = tmp_path / "b.jsonl"
-    with large.open("w") as file:  # what is said is set aside; that it was said is not
-        file.writelines(LINE % (number, number) for number in range(150_000))
+    padding = "-" * 3_000
+    with large.open("w") as file:  # what is said is set aside; that it was said is not, nor is its name
+        file.writelines(LINE % (f"{number}{padding}", number) for number in range(40_000))
     before = client_of_a_small_worker.run(os.getpid)
     work = partial(file_work, options=Options())
     told = list[str]()
