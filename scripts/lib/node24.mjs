@@ -1,5 +1,5 @@
 /**
- * A Node 24, which VS Code for the browser and vsce ask for.
+ * A Node 24, which VS Code for the browser and vsce ask for, and in which the extension's tests run.
  *
  * The registry has Node itself as a package for each platform; the `node` package only picks one of them in an install script, which we do
  * not run. npm picks by the `os` and `cpu` of optional dependencies just as well.
