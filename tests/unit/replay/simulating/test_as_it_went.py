@@ -42,7 +42,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.replay.measuring.runs import Places
 from ullage.replay.simulating import means, simulation
-from ullage.replay.simulating.prepared import Settings
+from ullage.replay.simulating.prepared import Prepared, Settings
 
 
 @sampled("policy", BY_ITSELF, keep=is_one_of_each, ids=lambda policy: policy.name)
@@ -124,16 +124,21 @@ def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str
     assert len(done) == sum(doing.what in BY_HAND for doing in doings)
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("at", ["policy", "recorded"])
-def test_what_was_excluded_is_excluded_under_every_policy(at: Places, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def excluding(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """A session in which the user excluded a file."""
     work = [*worked()[:6], Doing("edit", 2), Doing(EXCLUDE_FILE, 2), *[Doing("look", turn) for turn in range(9)]]
-    lived = Live(tmp_path.resolve(), WINDOW, NONE_YET)
+    lived = Live(tmp_path_factory.mktemp("excluding").resolve(), WINDOW, NONE_YET)
     asyncio.run(lived.live(ULLAGE, work, "fullest"))
     assert lived.by_hand
-    session = lived.prepared()
+    return lived.prepared()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("at", ["policy", "recorded"])
+def test_what_was_excluded_is_excluded_under_every_policy(at: Places, excluding: Prepared) -> None:
     for policy in filter(lambda policy: DEEP or is_one_of_each(policy), BUILT_IN.values()):
-        view = simulation.carry(session, policy, Settings(at=at, window=WINDOW))
+        view = simulation.carry(excluding, policy, Settings(at=at, window=WINDOW))
         out = [each for each in view.active if each.policy == BY_THE_USER]
         results = (block for message in view.messages for block in message.blocks if isinstance(block, ToolResult))
         assert [file.path for each in out for file in each.without_files] == ["f2.py"], policy.name
