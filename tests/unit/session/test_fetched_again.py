@@ -148,7 +148,7 @@ async def test_nobody_waits_while_all_that_went_out_of_view_is_looked_at(folder:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
-        for number in range(FILES):
+        for number in range(16):
             here.fake.enqueue(Say("I see."))
             await here.say(session, "It matters to me. " * 400)
             await read(here, session, f"tank{number}.py")
