@@ -108,13 +108,14 @@ def test_whatever_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy:
     check(BUILT_IN[policy], happenings)
 
 
-REVERSED_UNDER = ("ullage", "claude-code", "three-layer")
+REVERSED_UNDER = ("claude-code", "three-layer", "ullage")
 
 
 @sampled(
     ("policy", "doings"),
     product(REVERSED_UNDER, REVERSED),
-    keep=lambda row: row in diagonal(REVERSED_UNDER, REVERSED),  # random ones stand above
+    # Random ones stand above; Ullage's own, which takes longest, has two more at the recorded places, and an undo alone below.
+    keep=lambda row: row in diagonal(REVERSED_UNDER, REVERSED, 1),
     ids=lambda each: each if isinstance(each, str) else ", ".join(doing.what for doing in each),
 )
 def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, doings: Sequence[Doing]) -> None:
