@@ -9,7 +9,7 @@ import pytest
 
 from ullage.context.policies.ullage import RESTORED
 from ullage.context.policy import USUAL_CAP, BelowWindow, SummaryOptions
-from ullage.context.summary.sections import FIRST_LONGER
+from ullage.context.summary.quotes import FIRST_LONGER
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [

@@ -15,13 +15,13 @@ import {
   findModels,
   type Found,
   keyProblem,
-  OPENAI,
   type Place,
   refusalOfKey,
   headingOfServers,
   serversToLookFor,
 } from "./choices";
 import { setUpCloud, type Steps } from "./clouds";
+import { placeInForce, setEditorModel, setEndpoint } from "./modelSettings";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -263,46 +263,6 @@ async function use(parts: SetUpParts, place: Place, found: Found): Promise<void>
 async function choose({ session }: SetUpParts, found: Found): Promise<void> {
   await ("model" in found ? session.request("ullage/session/setModel", { model: found.model }) : chooseModel(session, found));
   await vscode.commands.executeCommand("setContext", "ullage.connected", true);
-}
-
-/** With OpenAI's address written out where none is set: the stored key goes to addresses of the settings alone, or to Anthropic. */
-function placeInForce(): Place {
-  const settings = vscode.workspace.getConfiguration("ullage.model");
-  const provider = settings.get<string>("provider") === "openai" ? "openai" : "anthropic";
-  return { address: settings.get<string>("baseUrl", "") || (provider === "openai" ? OPENAI : ""), provider };
-}
-
-/** @throws Error where the demo is set for more than the user, which only they can change. */
-async function setEndpoint({ address, provider }: Place): Promise<void> {
-  const settings = vscode.workspace.getConfiguration("ullage.model");
-  const { Global } = vscode.ConfigurationTarget;
-  const known = settings.get<string>("provider", "auto");
-  if (provider === "openai" ? known !== "openai" : known !== "auto" && known !== "anthropic") {
-    await settings.update("provider", provider === "openai" ? "openai" : undefined, Global);
-  }
-  if (known === "editor") {
-    await settings.update("name", undefined, Global); // what VS Code calls a model is nothing to a server
-  }
-  if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
-    throw new Error(t('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.'));
-  }
-  if (settings.get<string>("baseUrl", "") !== address) {
-    await settings.update("baseUrl", address === "" ? undefined : address, Global);
-  }
-}
-
-/** New sessions ask that model of VS Code, too. @throws Error where another provider is set for more than the user, which only they can change. */
-async function setEditorModel(model: string): Promise<void> {
-  const settings = vscode.workspace.getConfiguration("ullage.model");
-  const { Global } = vscode.ConfigurationTarget;
-  await settings.update("provider", "editor", Global);
-  await settings.update("name", model, Global);
-  const provider = vscode.workspace.getConfiguration("ullage.model").get<string>("provider", "");
-  if (provider !== "editor") {
-    throw new Error(
-      t('The setting "Ullage › Model: Provider" is "{provider}" for this workspace or machine. Set it to "editor" there.', { provider }),
-    );
-  }
 }
 
 async function offeredAt({ connection }: SetUpParts, address: string): Promise<OfferedModel[]> {

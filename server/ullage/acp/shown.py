@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from acp import schema
 
-from ullage.context.summary.state_of_work import PROPOSING
+from ullage.context.summary.task_list import PROPOSING
 from ullage.session.timeline import items, updates
 from ullage.tools.tool import PlanEntry
 

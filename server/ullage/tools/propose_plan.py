@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.context.summary.state_of_work import PLAN_ACCEPTED
+from ullage.context.summary.task_list import PLAN_ACCEPTED
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.files import Editor
 

@@ -25,8 +25,9 @@ from ullage.context.policies.token_prune import NUMBERED
 from ullage.context.summary.command_history import WRITTEN
 from ullage.context.summary.file_history import definitions_in
 from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
-from ullage.context.summary.state_of_work import COMMITTED, SHOWN, WorkHistory
+from ullage.context.summary.state_of_work import COMMITTED, WorkHistory
 from ullage.context.summary.summary_prompt import EXCUSE
+from ullage.context.summary.task_list import SHOWN
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
 from ullage.mcp_servers.configured import NotJson, read_commented
 from ullage.tools.command_lines.known_commands import is_plain_filter

@@ -25,7 +25,7 @@ from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, program_sections
-from ullage.context.summary.sections import quote
+from ullage.context.summary.quotes import quote
 from ullage.context.view.log_places import entry_at, place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import excluded

@@ -1,6 +1,6 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
-Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `sentences.py` and
+Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `task_list.py`, `sentences.py` and
 `names.py`. `settled.py` adds them up entry by entry. `program_summary.py` puts them into words.
 
 What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
@@ -24,7 +24,7 @@ from ullage.context.summary.sentences import Told
 from ullage.context.summary.settled import Said as Said
 from ullage.context.summary.settled import Settled
 from ullage.context.summary.state_of_work import StateOfWork
-from ullage.context.summary.state_of_work import Task as Task
+from ullage.context.summary.task_list import Task as Task
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000

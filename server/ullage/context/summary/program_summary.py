@@ -17,7 +17,8 @@ from ullage.context.summary import wording
 from ullage.context.summary.command_history import CommandFact, checks_in, command_history, last_open
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
-from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Share, Staying, fitting, places, spend
+from ullage.context.summary.quotes import Quotes
+from ullage.context.summary.sections import Focus, Placed, Section, Share, Staying, fitting, places, spend
 from ullage.context.summary.sentences import QUESTION, Told, by_worth
 from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 

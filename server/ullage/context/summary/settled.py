@@ -22,7 +22,8 @@ from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
 from ullage.context.summary.names import ReadEntry
 from ullage.context.summary.sentences import Told, is_strong
-from ullage.context.summary.state_of_work import TaskHistory, WorkHistory
+from ullage.context.summary.state_of_work import WorkHistory
+from ullage.context.summary.task_list import TaskHistory
 from ullage.context.view.log_places import entry_at
 
 REPLIES_FOR_DECISIONS = 150

@@ -2,25 +2,23 @@
 
 "Edited, not checked, not committed" is the most useful line that a summary can have. All of it is told by the text of commands and of what
 they printed: good enough to tell the reader, never to act on.
-
-The list of tasks is told as the agent last wrote it: all at once, task by task, or as the steps of a plan that the user accepted. The tools
-of several programs are known.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ullage.context.blocks import Json, ToolUse
+from ullage.context.blocks import Json
 from ullage.context.calls import Call, one_line, strings_of
-from ullage.context.entries import AssistantReply, Notice
+from ullage.context.entries import Notice
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary.checkouts import Checkout, Checkouts
 from ullage.context.summary.command_history import WRITTEN, checks_in, ended, last_line
+from ullage.context.summary.task_list import PLAN_ACCEPTED, PROPOSING
 
 MOST_COMMITS = 20
 SUBJECT_CHARACTERS = 100
@@ -28,6 +26,8 @@ TOLD_CHARACTERS, COUNTED_SHOWN = 90, 3
 """Of what a check printed of its end."""
 DOCUMENT_CHARACTERS = 6_000
 """Of a plan or an issue that are kept."""
+NOT_ACCEPTED = "that is not accepted"
+"""In place of the name of a plan."""
 MOST_RUNNING = 20
 COMMAND_CHARACTERS = 4_000
 """Of a command that are looked at: a longer one writes a file."""
@@ -306,110 +306,3 @@ def _told(output: str) -> str:
     printed = _COLOUR.sub("", output[-PRINTED_CHARACTERS:])
     counted = [line.strip() for line in printed.splitlines() if COUNTED.search(line[:300])]
     return one_line("; ".join(counted[-COUNTED_SHOWN:]), TOLD_CHARACTERS) if counted else last_line(printed)
-
-
-# The list of tasks
-
-LIST_TOOLS = ("todo", "TodoWrite", "update_plan", "todo_write", "todowrite", "write_todos")
-"""Ullage's; Claude Code's; Codex'; of others. Each call has the whole list."""
-CREATING, UPDATING, SHOWING = "TaskCreate", "TaskUpdate", "TaskList"
-"""Claude Code's newer ones: a task a call, and the list as it stands, which others may have written on meanwhile."""
-PROPOSING = "propose_plan"
-"""Ullage's. Its result has the plan where the user accepted it."""
-PLAN_ACCEPTED = "The user accepted this plan."
-"""How such a result begins. The plan follows after the first empty line."""
-NOT_ACCEPTED = "that is not accepted"
-"""In place of its name."""
-STEP = re.compile(r"^(?:\d{1,3}[.)]|[-*+] \[[ xX]\])\s+(\S.*)$", re.MULTILINE)
-"""A numbered line or a box to tick, not indented. What is indented below it belongs to it."""
-POINT = re.compile(r"^[-*+]\s+(\S.*)$", re.MULTILINE)
-STEP_CHARACTERS = 200
-NUMBERED = re.compile(r"#(\d+)")
-SHOWN = re.compile(r"^[^\w\n]*#(\d+) \[(\w+)\] (.+)$", re.MULTILINE)
-MOST_TASKS = 200
-DONE = ("completed", "done", "complete", "cancelled", "deleted")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One task of the agent's list, as it was last written."""
-
-    content: str
-    status: str
-    """`pending`, `in_progress` or `completed`."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is still something to do."""
-        return self.status not in DONE
-
-
-class TaskHistory:
-    """The list as the session goes on."""
-
-    def __init__(self) -> None:
-        self._written: ToolUse | None = None
-        """The last call that wrote all of it."""
-        self._tasks: dict[str, Task] = {}
-        """By number, where each has a call of its own; then the newest kind of list counts."""
-
-    def copy(self) -> TaskHistory:
-        """Another one that goes on by itself."""
-        other = TaskHistory()
-        other._written, other._tasks = self._written, self._tasks.copy()
-        return other
-
-    def add_reply(self, reply: AssistantReply) -> None:
-        """The next reply."""
-        for block in reply.blocks:
-            if isinstance(block, ToolUse) and block.name in LIST_TOOLS:
-                self._written, self._tasks = block, {}
-
-    def add(self, call: Call) -> None:
-        """The next call that has its result."""
-        if not call.returned.is_error and call.returned.tool == PROPOSING:
-            steps = steps_of_result(call.returned.content)
-            self._tasks = {str(number): Task(step, "pending") for number, step in enumerate(steps, 1)}
-            return
-        if call.returned.is_error or call.returned.tool not in (CREATING, UPDATING, SHOWING):
-            return
-        if call.returned.tool == SHOWING:
-            shown = SHOWN.findall(call.returned.content)[:MOST_TASKS]
-            self._tasks.update((number, Task(" ".join(subject.split()), status)) for number, status, subject in shown)
-            return
-        if call.returned.tool == CREATING:
-            number, subject = NUMBERED.search(call.returned.content), call.input.get("subject")
-            if number and isinstance(subject, str) and len(self._tasks) < MOST_TASKS:
-                self._tasks[number[1]] = Task(" ".join(subject.split()), "pending")
-            return
-        id, status, subject = (call.input.get(key) for key in ("taskId", "status", "subject"))
-        if isinstance(id, str) and (task := self._tasks.get(id)):
-            content = subject if isinstance(subject, str) and subject.strip() else task.content
-            self._tasks[id] = Task(" ".join(content.split()), status if isinstance(status, str) else task.status)
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        """As they stand."""
-        if self._tasks:
-            return tuple(task for task in self._tasks.values() if task.status != "deleted")
-        return tuple(_read(self._written.input)) if self._written is not None else ()
-
-
-def _read(input: Mapping[str, Json]) -> Iterator[Task]:
-    todos = input.get("todos", input.get("plan"))
-    for todo in todos if isinstance(todos, list) else []:
-        content = todo.get("content", todo.get("step")) if isinstance(todo, dict) else None
-        status = todo.get("status") if isinstance(todo, dict) else None
-        if isinstance(content, str) and content.strip():
-            yield Task(" ".join(content.split()), status if isinstance(status, str) else "pending")
-
-
-def steps_of_result(content: str) -> tuple[str, ...]:
-    """The steps of the plan in a result of `propose_plan`; none where no plan was accepted."""
-    return steps_in(content.partition("\n\n")[2]) if content.startswith(PLAN_ACCEPTED) else ()
-
-
-def steps_in(plan: str) -> tuple[str, ...]:
-    """The steps of a plan in Markdown: its numbered lines and boxes to tick; where it has none, its points."""
-    found = STEP.findall(plan) or POINT.findall(plan)
-    return tuple(" ".join(step.replace("**", "").split())[:STEP_CHARACTERS] for step in found[:MOST_TASKS])

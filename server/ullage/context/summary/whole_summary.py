@@ -35,7 +35,8 @@ from ullage.context.summary.program_summary import (
     STATE,
     program_sections,
 )
-from ullage.context.summary.sections import Staying, quote
+from ullage.context.summary.quotes import quote
+from ullage.context.summary.sections import Staying
 from ullage.context.summary.settled import typed
 from ullage.context.summary.words import basename
 from ullage.context.view.log_places import entry_at

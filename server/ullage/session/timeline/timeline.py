@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, CameOver, Clipped, Forked, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
+from ullage.context.summary.task_list import PROPOSING, steps_of_result
 from ullage.session.long_work import weakly
 from ullage.session.timeline.items import AssistantItem, CompactionItem, Item, NoticeItem, ThinkingItem, ToolCallItem, UserItem
 from ullage.session.timeline.pages import KeptItems, Stretch

@@ -16,7 +16,8 @@ from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, 
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import DECISIONS_SHARE, FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
-from ullage.context.summary.sections import Staying, quote
+from ullage.context.summary.quotes import quote
+from ullage.context.summary.sections import Staying
 from ullage.context.summary.whole_summary import whole_summary
 
 LONGEST = SummaryOptions().message_tokens

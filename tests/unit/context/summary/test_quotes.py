@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import Said
-from ullage.context.summary.sections import BETWEEN, SHORTENED_LEAST, Quote, quote
+from ullage.context.summary.quotes import BETWEEN, SHORTENED_LEAST, Quote, quote
 
 LONG = "a sentence of the user that goes on for a while " * 40
 LONGEST = SummaryOptions().message_tokens

@@ -9,7 +9,8 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call
 from ullage.context.entries import AssistantReply, Entry, FileTouch, Notice, ToolReturned
 from ullage.context.summary.facts import facts
-from ullage.context.summary.state_of_work import Document, StateOfWork, TaskHistory, WorkHistory
+from ullage.context.summary.state_of_work import Document, StateOfWork, WorkHistory
+from ullage.context.summary.task_list import TaskHistory
 from ullage.context.summary.wording import document_lines, state_lines
 
 COMMIT = "[main 3bb8701] feat: read the level\n 1 file changed, 2 insertions(+)"

@@ -1,0 +1,135 @@
+"""What a program summary quotes of the user's words: verbatim, the newest first in line for the room there is.
+
+What somebody types is quoted whole. What is longer than anybody types was mostly pasted (a plan, a log, a page): of that its beginning and
+its end are quoted, and `recall` opens the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ullage.context.calls import one_line
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.summary.sentences import LONGEST, gives_a_reason, is_strong
+from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked, Said
+
+FIRST_SHARE, FIRST_LONGER = 0.25, 1.5
+"""Of the room: kept for the first message, which mostly says what all of it is about. It is often a plan that was made before, so it is
+quoted by so much longer than others."""
+SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
+"""Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to that many tokens."""
+BETWEEN = 0.5
+"""Of the most that is quoted of one message: for those between the first and the last."""
+HEAD, TAIL = 0.5, 0.25
+"""Of a message that is quoted in part: its beginning, and its end. The rest is for lines between them that say why; else it goes to the
+beginning."""
+FRAME = re.compile(r"\s*(?:at\s+\S|File \"|#\d+\s+\S|in\s+\S+\s+\()")
+"""A line of a stack trace."""
+FRAMES_SHOWN = 2
+"""Of many one after the other."""
+TRACED_TOKENS = 250
+"""Of a message with more frames than that: it was copied from a console, after a sentence or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A message of the user. Where it is not `whole`, `text` is a part of it."""
+
+    seq: int
+    text: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Quotes:
+    """What is quoted, in the order in which it was said, and how many messages are not."""
+
+    quotes: tuple[Quote, ...]
+    left_out: int
+
+
+def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
+    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none but the first more than
+    `longest`."""
+    quotes: dict[int, Quote] = {}
+    room = tokens
+    if asked:
+        quotes[0] = _fitted(asked[0], min(int(longest * FIRST_LONGER), tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
+        room -= estimate_text(quotes[0].text)
+    shortened_room = max(int(tokens * SHORTENED_SHARE), min(int(tokens * SHORTENED_LEAST_SHARE), SHORTENED_LEAST))
+    for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
+        is_last = index == len(asked) - 1
+        most = longest if is_last else int(longest * BETWEEN)
+        size = _size(asked, index)
+        if min(size, most) <= room or is_last:
+            quotes[index] = _fitted(asked[index], min(most, room))
+            room -= estimate_text(quotes[index].text)
+        elif (size := _shortened_size(asked, index)) <= shortened_room:
+            said = asked[index]
+            quotes[index] = Quote(said.seq, one_line(said.text, SHORTENED_CHARACTERS), False)
+            shortened_room -= size
+    return Quotes(tuple(quotes[index] for index in sorted(quotes)), len(asked) - len(quotes))
+
+
+def _size(asked: Sequence[Said], index: int) -> int:
+    return asked.size(index) if isinstance(asked, Asked) else estimate_text(asked[index].text)
+
+
+def _shortened_size(asked: Sequence[Said], index: int) -> int:
+    return asked.shortened_size(index) if isinstance(asked, Asked) else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
+
+
+def _fitted(said: Said, tokens: int) -> Quote:
+    """The message, or its beginning and end where it is too long, and of what is between them lines that say why."""
+    if estimate_text(said.text) <= tokens:
+        return Quote(said.seq, said.text, True)
+    text = without_frames(said.text)
+    if text != said.text:
+        tokens = min(tokens, TRACED_TOKENS)
+    size = estimate_text(text)
+    kept = max(int(len(text) * tokens / size), SHORTENED_CHARACTERS) if size > tokens else len(text)
+    if kept >= len(text):
+        return Quote(said.seq, text, text == said.text)
+    between = _telling(text[int(kept * HEAD) : -int(kept * TAIL)], int(kept * (1 - HEAD - TAIL)))
+    last = int(kept * TAIL)
+    head = text[: kept - last - len(between)]
+    left_out = len(text) - len(head) - len(between) - last
+    middle = f"{between}\n…\n" if between else ""
+    return Quote(said.seq, f"{head}\n… ({left_out:,} characters left out) …\n{middle}{text[len(text) - last :]}", False)
+
+
+def without_frames(text: str) -> str:
+    """The same with the frames of stack traces counted where there are many of them."""
+    lines: list[str] = []
+    left_out = 0
+    for number, is_frame, line in _frames(text.splitlines()):
+        if is_frame and number > FRAMES_SHOWN:
+            left_out += 1
+            continue
+        if left_out:
+            lines.append(f"    … ({left_out} frames left out)")
+            left_out = 0
+        lines.append(line)
+    if left_out:
+        lines.append(f"    … ({left_out} frames left out)")
+    return "\n".join(lines) if len(lines) + 2 * FRAMES_SHOWN < text.count("\n") else text
+
+
+def _frames(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
+    """Each line, whether it is a frame, and the how manieth one after the other."""
+    number = 0
+    for line in lines:
+        number = number + 1 if FRAME.match(line) else 0
+        yield number, number > 0, line
+
+
+def _telling(text: str, characters: int) -> str:
+    """Lines that give a reason or forbid something, as they stand, the first ones."""
+    taken: list[str] = []
+    for line in text.splitlines()[1:-1]:
+        if len(line) <= min(characters, LONGEST) and (gives_a_reason(line) or is_strong(line)):
+            characters -= len(line) + 1
+            taken.append(line)
+    return "\n".join(taken)
