@@ -10,6 +10,7 @@ import pytest
 from ullage.context.policies.ullage import RESTORED
 from ullage.context.policy import USUAL_CAP, BelowWindow, SummaryOptions
 from ullage.context.summary.quotes import FIRST_LONGER
+from ullage.models.practice.practice_model import FULL_AT, WINDOW
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -44,6 +45,11 @@ def test_the_pages_for_users_have_the_numbers_of_the_threshold() -> None:
     together = f"{below.reserve + below.margin:,}"
     assert f"the window less {together}: {below.reserve:,} for the reply, {below.margin:,} as a margin |" in compaction
     assert f"it is {USUAL_CAP:,} tokens at most" in faq
+
+
+def test_the_gauge_of_the_protocol_is_that_of_the_practice_model() -> None:
+    gauge = re.search(r'"gauge": \{"used": \d+, "threshold": (\d+), "size": (\d+)', (ROOT / "PROTOCOL.md").read_text("utf-8"))
+    assert gauge and gauge.groups() == (str(FULL_AT), str(WINDOW))
 
 
 def test_they_have_those_of_the_summary_and_of_what_is_read_again() -> None:
