@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -19,11 +19,7 @@ def parsed(path: Path) -> ast.Module:
 
 def below(root: ast.AST) -> Iterator[ast.AST]:
     """All nodes under it, in no order that counts."""
-    waiting = _children(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += _children(node)
+    return _walked(root, _children)
 
 
 def own_nodes(root: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
@@ -32,15 +28,20 @@ def own_nodes(root: ast.AST, *, itself: bool = False) -> Iterator[ast.AST]:
         yield root
         if isinstance(root, FunctionNode | ast.ClassDef):
             return
-    waiting = _children(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _WITH_OWN_NODES):
-            waiting += _children(node)
+    yield from _walked(root, _children, _WITH_OWN_NODES)
 
 
 _WITH_OWN_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _walked(root: ast.AST, below_it: Callable[[ast.AST], list[ast.AST]], ends: tuple[type[ast.AST], ...] = ()) -> Iterator[ast.AST]:
+    """All that `below_it` leads to from the root; beyond those of the kinds in `ends` it does not go."""
+    waiting = below_it(root)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ends):
+            waiting += below_it(node)
 
 
 @cache
@@ -66,21 +67,12 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 def statements(root: ast.AST) -> Iterator[ast.AST]:
     """Those below it, with the handlers and cases between them. They are a tenth of the nodes: no expression has statements in it."""
-    waiting = right_below(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += right_below(node)
+    return _walked(root, right_below)
 
 
 def own_statements(root: ast.AST) -> Iterator[ast.AST]:
     """Those of `own_nodes`."""
-    waiting = right_below(root)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _WITH_OWN_NODES):
-            waiting += right_below(node)
+    return _walked(root, right_below, _WITH_OWN_NODES)
 
 
 def right_below(node: ast.AST) -> list[ast.AST]:
