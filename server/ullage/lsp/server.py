@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 from ullage import __version__
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.arriving import Arriving
-from ullage.lsp.configuration import Options, read_options
+from ullage.lsp.configuration import ServerOptions, read_options
 from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
@@ -29,7 +29,7 @@ from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
 from ullage.lsp.protocol import CHAT_PARTS, DIRTY, EDITOR_MODELS_CHANGED
 from ullage.lsp.protocol.editor import DirtyParams
-from ullage.lsp.transport import Connection
+from ullage.lsp.transport import ClientConnection
 from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
 from ullage.starting import Keys, quick_imports
@@ -59,7 +59,7 @@ class UllageServer(LanguageServer):
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             "ullage", __version__, protocol_cls=AgentProtocol, converter_factory=make_converter
         )
-        self.options = Options()
+        self.options = ServerOptions()
         self.pushed_settings: object = None
         """The section `ullage` as a client sent it that cannot be asked for it."""
         self.documents = OpenDocuments(lambda: self.workspace)
@@ -72,7 +72,7 @@ class UllageServer(LanguageServer):
         self._tasks: asyncio.TaskGroup | None = None
         self._owned: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
-        self._importing: asyncio.Task[Any] | None = None
+        self._importing: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._complaints: list[str] = []
         self._settings_changes = 0
@@ -82,7 +82,7 @@ class UllageServer(LanguageServer):
 
     # Its life
 
-    async def serve(self, connection: Connection) -> int:
+    async def serve(self, connection: ClientConnection) -> int:
         """Serves the client until it goes; gives the exit code."""
         self.protocol.set_writer(connection.writer)
         with sending_log_to(self.window_log_message, when=lambda: self._is_connected and self.protocol.is_initialized):
@@ -98,7 +98,7 @@ class UllageServer(LanguageServer):
         connection.writer.close()
         return self._exit_code
 
-    async def _read_messages(self, connection: Connection) -> None:
+    async def _read_messages(self, connection: ClientConnection) -> None:
         self._is_connected = True
         try:
             arriving = Arriving(connection.reader, connection.writer, self.protocol, self.report_server_error)
@@ -146,7 +146,7 @@ class UllageServer(LanguageServer):
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
         return self.bridge.answers
 
-    def _import_ahead(self) -> asyncio.Task[Any]:
+    def _import_ahead(self) -> asyncio.Task[None]:
         """Imports in another thread what the sessions need, while the client is still at its own start."""
         if self._importing is None:
             self._importing = asyncio.create_task(asyncio.to_thread(_import_bridge))
@@ -161,9 +161,11 @@ class UllageServer(LanguageServer):
     async def _open_sessions(self) -> None:
         try:
             known = self._settings_changes
-            settings, bridge = await asyncio.gather(self._ask_settings(), self._import_ahead())
+            settings, _ = await asyncio.gather(self._ask_settings(), self._import_ahead())
+            from ullage.lsp import bridge  # it is there by now; named here, its types are known
+
             folders = self._folders()
-            around = bridge.Surroundings(
+            around = bridge.ClientSurroundings(
                 folders=folders,
                 editor=ConnectedEditor(self.protocol, self.documents),
                 settings=settings,
@@ -291,11 +293,9 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         logger.exception("work in the background failed")
 
 
-def _import_bridge() -> Any:
+def _import_bridge() -> None:
     with quick_imports():
-        from ullage.lsp import bridge
-
-    return bridge
+        from ullage.lsp import bridge  # noqa: F401 - for others to find it imported
 
 
 def register_features(server: UllageServer) -> None:

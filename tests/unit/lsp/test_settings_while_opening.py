@@ -12,7 +12,6 @@ import pytest
 
 from tests.patience import PATIENCE
 from ullage.lsp import bridge as bridge_module
-from ullage.lsp import server as server_module
 from ullage.lsp.server import UllageServer
 from ullage.session.settings import Settings
 
@@ -31,8 +30,7 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
             sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), answers=SimpleNamespace(at_once={})
         )
 
-    bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
-    monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)
+    monkeypatch.setattr(bridge_module, "open_bridge", open_bridge)
     monkeypatch.setattr(server, "_folders", list)
     monkeypatch.setattr(server, "_configuration", lambda: asyncio.sleep(0, server.pushed_settings))
     async with asyncio.TaskGroup() as tasks:
@@ -57,8 +55,7 @@ async def test_folders_that_change_meanwhile_are_taken_over(monkeypatch: pytest.
         sessions = SimpleNamespace(start=start, unconfirmed_address="", folders_changed=changed)
         return SimpleNamespace(sessions=sessions, answers=SimpleNamespace(at_once={}))
 
-    bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
-    monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)
+    monkeypatch.setattr(bridge_module, "open_bridge", open_bridge)
     monkeypatch.setattr(server, "_folders", lambda: list(folders))
     monkeypatch.setattr(server, "_configuration", lambda: asyncio.sleep(0, None))
     async with asyncio.TaskGroup() as tasks:
