@@ -30,7 +30,7 @@ from bench.sessions import Generated, Message, generated
 from ullage.replay.cluster.connecting import connected
 from ullage.replay.cluster.shares import shares_of
 from ullage.replay.cluster.work import work_on_cluster
-from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.replay.file_work import FileWork, ReplayOptions, file_work
 
 SESSIONS = 10_000
 SIZES = ((1, 1), (16, 10))
@@ -38,7 +38,7 @@ SIZES = ((1, 1), (16, 10))
 half a minute for each."""
 BEGAN = 1_770_000_000
 """Unix seconds of the first message."""
-OPTIONS = Options(policies=("claude-code",))
+OPTIONS = ReplayOptions(policies=("claude-code",))
 LARGE = (("words", 10), ("words", 100), ("files", 500), ("screenshots", 500))
 """What one transcript is full of, and its megabytes: files are results of 10 kB with a copy of the whole file beside, as Claude Code has
 them."""

@@ -23,7 +23,7 @@ from bench.cluster import lines
 from bench.results import table
 from bench.sessions import generated
 from bench.workspaces import lay_down
-from ullage.replay.file_work import Options, file_work
+from ullage.replay.file_work import ReplayOptions, file_work
 from ullage.store.folder import database
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
@@ -97,7 +97,7 @@ def measure() -> Measured:
         for seed in range(1, SESSIONS + 1):
             messages = generated(MESSAGES, seed)
             transcript.write_text("".join(lines(messages, "one")), encoding="utf-8")
-            dollars += file_work(transcript, Options()).rows[0].figures.dollars.total
+            dollars += file_work(transcript, ReplayOptions()).rows[0].figures.dollars.total
             hours += messages[-1]["at"] / 3_600
     return Measured(
         round(entries / SESSIONS),

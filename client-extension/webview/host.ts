@@ -13,7 +13,7 @@ interface VsCodeApi {
 declare function acquireVsCodeApi(): VsCodeApi;
 
 /** What the panel itself remembers while it is hidden. */
-export interface Remembered {
+export interface PanelMemory {
   draft: string;
   attached: readonly Attachment[];
   /** What was given to questions that are not answered yet. */
@@ -54,8 +54,8 @@ export interface Host {
   apply: (text: string, path?: string) => void;
   /** Updates are missing. */
   resync: () => void;
-  recall: () => Remembered;
-  remember: (state: Remembered) => void;
+  recall: () => PanelMemory;
+  remember: (state: PanelMemory) => void;
 }
 
 /** Connects to the extension host. `receive` gets all its messages but the answers to requests. */
@@ -102,7 +102,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
     insert: (text) => api.postMessage({ type: "insert", text }),
     copy: (text) => api.postMessage({ type: "copy", text }),
     resync: () => api.postMessage({ type: "resync" }),
-    recall: () => ({ draft: "", attached: [], ...(api.getState() as Partial<Remembered> | undefined) }),
+    recall: () => ({ draft: "", attached: [], ...(api.getState() as Partial<PanelMemory> | undefined) }),
     remember: (state) => api.setState(state),
   };
 }

@@ -6,7 +6,7 @@ import { createActions } from "./actions";
 import { Cards } from "./dock/cards";
 import { Frames } from "./frames";
 import { HistoryFeed, TurnsFeed } from "./history/feed";
-import { connectHost, type Remembered } from "./host";
+import { connectHost, type PanelMemory } from "./host";
 import type { PanelView } from "./messages";
 import { Panel } from "./panel";
 import { asKept, INITIAL_STATE, type PanelMessage, type PanelState, reduce, toKeep } from "./state";
@@ -89,7 +89,7 @@ function showFromBefore(): void {
   }
 }
 
-function remember(changes: Partial<Remembered>): void {
+function remember(changes: Partial<PanelMemory>): void {
   remembered = { ...remembered, ...changes };
   host.remember(remembered);
 }

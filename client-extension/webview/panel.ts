@@ -26,14 +26,14 @@ import { isModeId } from "./dock/choices";
 import type { SlashCommand } from "./dock/slashCommands";
 import { StartScreen } from "./startScreen";
 import type { Attachment } from "./dock/attachments";
-import type { Remembered } from "./host";
+import type { PanelMemory } from "./host";
 import { type PanelState, isReadOnly } from "./state";
 import { Timeline } from "./conversation/timeline";
 
 interface PanelParts {
   actions: Actions;
   cards: Cards;
-  remembered: Remembered;
+  remembered: PanelMemory;
   remember: (draft: string, attached: readonly Attachment[]) => void;
   /** Somebody begins to read the timeline, which has to be up to date. */
   readsEpochs: () => void;

@@ -180,13 +180,13 @@ def _reporting(run: Callable[[], int]) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from ullage.importing import Wanted, list_gone, run
+    from ullage.importing import ImportArguments, list_gone, run
 
     if options.list_gone:
         return list_gone(options.store)
     if options.folder is None:
         return _failed("ullage import: name the FOLDER that gets the sessions")
-    return run(options.folder, options.store, Wanted(options.mine, options.gone, options.yes))
+    return run(options.folder, options.store, ImportArguments(options.mine, options.gone, options.yes))
 
 
 def _store_setup(options: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ullage.context.quoting import visible_line
 from ullage.session.sessions.brought_sessions import gone_folders, take_over
-from ullage.session.sessions.earlier_store import EarlierStore, Listed, Taken
+from ullage.session.sessions.earlier_store import EarlierSessions, EarlierStore, TakenIn
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import prepare_for, store_location
@@ -23,7 +23,7 @@ MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ImportArguments:
     """What is imported, as the command line says it."""
 
     mine: bool = False
@@ -34,9 +34,9 @@ class Wanted:
     """They need not be asked."""
 
 
-def run(folder: Path, location: str, wanted: Wanted | None = None) -> int:
+def run(folder: Path, location: str, wanted: ImportArguments | None = None) -> int:
     """Imports them and says how many; gives the exit code: 0, or 1 where none could be (stderr says why)."""
-    wanted = wanted or Wanted()
+    wanted = wanted or ImportArguments()
     if not folder.is_dir():
         return _failed(f"{folder} is no folder")
     workspace = folder.resolve()
@@ -55,7 +55,7 @@ def run(folder: Path, location: str, wanted: Wanted | None = None) -> int:
         return _failed(str(error))
 
 
-def _as_mine(earlier: EarlierStore, workspace: Path, wanted: Wanted) -> int:
+def _as_mine(earlier: EarlierStore, workspace: Path, wanted: ImportArguments) -> int:
     listed = earlier.listed()
     sys.stdout.write(_shown(listed, workspace))
     if not wanted.confirmed and not _says_yes(input):
@@ -70,7 +70,7 @@ def _says_yes(ask: Callable[[str], str]) -> bool:
         return False
 
 
-def _shown(listed: Listed, workspace: Path) -> str:
+def _shown(listed: EarlierSessions, workspace: Path) -> str:
     lines = [f"{len(listed.sessions)} sessions in {workspace / '.ullage'}:"]
     for each in listed.sessions[-MOST_SHOWN:]:
         waiting = f", {each.waiting} prompts not sent yet" if each.waiting else ""
@@ -101,7 +101,7 @@ def _day(at: float) -> str:
         return "????-??-??"
 
 
-def _told(taken: Taken, of: str, how: str) -> int:
+def _told(taken: TakenIn, of: str, how: str) -> int:
     for failure in taken.failures:
         sys.stderr.write(f"ullage import: {failure}\n")
     sys.stdout.write(f"{taken.sessions} new sessions of {of}{how}. Open the folder in the editor to see them.\n")

@@ -92,10 +92,9 @@ def add_report_options(report: argparse.ArgumentParser) -> None:
 
 def run_replay(given: argparse.Namespace) -> int:
     """Runs `ullage replay`; gives the exit code."""
-    from ullage.replay.command import run
-    from ullage.replay.file_work import Options
+    from ullage.replay.command import ReplayOptions, run
 
-    options = Options(
+    options = ReplayOptions(
         format=given.format,
         full=given.full,
         as_model=given.model,
@@ -116,11 +115,11 @@ def run_replay(given: argparse.Namespace) -> int:
 
 def run_report(given: argparse.Namespace) -> int:
     """Runs `ullage report`; gives the exit code."""
-    from ullage.replay.spending.command import Asked, run
-    from ullage.replay.spending.work import Options
+    from ullage.replay.spending.command import SpendingArguments, run
+    from ullage.replay.spending.work import SpendingOptions
 
-    options = Options(_policy_names(given.policy), given.since, jobs=given.jobs)
-    return run(Asked(tuple(given.traces), given.out, options, given.store))
+    options = SpendingOptions(_policy_names(given.policy), given.since, jobs=given.jobs)
+    return run(SpendingArguments(tuple(given.traces), given.out, options, given.store))
 
 
 def _policy_names(given: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ullage.processes.programs import drop_relative_entries
 from ullage.starting import Keys, quick_imports, take_keys, take_secret
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.lsp.transport import Connection
+    from ullage.lsp.transport import ClientConnection
     from ullage.session.settings import Settings
 
 logger = logging.getLogger("ullage")
@@ -62,7 +62,7 @@ async def _serve_client(port: int | None, path: Path | None, keys: Keys) -> int:
     return await server.serve(connection)
 
 
-async def _client_on_port(port: int) -> Connection:
+async def _client_on_port(port: int) -> ClientConnection:
     from ullage.lsp.listening import listen_on_port, make_token
 
     token = make_token()
@@ -76,7 +76,7 @@ async def _client_on_port(port: int) -> Connection:
     return await listener.client()
 
 
-async def _client_on_socket(path: Path) -> Connection:
+async def _client_on_socket(path: Path) -> ClientConnection:
     from ullage.lsp.listening import UnsafePlace, listen_on_socket
 
     try:

@@ -13,7 +13,7 @@ from ullage.store.folder import prepare_for, store_location
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.team.address import is_address, read_address, workspace_name
-from ullage.store.team.faults import Taken
+from ullage.store.team.faults import SessionTaken
 from ullage.store.team.passing import Here, can_go, common, fetch, is_same, say, send
 from ullage.store.team.postgres import PostgresStore
 from ullage.store.team.tables import set_up
@@ -107,7 +107,7 @@ class _Copying:
             return 0
         self._team.make(heads.session)
         if not self._team.take(session_id):
-            raise Taken
+            raise SessionTaken
         try:
             before = common(self._here, self._team, session_id)
             last = send(self._here, self._team, session_id, before).there

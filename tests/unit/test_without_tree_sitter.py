@@ -10,7 +10,7 @@ import pytest
 
 from ullage.context.compaction.outline import outline
 from ullage.context.symbols import symbols
-from ullage.tools.command_lines.parsing import Followed, NotFollowed, follow
+from ullage.tools.command_lines.parsing import NotFollowed, ParsedLine, follow
 
 SOURCE = """\
 class Tank:
@@ -48,7 +48,7 @@ def test_an_outline_goes_by_the_look_of_the_lines() -> None:
 
 
 def test_with_it_both_readers_follow() -> None:
-    assert isinstance(follow("git status"), Followed)
+    assert isinstance(follow("git status"), ParsedLine)
     assert symbols.symbols("tank.py", SOURCE) is not None
 
 

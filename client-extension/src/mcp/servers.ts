@@ -21,7 +21,7 @@ const LOG = "ullage-mcp-log";
 /** Milliseconds in which changes count as one: several servers start at once. */
 const SETTLED = 700;
 
-interface Choice extends vscode.QuickPickItem {
+interface ServerChoice extends vscode.QuickPickItem {
   /** The name of the server that a row is about. */
   server?: string;
   run?: () => Promise<unknown>;
@@ -50,8 +50,8 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
 
   /** Lists them, as they are while the list is open; with a name, those that fit it. @throws Error with a message for the user. */
   async show(name = ""): Promise<void> {
-    const pick = vscode.window.createQuickPick<Choice>();
-    const over = Promise.withResolvers<Choice | undefined>();
+    const pick = vscode.window.createQuickPick<ServerChoice>();
+    const over = Promise.withResolvers<ServerChoice | undefined>();
     pick.title = t("MCP servers");
     pick.value = name;
     pick.matchOnDescription = true;
@@ -80,7 +80,7 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
     pick.onDidHide(() => over.resolve(undefined));
     const following = this.connection.onMcpChanged(() => void draw().catch(() => undefined));
     pick.show();
-    let chosen: Choice | undefined;
+    let chosen: ServerChoice | undefined;
     try {
       await draw();
       chosen = await over.promise;
@@ -92,16 +92,16 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
     await chosen?.run?.();
   }
 
-  private rows(servers: readonly McpServer[], problems: readonly string[]): Choice[] {
-    const rows = servers.map((server): Choice => ({
+  private rows(servers: readonly McpServer[], problems: readonly string[]): ServerChoice[] {
+    const rows = servers.map((server): ServerChoice => ({
       server: server.name,
       label: `$(${STATE_ICONS[server.state]}) ${labelText(server.name)}`,
       description: labelText(stateInWords(server)),
       detail: labelText([placeOf(server), server.shown ?? ""].filter(Boolean).join(" · ")),
       run: () => this.showOne(server),
     }));
-    const wrong = problems.map((problem): Choice => ({ label: `$(warning) ${labelText(problem)}` }));
-    const add: Choice[] = [
+    const wrong = problems.map((problem): ServerChoice => ({ label: `$(warning) ${labelText(problem)}` }));
+    const add: ServerChoice[] = [
       { label: "", kind: vscode.QuickPickItemKind.Separator },
       {
         label: `$(add) ${t("Add a server to your settings…")}`,
@@ -112,18 +112,18 @@ export class McpServers implements vscode.TextDocumentContentProvider, vscode.Di
   }
 
   private async showOne(server: McpServer): Promise<void> {
-    const chosen = await vscode.window.showQuickPick<Choice>(this.choices(server), {
+    const chosen = await vscode.window.showQuickPick<ServerChoice>(this.choices(server), {
       title: t("MCP server {name}", { name: labelText(server.name) }),
       placeHolder: labelText(stateInWords(server)),
     });
     await chosen?.run?.();
   }
 
-  private choices(server: McpServer): Choice[] {
+  private choices(server: McpServer): ServerChoice[] {
     const { name, state, kind, tools } = server;
     const isOn = state !== "off" && state !== "untrusted";
     const usable = kind != null;
-    const all: (Choice | false)[] = [
+    const all: (ServerChoice | false)[] = [
       usable && !isOn && { label: `$(play) ${t("Turn on")}`, run: () => this.turnOn(server) },
       usable && state === "sign_in" && { label: `$(sign-in) ${t("Sign in…")}`, run: () => this.signIn(name) },
       usable && isOn && { label: `$(debug-restart) ${t("Restart")}`, run: () => this.restart(name) },

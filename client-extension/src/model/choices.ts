@@ -50,7 +50,7 @@ export function headingOfServers(isLooking: boolean, found: number, isRemote: bo
 }
 
 /** Where a model is asked, and what is spoken there. An empty address is Anthropic's own. */
-export interface Place {
+export interface ModelPlace {
   address: string;
   provider: "anthropic" | "openai";
 }
@@ -116,7 +116,7 @@ export function partProblem(typed: string): string | undefined {
 }
 
 /** Whether a key is asked for before anything is tried: gateways list their models to everybody, and answer nobody without a key. */
-export function asksForKey({ address, provider }: Place): boolean {
+export function asksForKey({ address, provider }: ModelPlace): boolean {
   return provider === "openai" && new URL(address).protocol === "https:";
 }
 
@@ -234,7 +234,7 @@ export function effortLabel(model: Pick<ModelInfo, "efforts" | "effort">): strin
 }
 
 /** How the dialogue asks the server and the user. */
-export interface Asking {
+export interface ModelSearch {
   /** @throws Error where the server does not tell, with the reason `list_refused` where it has no list. */
   list: () => Promise<readonly OfferedModel[]>;
   /** Asks the user for a name; undefined if they leave. @param why it is asked for. @param typed what was typed before. */
@@ -251,7 +251,7 @@ export type Found = { models: readonly OfferedModel[] } | { model: string };
  *
  * @throws Error of the server. Where names were tried, it is what the last one was refused with: its words may be about the address or the key.
  */
-export async function findModels(asking: Asking): Promise<Found | undefined> {
+export async function findModels(asking: ModelSearch): Promise<Found | undefined> {
   try {
     return { models: await asking.list() };
   } catch (error) {
@@ -262,7 +262,7 @@ export async function findModels(asking: Asking): Promise<Found | undefined> {
   }
 }
 
-async function tryByName({ name, attempt }: Asking, noList: string): Promise<Found | undefined> {
+async function tryByName({ name, attempt }: ModelSearch, noList: string): Promise<Found | undefined> {
   let why = `${noList} ${t("Type the name of a model that it runs. It is tried with one short message.")}`;
   let refused: Error | undefined;
   for (let typed = ""; ;) {

@@ -15,7 +15,7 @@ import {
   findModels,
   type Found,
   keyProblem,
-  type Place,
+  type ModelPlace,
   refusalOfKey,
   headingOfServers,
   serversToLookFor,
@@ -132,7 +132,7 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  * @param place that it is for; left out, it is the one of the settings.
  * @throws Declined as `setUpModel`.
  */
-export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> {
+export async function setUpKey(parts: SetUpParts, place?: ModelPlace): Promise<void> {
   const before = { key: await parts.apiKey.read(), place: placeInForce() };
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const providerBefore = settings.inspect<string>("provider")?.globalValue;
@@ -176,13 +176,13 @@ export async function setUpKey(parts: SetUpParts, place?: Place): Promise<void> 
 }
 
 /** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
-async function tried(parts: SetUpParts, key: string, place: Place): Promise<Found | undefined> {
+async function tried(parts: SetUpParts, key: string, place: ModelPlace): Promise<Found | undefined> {
   await changed(parts, place, key);
   return foundAt(parts);
 }
 
 /** Asks for an address until a server answers there or the user leaves. */
-async function setUpAddress(parts: SetUpParts, provider: Place["provider"]): Promise<void> {
+async function setUpAddress(parts: SetUpParts, provider: ModelPlace["provider"]): Promise<void> {
   let typed = "";
   const [page, example] =
     provider === "openai" ? ["/chat/completions", "https://openrouter.ai/api/v1"] : ["/v1/messages", "http://127.0.0.1:8080"];
@@ -200,7 +200,7 @@ async function setUpAddress(parts: SetUpParts, provider: Place["provider"]): Pro
       return;
     }
     typed = answer.trim();
-    const place: Place = { address: typed, provider };
+    const place: ModelPlace = { address: typed, provider };
     if (asksForKey(place)) {
       return setUpKey(parts, place);
     }
@@ -236,7 +236,7 @@ async function setUpEditorModels({ connection, session }: SetUpParts): Promise<v
 }
 
 /** A server that has answered without a key gets none that was meant for another. */
-async function use(parts: SetUpParts, place: Place, found: Found): Promise<void> {
+async function use(parts: SetUpParts, place: ModelPlace, found: Found): Promise<void> {
   const { address, provider } = place;
   const before = placeInForce();
   if (address !== before.address || provider !== before.provider) {
@@ -270,7 +270,7 @@ async function offeredAt({ connection }: SetUpParts, address: string): Promise<O
 }
 
 /** What is found at that address, without the key; else at the endpoint in force. @throws Error of the server. */
-function foundAt({ connection }: SetUpParts, place?: Place): Promise<Found | undefined> {
+function foundAt({ connection }: SetUpParts, place?: ModelPlace): Promise<Found | undefined> {
   const at = place ?? {};
   return findModels({
     list: async () => (await connection.request("ullage/model/list", at)).models,
@@ -313,7 +313,7 @@ function stepsOf(parts: SetUpParts): Steps {
 }
 
 /** Changes address and key while no server runs, and waits until one does. */
-async function changed(parts: SetUpParts, place: Place, key: string | undefined, declined?: string): Promise<void> {
+async function changed(parts: SetUpParts, place: ModelPlace, key: string | undefined, declined?: string): Promise<void> {
   const { apiKey, connection } = parts;
   const endpoint = {
     address: () => placeInForce().address,

@@ -2,17 +2,17 @@
 
 import * as vscode from "vscode";
 import { t } from "../l10n";
-import { OPENAI, type Place } from "./choices";
+import { OPENAI, type ModelPlace } from "./choices";
 
 /** With OpenAI's address written out where none is set: the stored key goes to addresses of the settings alone, or to Anthropic. */
-export function placeInForce(): Place {
+export function placeInForce(): ModelPlace {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const provider = settings.get<string>("provider") === "openai" ? "openai" : "anthropic";
   return { address: settings.get<string>("baseUrl", "") || (provider === "openai" ? OPENAI : ""), provider };
 }
 
 /** @throws Error where the demo is set for more than the user, which only they can change. */
-export async function setEndpoint({ address, provider }: Place): Promise<void> {
+export async function setEndpoint({ address, provider }: ModelPlace): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const { Global } = vscode.ConfigurationTarget;
   const known = settings.get<string>("provider", "auto");

@@ -15,7 +15,7 @@ const TITLE = t("Ullage: model of this session");
 const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
 
 /** What an endpoint offers. `problem` says why these are only the usual models. */
-interface Offer {
+interface ModelOffer {
   models: readonly OfferedModel[];
   problem?: string;
 }
@@ -29,8 +29,8 @@ interface ModelPick extends vscode.QuickPickItem {
 export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
   const known = vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "editor" ? [] : KNOWN_MODELS;
   const asked = connection.request("ullage/model/list", {}).then(
-    ({ models }): Offer => ({ models }),
-    (error: Error): Offer => ({ models: known.map((name) => ({ name, displayName: name })), problem: error.message }),
+    ({ models }): ModelOffer => ({ models }),
+    (error: Error): ModelOffer => ({ models: known.map((name) => ({ name, displayName: name })), problem: error.message }),
   );
   await chooseModel(session, asked);
 }
@@ -53,7 +53,7 @@ export function bindUnknownModel(connection: ServerConnection, session: ActiveSe
  */
 export async function chooseModel(
   session: ActiveSession,
-  offer: Offer | Promise<Offer>,
+  offer: ModelOffer | Promise<ModelOffer>,
   take: (model: string) => Promise<void> = async (model) => void (await session.request("ullage/session/setModel", { model })),
 ): Promise<void> {
   const picks = Promise.resolve(offer).then((known) => picksOf(session, known));
@@ -76,7 +76,7 @@ export async function chooseModel(
 }
 
 /** The model in use first; last where the endpoint does not list it: it may be that of another endpoint. */
-function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[] {
+function picksOf(session: ActiveSession, { models, problem }: ModelOffer): ModelPick[] {
   const current = session.current?.model.name;
   const known = models.some(({ name }) => name === current) || current === undefined ? [] : [{ name: current, displayName: current }];
   const inOrder = [...models.toSorted((a, b) => Number(b.name === current) - Number(a.name === current)), ...known];

@@ -170,7 +170,7 @@ export interface ToolCallItem {
   /** While it waits for an approval: the absolute path of the document that it is about, which the user may edit. */
   document?: Optional<string>;
   /** While it waits for an approval: what is asked, part by part. */
-  asked?: Optional<Asked>;
+  asked?: Optional<AskedParts>;
   /** While it waits for the user's answers: what is asked, and the id of these very questions. */
   questions?: Optional<Question[]>;
   questionId?: Optional<string>;
@@ -206,7 +206,7 @@ export interface ProposedText {
 }
 
 /** What a call is asked about. */
-export interface Asked {
+export interface AskedParts {
   action: "edit" | "command" | "host" | "outside" | "plan" | "mcp" | "agent" | "search";
   parts: AskedPart[];
   /** Where it would happen, by the name of the workspace folder; absolute where it is outside. */

@@ -14,11 +14,11 @@ import { Marks } from "./marks";
 import { OpenReview } from "./openReview";
 import { filesInWords } from "./reviewText";
 
-type Handler = (...given: unknown[]) => Promise<unknown> | void;
+type ReviewHandler = (...given: unknown[]) => Promise<unknown> | void;
 
 export interface ReviewParts extends vscode.Disposable {
   /** By the ids of the manifest. */
-  handlers: Record<string, Handler>;
+  handlers: Record<string, ReviewHandler>;
 }
 
 /** Follows the session from now on. */
@@ -35,7 +35,7 @@ export function startReview(session: ActiveSession, chat: ChatView): ReviewParts
     }
     return file.path;
   };
-  const handlers: Record<string, Handler> = {
+  const handlers: Record<string, ReviewHandler> = {
     "ullage.reviewChanges": () => diffs.openAll(),
     "ullage.reviewTurn": (turnId) => (typeof turnId === "string" ? diffs.openTurn(turnId) : diffs.openAll()),
     "ullage.reviewFile": (given) => diffs.openFile(fileMeant(given)),

@@ -10,14 +10,14 @@ import { tell, warn } from "../notify";
 import type { Checkpoint, FileBack } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
 import { forkSession } from "../session/pickers";
-import { whatWasBrought, type Choice } from "../session/worktrees";
+import { whatWasBrought, type WorktreeChoice } from "../session/worktrees";
 import { labelText } from "../visible";
 import { placeOf } from "./openReview";
 import { ACTIONS, changedInWords, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
 
 type What = "files" | "conversation" | "both";
 
-interface CheckpointItem extends Choice {
+interface CheckpointItem extends WorktreeChoice {
   checkpoint?: Checkpoint;
 }
 
@@ -133,7 +133,7 @@ export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: u
 }
 
 /** What was brought out of the session's worktree lies in another folder, so it is no checkpoint. It can be taken back from here, too. */
-async function pickCheckpoint(checkpoints: readonly Checkpoint[], brought: readonly Choice[]): Promise<Checkpoint | undefined> {
+async function pickCheckpoint(checkpoints: readonly Checkpoint[], brought: readonly WorktreeChoice[]): Promise<Checkpoint | undefined> {
   const items = checkpoints.toReversed().map((checkpoint): CheckpointItem => ({
     label: `$(${checkpoint.forward === true ? "redo" : "history"}) ${labelText(checkpointInWords(checkpoint))}`,
     description: new Date(checkpoint.at * 1000).toLocaleString(dateLanguage()),

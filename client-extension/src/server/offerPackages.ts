@@ -15,7 +15,7 @@ export interface ExtraPackages {
 }
 
 /** What the dialogue says. */
-interface Offer {
+interface PackageOffer {
   extra: Extra;
   /** What lacks them. */
   lacking: string;
@@ -26,7 +26,7 @@ interface Offer {
 }
 
 /** Gives whether to go on: they are there, or the user goes on without. */
-export async function offerPackages({ extra, lacking, about, optional }: Offer, packages: ExtraPackages): Promise<boolean> {
+export async function offerPackages({ extra, lacking, about, optional }: PackageOffer, packages: ExtraPackages): Promise<boolean> {
   const without = t("Go On Without");
   for (let problem: string | undefined; await packages.lacks(extra);) {
     const install = problem === undefined ? t("Install") : t("Try Again");
@@ -52,7 +52,7 @@ export async function addTeamPackages(packages: ExtraPackages, restart: () => Pr
     );
     return;
   }
-  const offer: Offer = {
+  const offer: PackageOffer = {
     extra: "team",
     lacking: t("Sessions in PostgreSQL need a library that Ullage has not got yet"),
     about: t(

@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import type { Middleware, ProgressToken } from "vscode-languageclient/node";
 import { inLanguage } from "./serverTexts";
 
-interface Shown {
+interface ShownProgress {
   /** Percent so far. */
   done: number;
   report: (percent: number) => void;
@@ -16,7 +16,7 @@ interface Shown {
 
 /** @param cancel tells the server that the user stopped the work of that token */
 export function showingProgress(cancel: (token: ProgressToken) => void): NonNullable<Middleware["handleWorkDoneProgress"]> {
-  const shown = new Map<ProgressToken, Shown>();
+  const shown = new Map<ProgressToken, ShownProgress>();
   return (token, sent, next) => {
     const params = sent.kind === "begin" ? { ...sent, title: inLanguage(sent.title) } : sent;
     const known = shown.get(token);
@@ -37,9 +37,9 @@ export function showingProgress(cancel: (token: ProgressToken) => void): NonNull
   };
 }
 
-function show(title: string, percent: number, cancel: () => void): Shown {
+function show(title: string, percent: number, cancel: () => void): ShownProgress {
   const ended = Promise.withResolvers<void>();
-  const shown: Shown = { done: 0, report: () => undefined, end: ended.resolve };
+  const shown: ShownProgress = { done: 0, report: () => undefined, end: ended.resolve };
   const options = { location: vscode.ProgressLocation.Notification, cancellable: true, title };
   void vscode.window.withProgress(options, (progress, cancelled) => {
     shown.report = (now) => {

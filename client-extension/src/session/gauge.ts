@@ -269,7 +269,7 @@ function announced({ when, dollars, postponed }: EarlySaving): string {
     : t("Will compact to save about {dollars} when you pause for 4 minutes, or with the prompt after that", saved);
 }
 
-export interface ContextPart {
+export interface PartInGauge {
   what: string;
   tokens: number;
   /** `4%`, of all parts together. */
@@ -288,7 +288,7 @@ const WORDS: Record<string, string> = {
 };
 
 /** The parts that are there, in the server's order. */
-function contextParts({ categories }: Gauge): ContextPart[] {
+function contextParts({ categories }: Gauge): PartInGauge[] {
   const shown = categories.filter(({ tokens }) => tokens > 0);
   const whole = sumOf(shown);
   return shown.map(({ name, tokens }) => ({ what: WORDS[name] ?? name, tokens, share: formatPart(tokens, whole) }));

@@ -106,22 +106,22 @@ export class NewestOnly<Question, Answer> {
 }
 
 export type Importable = ResultOf<"ullage/workspace/importable">;
-export type Chosen = ParamsOf<"ullage/workspace/import">;
+export type SessionsToImport = ParamsOf<"ullage/workspace/import">;
 
 /** A line of the quick pick. */
-export interface Choice {
+export interface ImportChoice {
   label: string;
   description: string;
-  chosen: Chosen;
+  chosen: SessionsToImport;
 }
 
 /** Titles that the question shows before the user says that the sessions are theirs. */
 const MOST_SHOWN = 20;
 
 /** What there is to choose. */
-export function choicesOf({ brought, gone }: Importable): Choice[] {
+export function choicesOf({ brought, gone }: Importable): ImportChoice[] {
   const here = sessionsInWords(brought.length);
-  const ofThisFolder: Choice[] = [
+  const ofThisFolder: ImportChoice[] = [
     { label: t("Read the sessions of this folder"), description: t("{here} in .ullage, as somebody else's", { here }), chosen: {} },
     {
       label: t("The sessions of this folder are mine…"),

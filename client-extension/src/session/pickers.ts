@@ -5,7 +5,7 @@ import type { ChatView } from "../chatView";
 import { plural, t } from "../l10n";
 import {
   choicesOf,
-  type Chosen,
+  type SessionsToImport,
   counted,
   descriptionOf,
   fileNameOf,
@@ -227,7 +227,7 @@ export async function importSessions(connection: ServerConnection, session: Acti
 }
 
 /** Nothing is asked about what is the user's own anyway. */
-async function isSure({ mine, fromGone }: Chosen, { brought, tracked }: Importable): Promise<boolean> {
+async function isSure({ mine, fromGone }: SessionsToImport, { brought, tracked }: Importable): Promise<boolean> {
   if (fromGone !== undefined) {
     return true;
   }

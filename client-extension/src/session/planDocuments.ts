@@ -10,7 +10,7 @@ import type { ParamsOf, ToolCallItem } from "../protocol";
 import { withComments } from "./planComments";
 import type { ActiveSession } from "./activeSession";
 
-type Answer = ParamsOf<"ullage/permission/respond">;
+type PlanAnswer = ParamsOf<"ullage/permission/respond">;
 
 /** Opens each plan once, and keeps the comments on it until it is answered. */
 export class PlanDocuments implements vscode.Disposable {
@@ -35,7 +35,7 @@ export class PlanDocuments implements vscode.Disposable {
   }
 
   /** The answer to a question, with the comments on its plan where that is sent back. The comments are gone then. */
-  answered(answer: Answer): Answer {
+  answered(answer: PlanAnswer): PlanAnswer {
     const uri = this.open.get(answer.toolCallId);
     if (uri === undefined) {
       return answer;

@@ -28,14 +28,14 @@ const SCHEME = "ullage-command";
 const AGAIN = 1_000;
 
 /** What is asked before commands are ended, and the button that agrees. */
-interface Question {
+interface StopQuestion {
   title: string;
   yes: string;
 }
 
-const RESTART: Question = { title: t("Restart the server?"), yes: t("Restart") };
+const RESTART: StopQuestion = { title: t("Restart the server?"), yes: t("Restart") };
 
-interface Choice extends vscode.QuickPickItem {
+interface RunningChoice extends vscode.QuickPickItem {
   run: () => Promise<unknown>;
 }
 
@@ -75,9 +75,9 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
       void tell(t("Nothing runs in the background of this session."));
       return;
     }
-    const rows = commands.map((command): Choice => ({ ...this.described(command), run: () => this.showOne(command) }));
+    const rows = commands.map((command): RunningChoice => ({ ...this.described(command), run: () => this.showOne(command) }));
     const title = t("Commands in the background");
-    const chosen = rows.length === 1 ? rows[0] : await vscode.window.showQuickPick<Choice>(rows, { title, matchOnDetail: true });
+    const chosen = rows.length === 1 ? rows[0] : await vscode.window.showQuickPick<RunningChoice>(rows, { title, matchOnDetail: true });
     await chosen?.run();
   }
 
@@ -93,7 +93,7 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
 
   private async showOne(command: RunningCommand): Promise<void> {
     const { id, end, ports } = command;
-    const choices: Choice[] = [
+    const choices: RunningChoice[] = [
       { label: `$(output) ${t("Open its output")}`, run: () => this.openOutput(id) },
       ...(ports ?? []).map((port) => ({
         label: `$(link-external) ${t("Open localhost:{port} in the browser", { port })}`,
@@ -109,7 +109,7 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
           ]
         : []),
     ];
-    const chosen = await vscode.window.showQuickPick<Choice>(choices, { title: labelText(lineOf(command)) });
+    const chosen = await vscode.window.showQuickPick<RunningChoice>(choices, { title: labelText(lineOf(command)) });
     await chosen?.run();
   }
 
@@ -164,7 +164,7 @@ export class BackgroundCommands implements vscode.TextDocumentContentProvider, v
 
   private readonly ending = new Ending();
 
-  private async ask({ title, yes }: Question): Promise<boolean> {
+  private async ask({ title, yes }: StopQuestion): Promise<boolean> {
     const count = await countThatEnd(
       this.connection.status.state,
       () => this.connection.request("ullage/session/list", {}),

@@ -13,7 +13,7 @@ import { BRINGING, broughtInWords, inConflict, lostWithWorktree, standingInWords
 /** Milliseconds. A notification stays for most of a second at least, so one that is soon over is not shown at all. */
 const SHOWN_AFTER = 1_000;
 
-export interface Choice extends vscode.QuickPickItem {
+export interface WorktreeChoice extends vscode.QuickPickItem {
   run?: () => Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ export async function showWorktree(session: ActiveSession): Promise<void> {
   const standing = await session.request("ullage/session/worktree", {});
   const { worktree } = standing;
   const folder = vscode.Uri.file(worktree.path);
-  const choices: Choice[] = [
+  const choices: WorktreeChoice[] = [
     {
       label: `$(git-pull-request-go-to-changes) ${t("Bring changes back")}`,
       description: standingInWords(standing),
@@ -55,13 +55,13 @@ export async function showWorktree(session: ActiveSession): Promise<void> {
     },
     { label: `$(trash) ${t("Remove the worktree…")}`, description: t("what is lost is said first"), run: () => remove(session, standing) },
   ];
-  const rows = [...inConflict(standing), ...toBring(standing)].map((file): Choice => ({
+  const rows = [...inConflict(standing), ...toBring(standing)].map((file): WorktreeChoice => ({
     label: `$(${file.conflict == null ? BRINGING[file.action].icon : "warning"}) ${labelText(file.path)}`,
     description: labelText(file.conflict ?? BRINGING[file.action].word),
     run: () => compareOne(file),
   }));
   const separated = rows.length === 0 ? [] : [{ label: t("What is different there"), kind: vscode.QuickPickItemKind.Separator }, ...rows];
-  const chosen = await vscode.window.showQuickPick<Choice>([...choices, ...separated], {
+  const chosen = await vscode.window.showQuickPick<WorktreeChoice>([...choices, ...separated], {
     title: t("Worktree {branch}", { branch: labelText(worktree.branch) }),
     placeHolder: t("The agent of this session works there, and not in the workspace folder"),
   });
@@ -82,7 +82,7 @@ async function bringBack(session: ActiveSession, standing: WorktreeStanding): Pr
 }
 
 /** The choice to take back what was brought into the workspace folder; none where nothing was, or where the worktree is gone. */
-export async function whatWasBrought(session: ActiveSession): Promise<Choice[]> {
+export async function whatWasBrought(session: ActiveSession): Promise<WorktreeChoice[]> {
   if (session.current?.worktree === undefined) {
     return [];
   }
@@ -93,7 +93,7 @@ export async function whatWasBrought(session: ActiveSession): Promise<Choice[]> 
   }
 }
 
-function takingBack(session: ActiveSession, { brought }: WorktreeStanding): Choice[] {
+function takingBack(session: ActiveSession, { brought }: WorktreeStanding): WorktreeChoice[] {
   return brought == null
     ? []
     : [

@@ -9,7 +9,7 @@ import type { PanelMessage } from "../state";
 type Method = "ullage/session/epochs";
 
 /** The session that is shown, and its items as far as they are loaded. */
-interface Shown {
+interface ShownItems {
   sessionId: string;
   items: readonly Item[];
 }
@@ -20,7 +20,7 @@ export class HistoryFeed {
 
   constructor(
     private readonly ask: (params: ParamsOf<Method>) => Promise<ResultOf<Method>>,
-    private readonly shown: () => Shown | undefined,
+    private readonly shown: () => ShownItems | undefined,
     private readonly take: (message: PanelMessage) => void,
   ) {}
 
@@ -60,7 +60,7 @@ export class TurnsFeed {
 
   constructor(
     private readonly ask: (params: ParamsOf<"ullage/session/changes">) => Promise<ResultOf<"ullage/session/changes">>,
-    private readonly shown: () => Shown | undefined,
+    private readonly shown: () => ShownItems | undefined,
     private readonly take: (message: PanelMessage) => void,
   ) {}
 

@@ -18,13 +18,13 @@ from ullage.acp.extensions import METHODS, pin_command
 from ullage.acp.introduction import introduction
 from ullage.acp.live import MOST_ITEMS, Live
 from ullage.acp.mcp_servers import use
-from ullage.acp.outbox import Outbox
+from ullage.acp.outbox import ClientOutbox
 from ullage.acp.prompts import prompt_of
 from ullage.acp.questions import with_questions
-from ullage.acp.shown import Shown, known_updates, plan_update, words_chunk
-from ullage.acp.stdio import Wire
+from ullage.acp.shown import ShownSession, known_updates, plan_update, words_chunk
+from ullage.acp.stdio import ClientWire
 from ullage.acp.terminals import Terminals, can_be_shown
-from ullage.acp.workspaces import Place, Workspaces
+from ullage.acp.workspaces import OpenFolder, Workspaces
 from ullage.session.session import Session
 from ullage.session.slash_commands import carry_out, typed_command
 from ullage.session.timeline.updates import ModelChanged, Update
@@ -45,16 +45,16 @@ MODELS_SECONDS = 3.0
 class UllageAgent:
     """Implements the package's `Agent` for one client. Everything runs on one event loop."""
 
-    def __init__(self, access: Access, wire: Wire, state_folder: Path | None = None) -> None:
+    def __init__(self, access: Access, wire: ClientWire, state_folder: Path | None = None) -> None:
         self._access = access
         self._wire = wire
         self._client: Client | None = None
         self._capabilities = schema.ClientCapabilities()
         self._initialized = False
-        self._live: dict[str, tuple[Place, Live]] = {}
-        self._offers = choices.Offers()
+        self._live: dict[str, tuple[OpenFolder, Live]] = {}
+        self._offers = choices.ModelOffers()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._outbox = Outbox(self._send)
+        self._outbox = ClientOutbox(self._send)
         self._terminals = Terminals(lambda: self._connected, self._outbox, self._keep)
         wire.on_answer = self._answered
         self._workspaces = Workspaces(
@@ -129,7 +129,7 @@ class UllageAgent:
         if isinstance(update, ModelChanged):
             self._tell_options(place, live)
 
-    def _tell_options(self, place: Place, live: Live) -> None:
+    def _tell_options(self, place: OpenFolder, live: Live) -> None:
         options = self._offers.options(place, live.session.snapshot(0))
         live.tell(schema.ConfigOptionUpdate(session_update="config_option_update", config_options=options))
 
@@ -242,7 +242,7 @@ class UllageAgent:
         ]
         return schema.ListSessionsResponse(sessions=told)
 
-    async def _listed_at(self, cwd: str) -> tuple[Place, ...]:
+    async def _listed_at(self, cwd: str) -> tuple[OpenFolder, ...]:
         """None if there is no such folder: nobody has a session there."""
         is_there = "\0" not in cwd and await asyncio.to_thread(Path(cwd).is_dir)
         return (await self._workspaces.at(cwd),) if is_there else ()
@@ -289,7 +289,7 @@ class UllageAgent:
         await self._outbox.flush()
         return schema.PromptResponse(stop_reason="end_turn")
 
-    async def _commanded(self, text: str, place: Place, session: Session, *, has_refs: bool) -> str | None:
+    async def _commanded(self, text: str, place: OpenFolder, session: Session, *, has_refs: bool) -> str | None:
         """What a command did that was typed, in words; None if none was. Raises `SessionError`."""
         typed = None if has_refs else typed_command(text)
         return pin_command(text, session) if typed is None else (await carry_out(typed, place.sessions, session)).text
@@ -335,28 +335,28 @@ class UllageAgent:
         if not self._initialized:
             raise RequestError(RequestError.invalid_request().code, "The first request is `initialize`")
 
-    async def _place(self, cwd: str, more: list[str] | None) -> Place:
+    async def _place(self, cwd: str, more: list[str] | None) -> OpenFolder:
         self._check_initialized()
         self._access.check()
         with refusing():
             return await self._workspaces.at(cwd, more or ())
 
-    async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[Place, Live]:
+    async def _opened(self, cwd: str, session_id: str, more: list[str] | None, mcp_servers: list[Any] | None) -> tuple[OpenFolder, Live]:
         place = await self._place(cwd, more)
         with refusing():
             session = await place.sessions.open(session_id)
         return place, await self._follow(place, session, mcp_servers)
 
-    def _known(self, session_id: str) -> tuple[Place, Live]:
+    def _known(self, session_id: str) -> tuple[OpenFolder, Live]:
         self._check_initialized()
         known = self._live.get(session_id)
         if known is None:
             raise RequestError(CODES["unknown_session"], f"The session {session_id} is not open", {"reason": "unknown_session"})
         return known
 
-    async def _follow(self, place: Place, session: Session, mcp_servers: list[Any] | None) -> Live:
+    async def _follow(self, place: OpenFolder, session: Session, mcp_servers: list[Any] | None) -> Live:
         """From now on the client hears of that session, which has the servers that it names."""
-        shown = Shown(place.folder, known_updates(self._wire.announced))
+        shown = ShownSession(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
         terminals = self._terminals if can_be_shown(self._capabilities) else None
         live = Live(session, shown, self._connected, self._outbox, self._keep, terminals) if known is None else known[1]
@@ -378,7 +378,7 @@ class UllageAgent:
             if place.folder == folder:
                 self._keep(live.tell_commands())
 
-    async def _first_options(self, place: Place, live: Live) -> list[Any]:
+    async def _first_options(self, place: OpenFolder, live: Live) -> list[Any]:
         """The options, with the models that the endpoint offers where it says so soon; else the client is told of them later."""
         learning = self._offers.learn(place)
         if learning is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from acp import schema
 
 from ullage.acp.extensions import PIN_COMMANDS
-from ullage.acp.workspaces import Place
+from ullage.acp.workspaces import OpenFolder
 from ullage.models.model import EFFORT_CHOICES, EffortChoice
 from ullage.models.model_card import OfferedModel
 from ullage.session.errors import SessionError
@@ -61,14 +61,14 @@ def _models(model: ModelInfo, offered: Sequence[OfferedModel]) -> schema.Session
     return _select(MODEL, "Model", "model", model.name, choices)
 
 
-class Offers:
+class ModelOffers:
     """The models that the endpoint offers, by folder: asked for once."""
 
     def __init__(self) -> None:
         self._models: dict[Path, Sequence[OfferedModel]] = {}
         self._asking: dict[Path, asyncio.Task[None]] = {}
 
-    def learn(self, place: Place) -> asyncio.Task[None] | None:
+    def learn(self, place: OpenFolder) -> asyncio.Task[None] | None:
         """What asks for them; None if they are known."""
         if place.folder in self._models:
             return None
@@ -76,7 +76,7 @@ class Offers:
             self._asking[place.folder] = asyncio.create_task(self._ask(place))
         return self._asking[place.folder]
 
-    async def _ask(self, place: Place) -> None:
+    async def _ask(self, place: OpenFolder) -> None:
         try:
             self._models[place.folder] = await place.sessions.models.offered()
         except SessionError as error:
@@ -84,7 +84,7 @@ class Offers:
         finally:
             self._asking.pop(place.folder, None)
 
-    def options(self, place: Place, shown: Snapshot) -> list[Any]:
+    def options(self, place: OpenFolder, shown: Snapshot) -> list[Any]:
         """All options of a session with what is chosen now."""
         return config_options(shown, self._models.get(place.folder, ()))
 

@@ -17,7 +17,7 @@ from acp import RequestError
 
 from ullage.workspace.files import Diagnostic, EditorChanged
 from ullage.workspace.regular_files import LedElsewhere
-from ullage.workspace.text_file import NotText, TooLarge, normalise_newlines, read_text
+from ullage.workspace.text_file import FileTooLarge, NotText, normalise_newlines, read_text
 
 if TYPE_CHECKING:
     from acp.interfaces import Client
@@ -135,5 +135,5 @@ def mark_of(path: Path) -> Mark:
 def _text_on_disk(path: Path) -> str | None:
     try:
         return read_text(path).text
-    except (OSError, NotText, TooLarge):
+    except (OSError, NotText, FileTooLarge):
         return None

@@ -11,7 +11,7 @@ from typing import Any
 from ullage.session.errors import SessionError
 from ullage.session.history.epochs import EpochInfo
 from ullage.session.session import Session
-from ullage.session.slash_commands import Command
+from ullage.session.slash_commands import SlashCommand
 
 
 async def _compact(session: Session, params: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +97,8 @@ METHODS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[dict[str, Any]]
 """By name, without the `_` that the protocol puts before it. Each takes a `sessionId`. The functions raise `SessionError`."""
 
 PIN_COMMANDS = (
-    Command("pin", "Keep a file in view through compactions", "[path]"),
-    Command("unpin", "Let compactions touch a file again", "[path]"),
+    SlashCommand("pin", "Keep a file in view through compactions", "[path]"),
+    SlashCommand("unpin", "Let compactions touch a file again", "[path]"),
 )
 """Commands beside those of `session/slash_commands.py`: an editor with a panel has buttons for them."""
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from acp import RequestError, schema
 
 from ullage.acp.choices import commands
-from ullage.acp.outbox import Outbox
+from ullage.acp.outbox import ClientOutbox
 from ullage.acp.questions import form_of, given_in, message_of
-from ullage.acp.shown import Shown, call_fields, says_what_the_client_knows
+from ullage.acp.shown import ShownSession, call_fields, says_what_the_client_knows
 from ullage.acp.terminals import Shows, Terminals
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
@@ -40,9 +40,9 @@ class Live:
     def __init__(
         self,
         session: Session,
-        shown: Shown,
+        shown: ShownSession,
         client: Client,
-        outbox: Outbox,
+        outbox: ClientOutbox,
         keep: Callable[[Coroutine[Any, Any, None]], object],
         terminals: Terminals | None = None,
     ) -> None:
@@ -96,7 +96,7 @@ class Live:
             self._commands = update
             self.tell(update)
 
-    def begin_anew(self, shown: Shown) -> None:
+    def begin_anew(self, shown: ShownSession) -> None:
         """The client opens the session once more, and knows nothing of it."""
         self.shown, self._commands = shown, None
 

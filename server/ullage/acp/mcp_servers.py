@@ -14,7 +14,7 @@ from acp import schema
 
 from ullage.context.quoting import visible_line
 from ullage.mcp_servers.configured import EDITOR, Http
-from ullage.mcp_servers.servers import Servers, Standing
+from ullage.mcp_servers.servers import Servers, ServerStanding
 
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -61,7 +61,7 @@ def told_of(servers: Servers, names: Collection[str]) -> str:
     )
 
 
-def _told(standing: Standing) -> str:
+def _told(standing: ServerStanding) -> str:
     server = standing.server
     if server.reached is None:
         return f"The MCP server {server.name} of your editor cannot be used: {visible_line(server.trouble)}."

@@ -26,7 +26,7 @@ class _Waiting:
     then: Callable[[], object] | None = None
 
 
-class Outbox:
+class ClientOutbox:
     """Of one client."""
 
     def __init__(self, send: Send) -> None:

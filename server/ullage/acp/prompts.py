@@ -21,7 +21,7 @@ LINE_MARK = "L"
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class PromptMention:
     """Something in a prompt that is no word of its text."""
 
     text: str
@@ -29,7 +29,7 @@ class Mention:
 
 def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
     """The text and what is attached. Raises `SessionError` for what no model of ours can be given."""
-    text: list[str | Mention] = []
+    text: list[str | PromptMention] = []
     refs: list[Ref] = []
     for block in blocks:
         match block:
@@ -50,14 +50,14 @@ def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
     return _joined(text), refs
 
 
-def _joined(parts: Iterable[str | Mention]) -> str:
+def _joined(parts: Iterable[str | PromptMention]) -> str:
     """One text. A client sends what it mentions as blocks of their own, and not always with white space around them.
 
     Two texts in a row are two things that it says, such as a rule of its own and what the user typed: they stand on lines of their own.
     """
     text, after_mention = "", False
     for part in parts:
-        words, is_mention = (part.text, True) if isinstance(part, Mention) else (part, False)
+        words, is_mention = (part.text, True) if isinstance(part, PromptMention) else (part, False)
         touches = bool(text and words) and not (text[-1].isspace() or words[0].isspace() or words[0] in ".,;:!?)")
         between = "" if not touches else " " if is_mention or after_mention else "\n"
         text += f"{between}{words}"
@@ -103,8 +103,8 @@ def _lines(uri: str) -> tuple[int, int] | None:
     return int(first), int(last)
 
 
-def _mention(uri: str, ref: FileRef | None, folders: Folders) -> Mention:
-    return Mention(uri if ref is None else f"@{folders.show(ref.path)}")
+def _mention(uri: str, ref: FileRef | None, folders: Folders) -> PromptMention:
+    return PromptMention(uri if ref is None else f"@{folders.show(ref.path)}")
 
 
 def _embedded(resource: schema.TextResourceContents | schema.BlobResourceContents, file: FileRef | None, folders: Folders) -> Ref:

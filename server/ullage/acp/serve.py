@@ -10,7 +10,7 @@ from acp.interfaces import Agent
 
 from ullage.acp.access import Access
 from ullage.acp.agent import UllageAgent
-from ullage.acp.stdio import Stdio
+from ullage.acp.stdio import StdioWire
 from ullage.session.settings import Settings
 from ullage.starting import Keys
 from ullage.store.user_state import UserState
@@ -18,7 +18,7 @@ from ullage.store.user_state import UserState
 
 async def serve(settings: Settings, keys: Keys, state_folder: Path | None = None) -> int:
     """Until the client goes; gives the exit code."""
-    wire = Stdio()
+    wire = StdioWire()
     agent = UllageAgent(Access(settings, keys, UserState(state_folder)), wire, state_folder)
     # The package calls "unstable" what became part of version 1 since: resuming, closing and forking sessions.
     connection = AgentSideConnection(cast("Agent", agent), wire, listening=False, use_unstable_protocol=True)

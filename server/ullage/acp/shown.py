@@ -55,7 +55,7 @@ class _Call:
     told_at: float
 
 
-class Shown:
+class ShownSession:
     """One session, as its client was told of it. `folder` is where relative paths begin."""
 
     def __init__(self, folder: Path | None, known: frozenset[str] = frozenset()) -> None:

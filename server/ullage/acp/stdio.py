@@ -32,7 +32,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 """JSON-RPC 2.0."""
 
 
-class Wire(Protocol):
+class ClientWire(Protocol):
     """The client, beside what the package does with it."""
 
     announced: dict[str, Any]
@@ -49,8 +49,8 @@ class Wire(Protocol):
         ...
 
 
-class Stdio:
-    """Implements `Wire`, and the package's `Transport`."""
+class StdioWire:
+    """Implements `ClientWire`, and the package's `Transport`."""
 
     def __init__(self) -> None:
         """Takes stdin and stdout away from everything else: a stray `print` would write into the protocol."""
@@ -83,7 +83,7 @@ class Stdio:
         """The next message that a connection can take; None if the client is gone."""
         while line := await self._arrived.get():
             message = parse(line)
-            if isinstance(message, Unreadable):
+            if isinstance(message, UnreadableMessage):
                 if message.answer is not None:
                     await self.send(message.answer)
             else:
@@ -171,7 +171,7 @@ def capabilities_in(message: dict[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-class Unreadable:
+class UnreadableMessage:
     """What is no message; `answer` is what the client is told, None if that could be taken for an answer to something else."""
 
     def __init__(self, code: int, why: str, message_id: object = None) -> None:
@@ -179,26 +179,28 @@ class Unreadable:
         self.answer: dict[str, Any] | None = {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": why}}
 
 
-def parse(line: bytes) -> dict[str, Any] | Unreadable:
+def parse(line: bytes) -> dict[str, Any] | UnreadableMessage:
     """The message in a line."""
     if len(line) >= LONGEST:
-        return Unreadable(INVALID_REQUEST, f"A message has at most {LONGEST:,} bytes")
+        return UnreadableMessage(INVALID_REQUEST, f"A message has at most {LONGEST:,} bytes")
     try:
         found: object = json.loads(line)
     except (ValueError, RecursionError):
-        return Unreadable(PARSE_ERROR, "This line is no JSON. A message is one line of JSON-RPC 2.0")
+        return UnreadableMessage(PARSE_ERROR, "This line is no JSON. A message is one line of JSON-RPC 2.0")
     if not isinstance(found, dict):
-        return Unreadable(INVALID_REQUEST, "A message is an object")
+        return UnreadableMessage(INVALID_REQUEST, "A message is an object")
     message = cast("dict[str, Any]", found)
     message_id, method = message.get("id"), message.get("method")
     if isinstance(message_id, (bool, float, dict, list)):
-        return Unreadable(INVALID_REQUEST, "The id of a message is a string or a whole number")
+        return UnreadableMessage(INVALID_REQUEST, "The id of a message is a string or a whole number")
     if method is None:
         if message_id is None:
-            return Unreadable(INVALID_REQUEST, "A message has a method, or the id of what it answers")
-        return message if _is_answer(message) else Unreadable(INVALID_REQUEST, "An answer has a result or an error that is an object")
+            return UnreadableMessage(INVALID_REQUEST, "A message has a method, or the id of what it answers")
+        return (
+            message if _is_answer(message) else UnreadableMessage(INVALID_REQUEST, "An answer has a result or an error that is an object")
+        )
     if not isinstance(method, str):
-        return Unreadable(INVALID_REQUEST, "The method of a message is a string", message_id)
+        return UnreadableMessage(INVALID_REQUEST, "The method of a message is a string", message_id)
     return message
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp import RequestError, schema
 
-from ullage.acp.outbox import Outbox
+from ullage.acp.outbox import ClientOutbox
 from ullage.acp.terminal_viewer import VARIABLE, frame
 from ullage.session.timeline.items import ToolCallItem
 from ullage.session.timeline.updates import ItemUpdated, TextAppended, Update
@@ -76,7 +76,7 @@ class Shows:
 class Terminals:
     """Of one client."""
 
-    def __init__(self, client: Callable[[], Client], outbox: Outbox, keep: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+    def __init__(self, client: Callable[[], Client], outbox: ClientOutbox, keep: Callable[[Coroutine[Any, Any, None]], object]) -> None:
         """`keep` runs work in the background."""
         self._client = client
         self._outbox = outbox

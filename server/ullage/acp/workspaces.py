@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OpenFolder:
     """A folder and its sessions."""
 
     folder: Path
@@ -54,13 +54,13 @@ class Workspaces:
         self._state_folder = state_folder
         self._make_editor = make_editor
         self._on_update = on_update
-        self._places: dict[Path, Place] = {}
+        self._places: dict[Path, OpenFolder] = {}
         self._opening = asyncio.Lock()
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[OpenFolder]:
         return iter(tuple(self._places.values()))
 
-    async def at(self, cwd: str, more: Sequence[str] = ()) -> Place:
+    async def at(self, cwd: str, more: Sequence[str] = ()) -> OpenFolder:
         """The sessions of that folder, opened where they are not. Raises `SessionError`."""
         first, *others = [await asyncio.to_thread(_folder, name) for name in (cwd, *more)]
         async with self._opening:
@@ -74,7 +74,7 @@ class Workspaces:
             place.sessions.folders_changed((), added)
         return place
 
-    async def _opened(self, first: Path, others: Sequence[Path]) -> Place:
+    async def _opened(self, first: Path, others: Sequence[Path]) -> OpenFolder:
         settings = self._settings()
         folders = Folders([first, *others])
         try:
@@ -94,7 +94,7 @@ class Workspaces:
             of_client=OfClient(lambda: self._on_servers(first)),
         )
         await sessions.start()
-        return Place(first, folders, sessions)
+        return OpenFolder(first, folders, sessions)
 
     def configure(self) -> None:
         """The settings have changed."""

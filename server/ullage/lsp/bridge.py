@@ -2,9 +2,9 @@
 
 This is imported after `initialize` was answered, off the event loop, because the sessions bring the models and tools with them.
 
-Updates leave in order, a few at a time, and no more than the client takes (`Outbox`). If a client does not read, all that it is told would
-pile up here. So while too much waits for it, only the newest update of each session is kept. Once the client has read what was there, that
-update is sent. The client sees the gap before it, and asks for a snapshot.
+Updates leave in order, a few at a time, and no more than the client takes (`UpdateOutbox`). If a client does not read, all that it is told
+would pile up here. So while too much waits for it, only the newest update of each session is kept. Once the client has read what was there,
+that update is sent. The client sees the gap before it, and asks for a snapshot.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ullage.lsp.methods import Answers
 from ullage.lsp.protocol import FIGURES, LIST_CHANGED, UPDATE, Nothing
 from ullage.lsp.protocol.sessions import FiguresParams
 from ullage.lsp.protocol.updates import UpdateParams
-from ullage.session.changes.progress import Shown, nowhere
+from ullage.session.changes.progress import ShownProgress, nowhere
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
@@ -58,7 +58,7 @@ LOOK_AGAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ClientSurroundings:
     """What the sessions work in, as the client told it."""
 
     folders: Sequence[Path]
@@ -71,7 +71,7 @@ class Surroundings:
 
 async def open_bridge(
     protocol: AgentProtocol,
-    around: Surroundings,
+    around: ClientSurroundings,
     warn: Callable[[str], None],
     is_well: Callable[[str], None],
     own: Callable[[Coroutine[Any, Any, None]], object],
@@ -88,7 +88,7 @@ class Bridge:
     def __init__(
         self,
         protocol: AgentProtocol,
-        around: Surroundings,
+        around: ClientSurroundings,
         kept: WorkspaceStore,
         warn: Callable[[str], None],
         is_well: Callable[[str], None],
@@ -97,7 +97,7 @@ class Bridge:
         self._protocol = protocol
         self._progress = WindowProgress(protocol, own)
         self._loop = asyncio.get_running_loop()
-        self._outbox: Outbox[Update] = Outbox(self._send, lambda: protocol.waiting, self._loop)
+        self._outbox: UpdateOutbox[Update] = UpdateOutbox(self._send, lambda: protocol.waiting, self._loop)
         self.editor_models = ConnectedModels(protocol)
         self.sessions = Sessions(
             around.folders,
@@ -140,7 +140,7 @@ class Bridge:
             logger.info("nothing to cancel: %s", error)
 
 
-class Outbox(Generic[T]):
+class UpdateOutbox(Generic[T]):
     """`send` takes the session, the number and the update; `waiting` says how many bytes the client has not read."""
 
     def __init__(self, send: Callable[[str, int, T], None], waiting: Callable[[], int], loop: asyncio.AbstractEventLoop) -> None:
@@ -193,13 +193,13 @@ class WindowProgress:
     def __init__(self, protocol: AgentProtocol, own: Callable[[Coroutine[Any, Any, None]], object]) -> None:
         self._protocol = protocol
         self._own = own
-        self._compactions: dict[str, Shown] = {}
+        self._compactions: dict[str, ShownProgress] = {}
 
-    def show(self, title: str, stop: Callable[[], None]) -> Shown:
+    def show(self, title: str, stop: Callable[[], None]) -> ShownProgress:
         """Begins one. `stop` is called where the user cancels it there."""
         return self._begin(new_id("progress"), title, stop)
 
-    def _begin(self, token: str, title: str, stop: Callable[[], None]) -> Shown:
+    def _begin(self, token: str, title: str, stop: Callable[[], None]) -> ShownProgress:
         window = self._protocol.client_capabilities.window
         if window is None or not window.work_done_progress:
             return nowhere(title, stop)

@@ -11,7 +11,7 @@ from ullage.lsp.protocol.coming_over import GoOnParams, LookParams, LookResult, 
 from ullage.lsp.protocol.sessions import Snapshot
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.session.coming_over.coming_over import Listed
+    from ullage.session.coming_over.coming_over import OtherAgentSession
     from ullage.session.coming_over.looking import Lost
     from ullage.session.sessions.sessions import Sessions
 
@@ -48,7 +48,7 @@ async def _go_on(sessions: Sessions, params: GoOnParams) -> Snapshot:
     return snapshot_to_wire((await sessions.coming_over.go_on(params.other_id)).snapshot())
 
 
-def _session(listed: Listed) -> OtherSession:
+def _session(listed: OtherAgentSession) -> OtherSession:
     from ullage.session.coming_over.coming_over import PROGRAMS
 
     found = listed.found

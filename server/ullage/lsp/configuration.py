@@ -10,7 +10,7 @@ from ullage.store.origins import is_id
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServerOptions:
     """The options as PROTOCOL.md names them."""
 
     state_folder: Path | None = None
@@ -20,12 +20,12 @@ class Options:
     """Whether the client shows the agent's questions and answers them."""
 
 
-def read_options(value: object) -> tuple[Options, list[str]]:
+def read_options(value: object) -> tuple[ServerOptions, list[str]]:
     """The options, and what could not be used of them. A `trusted` that is no boolean counts as false: it lifts nothing."""
     if value is None:
-        return Options(), []
+        return ServerOptions(), []
     if not isinstance(value, dict):
-        return Options(), ["initializationOptions is no object and is passed over"]
+        return ServerOptions(), ["initializationOptions is no object and is passed over"]
     given = cast("dict[str, object]", value)
     complaints: list[str] = []
     folder = given.get("stateFolder")
@@ -44,4 +44,4 @@ def read_options(value: object) -> tuple[Options, list[str]]:
     if questions is not None and not isinstance(questions, bool):
         complaints.append("initializationOptions.questions is neither true nor false; the agent asks in words")
         questions = False
-    return Options(None if folder is None else Path(folder), trusted is not False, remembered, questions is True), complaints
+    return ServerOptions(None if folder is None else Path(folder), trusted is not False, remembered, questions is True), complaints

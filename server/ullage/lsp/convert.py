@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction_entries import Checked, FetchedAgain, Held, Rung
     from ullage.context.running_commands import RunsNow
     from ullage.session.attachments import Ref
-    from ullage.session.sessions.bringing_back import Standing
-    from ullage.session.sessions.figures import Figures, SessionSummary
+    from ullage.session.sessions.bringing_back import WorktreeStanding
+    from ullage.session.sessions.figures import SessionFigures, SessionSummary
     from ullage.session.sessions.forking import Fork
     from ullage.session.timeline.turn_costs import TurnCost
     from ullage.workspace.worktrees import Worktree
@@ -91,7 +91,7 @@ def _worktree(worktree: Worktree) -> running.Worktree:
     return running.Worktree(str(worktree.root), worktree.branch)
 
 
-def worktree_to_wire(worktree: Worktree, standing: Standing) -> running.WorktreeResult:
+def worktree_to_wire(worktree: Worktree, standing: WorktreeStanding) -> running.WorktreeResult:
     """How a worktree stands beside the workspace folder."""
     files = [
         running.WorktreeFile(each.path, each.there.as_uri(), each.here.as_uri(), each.action, each.conflict or None)
@@ -100,7 +100,7 @@ def worktree_to_wire(worktree: Worktree, standing: Standing) -> running.Worktree
     return running.WorktreeResult(_worktree(worktree), files, standing.commits, standing.more or None, standing.brought or None)
 
 
-def figures_to_wire(figures: Figures) -> sessions.SessionFigures:
+def figures_to_wire(figures: SessionFigures) -> sessions.SessionFigures:
     """What the list of sessions says of one."""
     changed = (figures.files, figures.added, figures.removed) if figures.files else (None, None, None)
     return sessions.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed, running=figures.running or None)
@@ -263,11 +263,11 @@ def _question(question: Question) -> wire.Question:
     return wire.Question(question.header, question.question, options, question.multi_select or None)
 
 
-def _asked(asked: session.Asked | None) -> wire.Asked | None:
+def _asked(asked: session.AskedParts | None) -> wire.AskedParts | None:
     if asked is None:
         return None
     proposed = asked.proposed
-    return wire.Asked(
+    return wire.AskedParts(
         asked.action,
         [wire.AskedPart(part.text, part.standing, part.why) for part in asked.parts],
         asked.folder or None,

@@ -21,7 +21,7 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
 from ullage.workspace.files import NEW_DOCUMENT, content_on_disk
-from ullage.workspace.text_file import NotText, TooLarge, normalise_newlines, text_of
+from ullage.workspace.text_file import FileTooLarge, NotText, normalise_newlines, text_of
 
 LONGEST = 20_000_000
 """Characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""
@@ -204,7 +204,7 @@ class EditorDocument(TextDocument):
                 is_behind = False
         except FileNotFoundError:
             return True
-        except (OSError, TooLarge, NotText):
+        except (OSError, FileTooLarge, NotText):
             return False
         self._on_disk = now, is_behind
         return is_behind

@@ -14,10 +14,10 @@ from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.history.cache_now import CacheNow, Miss
-    from ullage.session.history.context_view import Row
+    from ullage.session.history.context_view import ContextRow
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.history.preview import ItemFate, Preview, PreviewCost
-    from ullage.session.sessions.searching import Found
+    from ullage.session.sessions.searching import SearchHit
     from ullage.session.sessions.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200
@@ -194,11 +194,11 @@ def _fate_to_wire(fate: ItemFate) -> shapes.ItemFate:
     return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id, fate.role, fate.title, fate.restored)
 
 
-def _hit_to_wire(hit: Found) -> shapes.SearchHit:
+def _hit_to_wire(hit: SearchHit) -> shapes.SearchHit:
     return shapes.SearchHit(hit.session_id, hit.session_title, hit.at, hit.what, hit.excerpt, hit.item_id)
 
 
-def _part_to_wire(row: Row) -> shown.ContextPart:
+def _part_to_wire(row: ContextRow) -> shown.ContextPart:
     part = row.part
     return shown.ContextPart(
         kind=part.kind,

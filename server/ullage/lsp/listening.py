@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from ullage.lsp.bodies import parse_body
 from ullage.lsp.framing import AHEAD, Chunks, Framing, NotTheProtocol, Reader
-from ullage.lsp.transport import Connection, over_stream
+from ullage.lsp.transport import ClientConnection, over_stream
 
 HANDSHAKE_SECONDS = 10.0
 """How long a client may take for its `initialize`."""
@@ -106,9 +106,9 @@ class HeardAgain(Chunks):
 class Listener:
     """Waits for one client; strangers are turned away, and others may still come."""
 
-    def __init__(self, is_let_in: Callable[[Reader, Connection], Awaitable[bool]]) -> None:
+    def __init__(self, is_let_in: Callable[[Reader, ClientConnection], Awaitable[bool]]) -> None:
         self._is_let_in = is_let_in
-        self._coming: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        self._coming: asyncio.Future[ClientConnection] = asyncio.get_running_loop().create_future()
         self._server: asyncio.Server | None = None
         self._waiting = 0
 
@@ -117,7 +117,7 @@ class Listener:
         self._server = await server(self._connected)
         return self._server
 
-    async def client(self) -> Connection:
+    async def client(self) -> ClientConnection:
         """The client that was let in; nobody else is from then on."""
         return await self._coming
 
@@ -147,7 +147,7 @@ class Listener:
 async def listen_on_port(port: int, token: str) -> tuple[int, Listener]:
     """Listens on the loopback address (0 takes a free port); gives the port. Raises `OSError` if it cannot be had."""
 
-    async def knows_token(reader: Reader, connection: Connection) -> bool:
+    async def knows_token(reader: Reader, connection: ClientConnection) -> bool:
         return await _knows(token, reader, connection)
 
     listener = Listener(knows_token)
@@ -175,12 +175,12 @@ async def listen_on_socket(path: Path) -> Listener:
     return listener
 
 
-async def _says_something(reader: Reader, _: Connection) -> bool:
+async def _says_something(reader: Reader, _: ClientConnection) -> bool:
     """Whether a message comes: another server that looks whether this one is at work sends none."""
     return isinstance(await Framing(reader).next(), bytes)
 
 
-async def _knows(token: str, reader: Reader, connection: Connection) -> bool:
+async def _knows(token: str, reader: Reader, connection: ClientConnection) -> bool:
     """Whether the first message is an `initialize` with the token. One without is told why."""
     body = await Framing(reader).next()
     if not isinstance(body, bytes):

@@ -11,7 +11,7 @@ from ullage.lsp.protocol import mcp as shapes
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.mcp_servers.servers import Standing
+    from ullage.mcp_servers.servers import ServerStanding
     from ullage.session.sessions.sessions import Sessions
 
 _NOTHING = wire.Nothing()
@@ -23,14 +23,14 @@ async def _list(sessions: Sessions, _: wire.Nothing) -> shapes.McpListResult:
     return shapes.McpListResult(await asyncio.to_thread(lambda: [_server(each) for each in standings]), list(sessions.servers.problems))
 
 
-def _server(standing: Standing) -> shapes.McpServer:
+def _server(standing: ServerStanding) -> shapes.McpServer:
     from ullage.context.counting.tokens import estimate_text
     from ullage.mcp_servers.configured import Http
-    from ullage.mcp_servers.index import Listed, described, index_of
+    from ullage.mcp_servers.index import IndexedServer, described, index_of
     from ullage.mcp_servers.offers import line_of
 
     server, offers = standing.server, standing.offers
-    index = index_of([Listed(server.name, offers.tools)])[1][1] if offers.tools else ""
+    index = index_of([IndexedServer(server.name, offers.tools)])[1][1] if offers.tools else ""
     return shapes.McpServer(
         name=server.name,
         source=server.source,

@@ -151,7 +151,7 @@ TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
 
 
 @attrs.frozen
-class Request(Generic[P]):
+class ClientRequest(Generic[P]):
     """A whole request."""
 
     id: int | str
@@ -179,7 +179,7 @@ class Notification(Generic[P]):
 
 
 MESSAGES: dict[str, Any] = {
-    **{method: Request[params] for method, (params, _) in REQUESTS.items()},
+    **{method: ClientRequest[params] for method, (params, _) in REQUESTS.items()},
     **{method: Notification[params] for method, params in (NOTIFICATIONS_OF_CLIENT | NOTIFICATIONS_OF_SERVER).items()},
 }
 """Method to the whole message that carries it."""

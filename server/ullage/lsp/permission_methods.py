@@ -14,7 +14,7 @@ from ullage.session.errors import SessionError
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.permissions.past import CheckedRule
     from ullage.session.sessions.sessions import Sessions
-    from ullage.tools.rules.covering import Rule
+    from ullage.tools.rules.covering import PermissionRule
 
 _NOTHING = wire.Nothing()
 
@@ -36,10 +36,10 @@ def answer(sessions: Sessions, params: prompts.AnswerParams) -> wire.Nothing:
     return _NOTHING
 
 
-def _rule(rule: shapes.NewRule) -> Rule:
-    from ullage.tools.rules.covering import Rule
+def _rule(rule: shapes.NewRule) -> PermissionRule:
+    from ullage.tools.rules.covering import PermissionRule
 
-    return Rule(rule.action, rule.pattern, rule.scope, refuses=rule.refuses is True)
+    return PermissionRule(rule.action, rule.pattern, rule.scope, refuses=rule.refuses is True)
 
 
 async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.AllowedResult:
@@ -51,7 +51,7 @@ async def _list(sessions: Sessions, params: shapes.ListParams) -> shapes.Allowed
     return shapes.AllowedResult([_allowed(rule, why) for rule, why in zip(rules, lapsed, strict=True)], asking)
 
 
-def _allowed(rule: Rule, why_lapsed: str) -> shapes.Allowed:
+def _allowed(rule: PermissionRule, why_lapsed: str) -> shapes.Allowed:
     from ullage.tools.permission import shown_rule
     from ullage.tools.rules.covering import explanation_of, warning_about
 

@@ -41,7 +41,7 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ClientConnection:
     """A client."""
 
     reader: ReaderAhead
@@ -50,7 +50,7 @@ class Connection:
     """Set where the client takes no more of what is written."""
 
 
-def open_stdio() -> Connection:
+def open_stdio() -> ClientConnection:
     """The process's own stdin and stdout, taken away from everything else: a stray `print` or a program that a tool starts
     would otherwise write into the protocol or read from it."""
     stdin, stdout = os.dup(0), os.dup(1)
@@ -60,12 +60,12 @@ def open_stdio() -> Connection:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     deaf, loop = asyncio.Event(), asyncio.get_running_loop()
-    return Connection(PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
+    return ClientConnection(PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
 
 
-def over_stream(reader: ReaderAhead, writer: asyncio.StreamWriter) -> Connection:
+def over_stream(reader: ReaderAhead, writer: asyncio.StreamWriter) -> ClientConnection:
     """A client on a socket."""
-    return Connection(reader, _StreamWriter(writer))
+    return ClientConnection(reader, _StreamWriter(writer))
 
 
 class _ThreadWriter:

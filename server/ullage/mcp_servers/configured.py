@@ -61,7 +61,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Stdio:
+class StdioServer:
     """A program that is talked with over its standard input and output. Variables are filled in."""
 
     command: str
@@ -91,7 +91,7 @@ class Configured:
     source: Source
     file: str
     """Where it stands, as the user knows it; empty for the settings."""
-    reached: Stdio | Http | None
+    reached: StdioServer | Http | None
     """None if it cannot be used."""
     fingerprint: str = ""
     """Changes with anything in its configuration, variables not filled in."""
@@ -116,7 +116,7 @@ class _Wrong(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class VariableValues:
     """What variables stand for."""
 
     folder: Path
@@ -140,8 +140,8 @@ def configured(
     the first counts, and the other says so. Reads files: for another thread."""
     found: list[Configured] = []
     problems: list[str] = []
-    first_places = Places(roots[0] if roots else home, environment, home)
-    of_settings = (replace(each, starts=isinstance(each.reached, Stdio)) for each in _servers(settings, "settings", "", first_places))
+    first_places = VariableValues(roots[0] if roots else home, environment, home)
+    of_settings = (replace(each, starts=isinstance(each.reached, StdioServer)) for each in _servers(settings, "settings", "", first_places))
     for each in (*of_settings, *_of_editor(of_editor or {}, first_places), *_of_files(roots, environment, home, problems)):
         first = next((other for other in found if other.name == each.name), None)
         if first is not None:
@@ -170,32 +170,32 @@ def _of_files(roots: Sequence[Path], environment: Mapping[str, str], home: Path,
                 continue
             try:
                 if len(text) > MOST_BYTES:
-                    raise NotJson(f"it has more than {MOST_BYTES:,} bytes")
+                    raise ConfigurationNotJson(f"it has more than {MOST_BYTES:,} bytes")
                 whole = read_commented(text.decode("utf-8"))
-            except (NotJson, UnicodeDecodeError) as error:
+            except (ConfigurationNotJson, UnicodeDecodeError) as error:
                 problems.append(f"{named} is not used: {error}")
                 continue
             servers = whole.get(key) if isinstance(whole, dict) else None
             if not isinstance(servers, dict):
                 problems.append(f"{named} names no MCP servers: they stand in an object `{key}`")
                 continue
-            yield from _servers(cast("dict[str, object]", servers), source, named, Places(root, environment, home))
+            yield from _servers(cast("dict[str, object]", servers), source, named, VariableValues(root, environment, home))
 
 
-def _of_editor(named: Mapping[str, Mapping[str, object]], places: Places) -> Iterator[Configured]:
+def _of_editor(named: Mapping[str, Mapping[str, object]], places: VariableValues) -> Iterator[Configured]:
     """What the user decides about one holds for its command or its address, and only that is shown: an editor fills in the keys of
     variables and headers, and they may change each time."""
     literal = replace(places, literal=True)
     for name, value in named.items():
         lasting = {key: value[key] for key in ("command", "args", "url") if key in value}
         (each,) = _servers({name: value}, "settings", EDITOR, literal)
-        here = isinstance(each.reached, Stdio) or (each.reached is not None and urlsplit(each.reached.url).hostname in HERE)
+        here = isinstance(each.reached, StdioServer) or (each.reached is not None and urlsplit(each.reached.url).hostname in HERE)
         in_words = "" if each.reached is None else _in_words(lasting, each.reached, literal)
         fingerprint, identity = _digest(EDITOR, str(places.folder), name, lasting), _digest(EDITOR, "", name, lasting)
         yield replace(each, fingerprint=fingerprint, identity=identity, starts=here, in_words=in_words)
 
 
-def _identity(source: Source, places: Places, name: str, given: Mapping[str, object]) -> str:
+def _identity(source: Source, places: VariableValues, name: str, given: Mapping[str, object]) -> str:
     lasting = {key: value for key, value in given.items() if key not in ("timeout", "disabled", "enabled")}
     return _digest(source, "" if source == "settings" else str(places.folder), name, lasting)
 
@@ -205,7 +205,7 @@ def _digest(*parts: object) -> str:
     return hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _servers(servers: Mapping[str, object], source: Source, file: str, places: Places) -> Iterator[Configured]:
+def _servers(servers: Mapping[str, object], source: Source, file: str, places: VariableValues) -> Iterator[Configured]:
     for name, value in servers.items():
         fingerprint = _digest(source, str(places.folder), name, value)
         try:
@@ -217,7 +217,7 @@ def _servers(servers: Mapping[str, object], source: Source, file: str, places: P
             yield Configured(named, source, file, None, fingerprint, trouble=str(wrong))
 
 
-def _server(name: str, value: object, source: Source, file: str, fingerprint: str, places: Places) -> Configured:
+def _server(name: str, value: object, source: Source, file: str, fingerprint: str, places: VariableValues) -> Configured:
     if not isinstance(value, dict):
         raise _Wrong("its configuration is no object")
     given = cast("dict[str, object]", value)
@@ -238,7 +238,7 @@ def _server(name: str, value: object, source: Source, file: str, fingerprint: st
     return Configured(name, source, file, reached, fingerprint, identity, seconds=float(seconds), off=off, in_words=in_words)
 
 
-def _in_words(given: Mapping[str, object], reached: Stdio | Http, places: Places) -> str:
+def _in_words(given: Mapping[str, object], reached: StdioServer | Http, places: VariableValues) -> str:
     written = replace(places, as_written=True)
     if isinstance(reached, Http):
         headers = _texts(given, "headers", written)
@@ -255,7 +255,7 @@ def _without_secrets(name: str, value: str) -> str:
     return "…" if _SECRET_NAME.search(name) and "${" not in value else value
 
 
-def _stdio(given: Mapping[str, object], places: Places) -> Stdio:
+def _stdio(given: Mapping[str, object], places: VariableValues) -> StdioServer:
     command = _filled(_text(given.get("command"), "command"), places).strip()
     if not command:
         raise _Wrong("its `command` is empty")
@@ -269,10 +269,10 @@ def _stdio(given: Mapping[str, object], places: Places) -> Stdio:
         folder = places.folder / Path(_filled(_text(given.get("cwd", "."), "cwd"), places)).expanduser()
     except RuntimeError:
         raise _Wrong("its `cwd` names the home folder of a user who is not there") from None
-    return Stdio(command, words, _texts(given, "env", places), folder)
+    return StdioServer(command, words, _texts(given, "env", places), folder)
 
 
-def _http(given: Mapping[str, object], url: object, places: Places) -> Http:
+def _http(given: Mapping[str, object], url: object, places: VariableValues) -> Http:
     address = _filled(_text(url, "url"), places).strip()
     try:
         parts = urlsplit(address) if address.isprintable() and " " not in address else None
@@ -291,7 +291,7 @@ def _http(given: Mapping[str, object], url: object, places: Places) -> Http:
     return Http(address, headers)
 
 
-def _texts(given: Mapping[str, object], key: str, places: Places) -> dict[str, str]:
+def _texts(given: Mapping[str, object], key: str, places: VariableValues) -> dict[str, str]:
     value = given.get(key, {})
     if not isinstance(value, dict) or len(cast("dict[str, object]", value)) > MOST_WORDS:
         raise _Wrong(f"its `{key}` must be an object of at most {MOST_WORDS} texts")
@@ -311,7 +311,7 @@ def _text(value: object, key: str) -> str:
     return value
 
 
-def _filled(text: str, places: Places) -> str:
+def _filled(text: str, places: VariableValues) -> str:
     """With what its variables stand for, as VS Code (`${env:X}`, `${workspaceFolder}`) and others (`${X}`, `${X:-default}`) write them."""
 
     def value(match: re.Match[str]) -> str:
@@ -343,15 +343,15 @@ def _quoted(word: str) -> str:
     return word if word and not re.search(r"[\s\"'$`\\]", word) else json.dumps(word, ensure_ascii=False)
 
 
-class NotJson(Exception):
+class ConfigurationNotJson(Exception):
     """What is written is no JSON; the message says where."""
 
 
 def read_commented(text: str) -> Json:
-    """What the text says. It may have comments, and commas behind the last element. Raises `NotJson`."""
+    """What the text says. It may have comments, and commas behind the last element. Raises `ConfigurationNotJson`."""
     plain = _NOT_PLAIN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.removeprefix("\ufeff"))
     try:
         return cast("Json", json.loads(plain))
     except (ValueError, RecursionError) as error:
         where = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise NotJson(f"it is no JSON{where}") from error
+        raise ConfigurationNotJson(f"it is no JSON{where}") from error

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 from ullage import __version__
 from ullage.context.blocks import Json
 from ullage.context.quoting import visible_line
-from ullage.mcp_servers.configured import Configured, Stdio
-from ullage.mcp_servers.offers import Offers, line_of, prompts_of, resources_of, tools_of
-from ullage.mcp_servers.results import Answered, of_call, of_prompt, of_resource
+from ullage.mcp_servers.configured import Configured, StdioServer
+from ullage.mcp_servers.offers import ServerOffers, line_of, prompts_of, resources_of, tools_of
+from ullage.mcp_servers.results import ServerResult, of_call, of_prompt, of_resource
 from ullage.mcp_servers.server_log import ServerLog
 
 if TYPE_CHECKING:  # takes long to import
@@ -73,7 +73,7 @@ class SignInNeeded(Exception):
     """The server wants to know who the user is."""
 
 
-class Connection:
+class ServerConnection:
     """The connection to one server. `changed` is called whenever there is something new to show."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Connection:
         self.state: State = "starting"
         self.why = ""
         """Why it is not there, in words for the user."""
-        self.offers = Offers()
+        self.offers = ServerOffers()
         """As they were told last; they stay while it is started again."""
         self.has_listed = False
         self.was_waited_for = False
@@ -121,7 +121,7 @@ class Connection:
 
     # What is asked of it
 
-    async def call(self, tool: str, arguments: dict[str, Json], output: Callable[[str], None]) -> Answered:
+    async def call(self, tool: str, arguments: dict[str, Json], output: Callable[[str], None]) -> ServerResult:
         """Has a tool called. Raises `ServerFailed`."""
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
@@ -131,11 +131,11 @@ class Connection:
         result = await self._ask(lambda client: client.call_tool(tool, arguments, progress_callback=report))
         return await asyncio.to_thread(of_call, result)
 
-    async def prompt(self, name: str, arguments: dict[str, str]) -> Answered:
+    async def prompt(self, name: str, arguments: dict[str, str]) -> ServerResult:
         """What a prompt says. Raises `ServerFailed`."""
         return await asyncio.to_thread(of_prompt, await self._ask(lambda client: client.get_prompt(name, arguments)))
 
-    async def resource(self, uri: str) -> Answered:
+    async def resource(self, uri: str) -> ServerResult:
         """What a resource says. Raises `ServerFailed`."""
         return await asyncio.to_thread(of_resource, await self._ask(lambda client: client.read_resource(uri, cache_mode="bypass")))
 
@@ -213,7 +213,7 @@ class Connection:
     async def _one_life(self) -> bool:
         """From start to end; whether it was there in between."""
         Sdk = await asyncio.to_thread(_sdk)  # noqa: N806 - a class
-        stdio = isinstance(self.server.reached, Stdio)
+        stdio = isinstance(self.server.reached, StdioServer)
         self.why = ""
         async with AsyncExitStack() as stack:
             client: Client = Sdk(
@@ -284,7 +284,7 @@ class Connection:
             left_out += why
         for line in left_out:
             self.log.note(line)
-        self.offers = Offers(**offers, left_out=tuple(left_out))
+        self.offers = ServerOffers(**offers, left_out=tuple(left_out))
         self.has_listed = True
 
     def _listen(self, client: Client) -> None:

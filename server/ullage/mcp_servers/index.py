@@ -40,7 +40,7 @@ NAME = "MCP"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class IndexedServer:
     """A server as the index has it."""
 
     name: str
@@ -49,7 +49,7 @@ class Listed:
     """False while it starts and has not said yet what it offers."""
 
 
-def index_of(servers: Sequence[Listed], in_full: int = 0) -> tuple[tuple[str, str], ...]:
+def index_of(servers: Sequence[IndexedServer], in_full: int = 0) -> tuple[tuple[str, str], ...]:
     """The parts of the index, each with its name: what it is, and one for each server. With descriptions and schemas where all of these
     take at most `in_full` tokens."""
     if not servers:
@@ -67,7 +67,7 @@ def index_of(servers: Sequence[Listed], in_full: int = 0) -> tuple[tuple[str, st
     return ((NAME, INTRODUCTION), *_counts(servers))
 
 
-def _counts(servers: Sequence[Listed]) -> Iterator[tuple[str, str]]:
+def _counts(servers: Sequence[IndexedServer]) -> Iterator[tuple[str, str]]:
     """Names of tools where they still fit, from the smallest server on; else how many there are."""
     left = INDEX_TOKENS - sum(estimate_text(_count(each)) for each in servers)
     named: set[str] = set()
@@ -82,11 +82,11 @@ def _counts(servers: Sequence[Listed]) -> Iterator[tuple[str, str]]:
         yield f"{NAME} {each.name}", _lines(each, 0) if each.name in named else _count(each)
 
 
-def _count(server: Listed) -> str:
+def _count(server: IndexedServer) -> str:
     return f"{server.name}: {len(server.tools)} tools; search them with `load_mcp_tools`"
 
 
-def _lines(server: Listed, length: int) -> str:
+def _lines(server: IndexedServer, length: int) -> str:
     if not server.is_known:
         return f"{server.name}: starting; you are told when its tools are known"
     if not server.tools:
@@ -97,7 +97,7 @@ def _lines(server: Listed, length: int) -> str:
     return "\n".join((f"{server.name}:", *lines))
 
 
-def _in_full(server: Listed) -> str:
+def _in_full(server: IndexedServer) -> str:
     if not server.tools:
         return _lines(server, 0)
     return "\n".join(described(server.name, tool) for tool in server.tools)

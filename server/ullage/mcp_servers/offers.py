@@ -90,7 +90,7 @@ class OfferedResource:
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class ServerOffers:
     """All that a server offers."""
 
     tools: tuple[OfferedTool, ...] = ()

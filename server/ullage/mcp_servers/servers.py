@@ -14,10 +14,10 @@ from typing import Protocol
 
 from ullage.context.blocks import Json
 from ullage.mcp_servers.configured import Configured, Http, configured
-from ullage.mcp_servers.connection import Connection, Reach, ServerFailed, State
-from ullage.mcp_servers.index import Listed
-from ullage.mcp_servers.offers import OfferedTool, Offers
-from ullage.mcp_servers.results import Answered
+from ullage.mcp_servers.connection import Reach, ServerConnection, ServerFailed, State
+from ullage.mcp_servers.index import IndexedServer
+from ullage.mcp_servers.offers import OfferedTool, ServerOffers
+from ullage.mcp_servers.results import ServerResult
 from ullage.mcp_servers.server_log import ServerLog
 from ullage.mcp_servers.services import REQUEST_SECONDS, Services
 from ullage.mcp_servers.sign_in import SIGN_IN_SECONDS
@@ -28,7 +28,7 @@ WAIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ServerChoice:
     """What the user chose for a server: that configuration, and whether it is on."""
 
     fingerprint: str
@@ -38,11 +38,11 @@ class Choice:
 class Choices(Protocol):
     """The user's choices for this workspace."""
 
-    def chosen(self) -> Mapping[str, Choice]:
+    def chosen(self) -> Mapping[str, ServerChoice]:
         """By the name of the server."""
         ...
 
-    def choose(self, name: str, choice: Choice) -> None:
+    def choose(self, name: str, choice: ServerChoice) -> None:
         """From now on, in all windows. Raises `StoreFailed`."""
         ...
 
@@ -51,25 +51,25 @@ class ChoicesForNow:
     """Choices where there is no workspace folder to remember them for."""
 
     def __init__(self) -> None:
-        self._chosen: dict[str, Choice] = {}
+        self._chosen: dict[str, ServerChoice] = {}
 
-    def chosen(self) -> Mapping[str, Choice]:
+    def chosen(self) -> Mapping[str, ServerChoice]:
         """Those since the process began."""
         return self._chosen
 
-    def choose(self, name: str, choice: Choice) -> None:
+    def choose(self, name: str, choice: ServerChoice) -> None:
         """From now on."""
         self._chosen[name] = choice
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ServerStanding:
     """A server and how it stands, as lists have it."""
 
     server: Configured
     state: State
     why: str
-    offers: Offers
+    offers: ServerOffers
     asks: bool
     """Whether the user has not decided about it yet."""
     signed_in: bool = False
@@ -106,7 +106,7 @@ class Servers:
         self._trusted = False
         self._configured: tuple[Configured, ...] = ()
         self.problems: tuple[str, ...] = ()
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[str, ServerConnection] = {}
         self._logs: dict[str, ServerLog] = {}
         self._looking = asyncio.Lock()
         self._is_closed = False
@@ -149,9 +149,9 @@ class Servers:
                 await self._look_for_tokens(server)
                 self._begin(server)
 
-    def _begin(self, server: Configured, start_seconds: float | None = None) -> Connection:
+    def _begin(self, server: Configured, start_seconds: float | None = None) -> ServerConnection:
         reach: Reach = self._services.reach if isinstance(server.reached, Http) else self._programs.reach
-        made = Connection(server, reach, self._roots, self.log(server.name), self.changed, start_seconds)
+        made = ServerConnection(server, reach, self._roots, self.log(server.name), self.changed, start_seconds)
         self._connections[server.name] = made
         return made
 
@@ -180,16 +180,16 @@ class Servers:
 
     # What the user sees and does
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[ServerStanding]:
         """All that are configured, in the order in which they count."""
         return [self._standing(each) for each in self._configured]
 
-    def _standing(self, server: Configured) -> Standing:
+    def _standing(self, server: Configured) -> ServerStanding:
         connection = self._connections.get(server.name)
         if connection is not None:
-            return Standing(server, connection.state, connection.why, connection.offers, False, server.name in self._signed_in)
+            return ServerStanding(server, connection.state, connection.why, connection.offers, False, server.name in self._signed_in)
         state = self._state(server)
-        return Standing(server, "off" if state == "starting" else state, server.trouble, Offers(), asks=state == "untrusted")
+        return ServerStanding(server, "off" if state == "starting" else state, server.trouble, ServerOffers(), asks=state == "untrusted")
 
     def log(self, name: str) -> ServerLog:
         """The log of that server, which outlives its restarts; empty if it never ran."""
@@ -201,7 +201,7 @@ class Servers:
         server = self._named(name)
         if server.fingerprint != fingerprint:
             raise NoSuchServer(f"The configuration of the MCP server {name} has changed. Look at it again")
-        self._choices.choose(name, Choice(fingerprint, on))
+        self._choices.choose(name, ServerChoice(fingerprint, on))
         async with self._looking:
             await self._follow()
         self.changed()
@@ -271,13 +271,13 @@ class Servers:
         for each in late:
             each.cancel()
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[IndexedServer]:
         """Those that the agent can use, as the index has them. One that is started again is still among them."""
-        found: list[Listed] = []
+        found: list[IndexedServer] = []
         for server in self._configured:
             connection = self._connections.get(server.name)
             if connection is not None and connection.state not in ("failed", "sign_in"):
-                found.append(Listed(server.name, connection.offers.tools, connection.has_listed))
+                found.append(IndexedServer(server.name, connection.offers.tools, connection.has_listed))
         return found
 
     def tool(self, server: str, name: str) -> OfferedTool:
@@ -308,13 +308,13 @@ class Servers:
         connection = self._connections.get(server)
         return "" if connection is None else connection.instructions
 
-    def prompts(self) -> list[tuple[str, Offers]]:
+    def prompts(self) -> list[tuple[str, ServerOffers]]:
         """The names of the servers that run, and what each offers."""
         return [(name, each.offers) for name, each in self._connections.items() if each.state == "running"]
 
     async def call(
         self, server: str, tool: str, arguments: dict[str, Json], progress: Callable[[str], None], allowed: str | None = None
-    ) -> Answered:
+    ) -> ServerResult:
         """Has a tool called. A server that was given up is tried once more. `allowed` is the identity for which the user allowed the call.
         Raises `NoSuchServer`, `ServerFailed`, also where the tool has another one by now."""
         connection = self._connected(server)
@@ -329,15 +329,15 @@ class Servers:
             )
         return await connection.call(tool, arguments, progress)
 
-    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> Answered:
+    async def prompt(self, server: str, name: str, arguments: dict[str, str]) -> ServerResult:
         """The messages of a prompt with these arguments, asked of the server now. Raises `NoSuchServer`, `ServerFailed`."""
         return await self._connected(server).prompt(name, arguments)
 
-    async def resource(self, server: str, uri: str) -> Answered:
+    async def resource(self, server: str, uri: str) -> ServerResult:
         """The contents of a resource, asked of the server now. Raises `NoSuchServer`, `ServerFailed`."""
         return await self._connected(server).resource(uri)
 
-    def _connected(self, name: str) -> Connection:
+    def _connected(self, name: str) -> ServerConnection:
         connection = self._connections.get(name)
         if connection is None:
             there = ", ".join(self._connections) or "none"
@@ -352,4 +352,4 @@ class Servers:
             self._connections.clear()
 
 
-__all__ = ["Choice", "Choices", "ChoicesForNow", "NoSuchServer", "ServerFailed", "Servers", "Standing"]
+__all__ = ["Choices", "ChoicesForNow", "NoSuchServer", "ServerChoice", "ServerFailed", "ServerStanding", "Servers"]

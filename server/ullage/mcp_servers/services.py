@@ -30,7 +30,7 @@ REQUEST_SECONDS, READ_SECONDS = 30.0, 300.0
 logger = logging.getLogger(__name__)
 
 
-class TooMuch(Exception):
+class TooMuchSent(Exception):
     """A service sent more than is taken."""
 
 
@@ -96,7 +96,7 @@ async def _bound(response: httpx2.Response) -> None:
     megabytes can be unpacked to what no memory holds."""
     packed = response.headers.get("content-encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
-        raise TooMuch(f"its answer is packed ({packed[:20]}), though it was asked for plain")
+        raise TooMuchSent(f"its answer is packed ({packed[:20]}), though it was asked for plain")
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.stream = _bounded(cast("httpx2.AsyncByteStream", response.stream))
 
@@ -104,7 +104,7 @@ async def _bound(response: httpx2.Response) -> None:
 def _bounded(stream: httpx2.AsyncByteStream) -> httpx2.AsyncByteStream:
     import httpx2 as library
 
-    class Bounded(library.AsyncByteStream):
+    class BoundedBody(library.AsyncByteStream):
         """The bytes of a response, up to a limit."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -112,10 +112,10 @@ def _bounded(stream: httpx2.AsyncByteStream) -> httpx2.AsyncByteStream:
             async for data in stream:
                 left -= len(data)
                 if left < 0:
-                    raise TooMuch(f"its answer has more than {LONGEST_MESSAGE:,} bytes")
+                    raise TooMuchSent(f"its answer has more than {LONGEST_MESSAGE:,} bytes")
                 yield data
 
         async def aclose(self) -> None:
             await stream.aclose()
 
-    return Bounded()
+    return BoundedBody()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ullage.mcp_servers.configured import Configured, Stdio
+from ullage.mcp_servers.configured import Configured, StdioServer
 from ullage.mcp_servers.connection import Ended, ServerFailed
 from ullage.mcp_servers.pipes import talk_over
 from ullage.mcp_servers.server_log import ServerLog
@@ -33,7 +33,7 @@ class Programs:
     async def reach(self, server: Configured, log: ServerLog, ended: Ended) -> AsyncGenerator[TransportStreams]:
         """The streams of a server while it runs. Raises `ServerFailed` or an `OSError` where it cannot be started."""
         reached = server.reached
-        if not isinstance(reached, Stdio):
+        if not isinstance(reached, StdioServer):
             raise ServerFailed("it is no program")
         program = await asyncio.to_thread(self._program, reached)
         log.note(f"starts {program}")
@@ -63,7 +63,7 @@ class Programs:
                 watching.cancel()
                 await asyncio.gather(watching, return_exceptions=True)
 
-    def _program(self, reached: Stdio) -> str:
+    def _program(self, reached: StdioServer) -> str:
         """A bare name is looked for where nobody of the workspace can have put it. What a configuration names by its path was trusted."""
         command = reached.command
         if not reached.folder.is_dir():

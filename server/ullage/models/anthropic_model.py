@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING
 from ullage.context.counting.media import NO_ROOM, Room, shown_in
 from ullage.context.view.request import Request, without_block, without_plain_thinking
 from ullage.models.counting import Counting
-from ullage.models.endpoint_checks import NotJson, Size, parse, size_of
+from ullage.models.endpoint_checks import BodyNotJson, RequestSize, parse, size_of
 from ullage.models.errors import AuthenticationFailed, BlockRefused, MediaRefused, Nonsense, ThinkingRefused
 from ullage.models.failures import ErrorInReply, not_this_api
-from ullage.models.learned import Learned
+from ullage.models.learned import LearnedLimits
 from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
-from ullage.models.model_card import Asked, OfferedModel
+from ullage.models.model_card import CardAnswer, OfferedModel
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
 from ullage.models.transport import InUse, make_transport
-from ullage.models.web_search import OUTPUT_TOKENS, RESULT_TOKENS, Answered, SearchReply, search_by
+from ullage.models.web_search import OUTPUT_TOKENS, RESULT_TOKENS, SearchReply, WebSearchReply, search_by
 from ullage.models.wire import MessagesWire, Wire
-from ullage.workspace.web_search import Found, WebSearch
+from ullage.workspace.web_search import WebSearch, WebSearchResult
 
 if TYPE_CHECKING:
     import httpx2
@@ -81,12 +81,12 @@ class AnthropicModel:
         self._dice = dice
         self._serialiser = Serialiser(media)
         self._connecting: asyncio.Task[Client] | None = None
-        self._asking: asyncio.Task[Asked] | None = None
+        self._asking: asyncio.Task[CardAnswer] | None = None
         self._counting = Counting(self._endpoint.name, lambda: self._wire.counting)
         self._refused: list[asyncio.Task[Client]] = []
         """Clients whose credentials were not accepted. Calls may still run over them."""
         self._in_use = InUse(self._disconnect)
-        self._learned = Learned(self._endpoint)
+        self._learned = LearnedLimits(self._endpoint)
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
@@ -192,13 +192,13 @@ class AnthropicModel:
             )
             return await self._counting.ask(self._client, body, self._wire.headers(named), size_of(request, body, 0))
 
-    async def search(self, wanted: WebSearch) -> Found:
+    async def search(self, wanted: WebSearch) -> WebSearchResult:
         """As `SearchesWeb.search`, by the API's own tool. The conversation is not sent."""
         async with self._in_use.waiting():
             return await search_by(self._ask_to_search, wanted, self._wire.opening(()), await self.card())
 
-    async def _ask_to_search(self, body: bytes) -> Answered:
-        headers, size = self._wire.headers(()), Size(len(body), lambda: RESULT_TOKENS, OUTPUT_TOKENS)
+    async def _ask_to_search(self, body: bytes) -> WebSearchReply:
+        headers, size = self._wire.headers(()), RequestSize(len(body), lambda: RESULT_TOKENS, OUTPUT_TOKENS)
         builder = SearchReply(self._name)
 
         def call() -> AsyncGenerator[ModelEvent, None]:
@@ -215,7 +215,7 @@ class AnthropicModel:
         )
         async with aclosing(calls) as events:
             [reply] = [event async for event in events if isinstance(event, Reply)]
-        return Answered(builder.blocks, reply.stop_reason, reply.usage, builder.searches)
+        return WebSearchReply(builder.blocks, reply.stop_reason, reply.usage, builder.searches)
 
     async def offered(self) -> tuple[OfferedModel, ...]:
         """The models that the endpoint lists. Raises `ModelError`."""
@@ -243,7 +243,9 @@ class AnthropicModel:
         if connecting is not None:
             self._refused.append(connecting)
 
-    async def _call(self, body: bytes, headers: Mapping[str, str], size: Size, builder: ReplyBuilder) -> AsyncGenerator[ModelEvent, None]:
+    async def _call(
+        self, body: bytes, headers: Mapping[str, str], size: RequestSize, builder: ReplyBuilder
+    ) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""
         from anthropic import AsyncStream
 
@@ -300,7 +302,7 @@ class AnthropicModel:
         try:
             async with self._patience.for_an_answer():
                 body = parse(await response.aread())
-        except NotJson:
+        except BodyNotJson:
             body = None
         if isinstance(body, dict) and body.get("type") == "message":
             return body
@@ -308,7 +310,7 @@ class AnthropicModel:
             raise ErrorInReply(body)
         raise not_this_api(response, self._endpoint)
 
-    async def _ask(self) -> Asked:
+    async def _ask(self) -> CardAnswer:
         return await self._wire.ask(self._client)
 
     async def _client(self) -> Client:

@@ -21,7 +21,7 @@ from ullage.models.known_models import card_from_table, local_card
 from ullage.models.model import PRICED_TOKENS, Effort, ModelCard, Prices
 from ullage.models.model_card import (
     MOST_MODELS,
-    Asked,
+    CardAnswer,
     OfferedModel,
     listed_window,
     loaded_by_ollama,
@@ -75,7 +75,7 @@ def _of_this_wire(card: ModelCard) -> ModelCard:
     return replace(card, takes_pdfs=False, caches=False)
 
 
-async def ask_chat_server(get: Get, address: str, name: str) -> Asked:
+async def ask_chat_server(get: Get, address: str, name: str) -> CardAnswer:
     """The card of a model at an address, which ends in `/v1` with most servers: from the list of models, else the table, else from what
     servers of one's own tell beside the list, else assumed."""
     listed = await get(f"{address}/models")
@@ -84,20 +84,20 @@ async def ask_chat_server(get: Get, address: str, name: str) -> Asked:
     card = _described(expected, described)
     window = listed_window(mapping(listed), name)
     if window is not None:
-        return Asked(_with_window(card, window), settled=True)
+        return CardAnswer(_with_window(card, window), settled=True)
     if expected.source == "table":
-        return Asked(card, settled=listed is not None)
+        return CardAnswer(card, settled=listed is not None)
     root = address.removesuffix("/v1")
     props, studio, running = await asyncio.gather(get(f"{root}/props"), get(f"{root}/api/v0/models"), get(f"{root}/api/ps"))
     window = loaded_window(mapping(props))
     if window is not None:
-        return Asked(replace(_with_window(card, window), display_name=loaded_model(mapping(props)) or name), settled=True)
+        return CardAnswer(replace(_with_window(card, window), display_name=loaded_model(mapping(props)) or name), settled=True)
     window = listed_window(mapping(studio), name) or loaded_by_ollama(mapping(running), name)
     if window is not None:
-        return Asked(_with_window(card, window), settled=True)
+        return CardAnswer(_with_window(card, window), settled=True)
     # Ollama tells the window of a model that it has loaded, which it does with the first call.
     is_known = None not in (listed, props, studio, running) and "models" not in mapping(running)
-    return Asked(card, settled=is_known)
+    return CardAnswer(card, settled=is_known)
 
 
 def _with_window(card: ModelCard, window: int) -> ModelCard:

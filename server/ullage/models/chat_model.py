@@ -22,24 +22,24 @@ from ullage.models.chat_card import ask_chat_server, expected_chat_card, offered
 from ullage.models.chat_dialect import Dialect, taught
 from ullage.models.chat_reply import ChatReplyBuilder
 from ullage.models.chat_request import ChatSerialiser
-from ullage.models.endpoint_checks import NotJson, Size, mapping, mappings, parse, size_of, string
+from ullage.models.endpoint_checks import BodyNotJson, RequestSize, mapping, mappings, parse, size_of, string
 from ullage.models.errors import (
     CHAT_COMPLETIONS,
-    Answered,
     AuthenticationFailed,
     Endpoint,
+    EndpointRefused,
+    ErrorResponse,
     ListRefused,
     Nonsense,
-    Refused,
     RequestRefused,
     Unanswered,
     UnknownModel,
 )
 from ullage.models.event_stream import DONE, PLAIN, events
 from ullage.models.failures import ErrorInReply, not_this_api, understand
-from ullage.models.learned import Learned
+from ullage.models.learned import LearnedLimits
 from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
-from ullage.models.model_card import LIST_TIMEOUT, NO_SUCH_PAGE, NOT_READY, TIMEOUT, Asked, OfferedModel
+from ullage.models.model_card import LIST_TIMEOUT, NO_SUCH_PAGE, NOT_READY, TIMEOUT, CardAnswer, OfferedModel
 from ullage.models.retry import DELAYS, Delays, NothingCame, Patience, patience_with, with_retries
 from ullage.models.serialise import MediaBytes, none_kept
 from ullage.models.transport import InUse, make_transport
@@ -85,9 +85,9 @@ class ChatModel:
         self._dice = dice
         self._serialiser = ChatSerialiser(media)
         self._dialect = Dialect()
-        self._learned = Learned(self._endpoint)
+        self._learned = LearnedLimits(self._endpoint)
         self._caches = False
-        self._asked: Asked | None = None
+        self._asked: CardAnswer | None = None
         self._connecting: asyncio.Task[httpx2.AsyncClient] | None = None
         self._in_use = InUse(self._disconnect)
 
@@ -158,7 +158,7 @@ class ChatModel:
                 listed = mapping(await self._answer_to(f"{self._endpoint.base_url}/models"))
                 props = await self._get(f"{self._endpoint.base_url.removesuffix('/v1')}/props") if _may_be_local(self._endpoint) else None
         except Exception as problem:
-            if isinstance(problem, Refused) and problem.answered.response.status_code in NO_SUCH_PAGE:
+            if isinstance(problem, EndpointRefused) and problem.answered.response.status_code in NO_SUCH_PAGE:
                 status = problem.answered.response.status_code
                 raise ListRefused(f"{self._endpoint.name} does not list its models (HTTP {status}).") from problem
             raise understand(problem, self._endpoint).error from problem
@@ -177,7 +177,7 @@ class ChatModel:
             with suppress(Exception):
                 await (await connecting).aclose()
 
-    async def _call(self, body: bytes, size: Size) -> AsyncGenerator[ModelEvent, None]:
+    async def _call(self, body: bytes, size: RequestSize) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""
         response = await self._sent("POST", f"{self._endpoint.base_url}/chat/completions", body)
         try:
@@ -232,7 +232,7 @@ class ChatModel:
         try:
             async with self._patience.for_an_answer():
                 body = mapping(parse(await response.aread()))
-        except NotJson:
+        except BodyNotJson:
             body = mapping(None)
         if body.get("error"):
             raise ErrorInReply(body)
@@ -245,21 +245,21 @@ class ChatModel:
         try:
             async with asyncio.timeout(TIMEOUT):
                 return mapping(await self._answer_to(address))
-        except Refused as refused:
+        except EndpointRefused as refused:
             return None if refused.answered.response.status_code == NOT_READY else {}
         except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
             logger.info("no answer from %s: %s", urlsplit(address).path, type(problem).__name__)
             return None if isinstance(problem, TimeoutError | Unanswered) else {}
 
     async def _answer_to(self, address: str) -> object:
-        """The JSON at an address. Raises `Refused` or `Unanswered`; `EndpointUnreachable` where it is no JSON."""
+        """The JSON at an address. Raises `EndpointRefused` or `Unanswered`; `EndpointUnreachable` where it is no JSON."""
         response = await self._sent("GET", address, None)
         try:
             if response.status_code != 200:
                 raise await self._refusal(response)
             try:
                 return parse(await response.aread())
-            except NotJson:
+            except BodyNotJson:
                 raise not_this_api(response, self._endpoint) from None
         finally:
             await response.aclose()
@@ -277,7 +277,7 @@ class ChatModel:
         except (HTTPError, InvalidURL, Nonsense) as problem:
             raise Unanswered from problem
 
-    async def _refusal(self, response: httpx2.Response) -> Refused:
+    async def _refusal(self, response: httpx2.Response) -> EndpointRefused:
         try:
             async with self._patience.for_an_answer():
                 text = await response.aread()
@@ -285,11 +285,13 @@ class ChatModel:
             text = b""
         try:
             body: object = parse(text)
-        except NotJson:
+        except BodyNotJson:
             body = text.decode("utf-8", errors="replace")
         first = (mappings(body) or [mapping(body)])[0]  # Gemini: a list of one
         error = mapping(first.get("error"))
-        return Refused(Answered(response, first or body, string(error, "message"), string(error, "type"), string(error, "code")))
+        return EndpointRefused(
+            ErrorResponse(response, first or body, string(error, "message"), string(error, "type"), string(error, "code"))
+        )
 
     async def _client(self) -> httpx2.AsyncClient:
         if self._connecting is None:

@@ -24,7 +24,7 @@ from ullage.models.clouds.vertex import VertexWire
 from ullage.models.editor_model import EditorModel, offered_by_editor
 from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.errors import EndpointUnreachable
-from ullage.models.facts import Facts, with_facts
+from ullage.models.facts import ModelFacts, with_facts
 from ullage.models.known_models import expected_card
 from ullage.models.model import Effort, Model, ModelCard, ModelEvent
 from ullage.models.model_card import OfferedModel
@@ -50,7 +50,7 @@ def choose_model(
     api_key: str | None,
     effort: Effort | None = None,
     media: MediaBytes = none_kept,
-    facts: Facts | None = None,
+    facts: ModelFacts | None = None,
     clouds: Clouds = NOTHING_SAID,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,

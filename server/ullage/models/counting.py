@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
-from ullage.models.endpoint_checks import Size, integer, mapping
+from ullage.models.endpoint_checks import RequestSize, integer, mapping
 from ullage.models.model import TokenizerVersion
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Counting:
         """Whether it pays to ask now. False for good where the endpoint does not count."""
         return self._offers and asyncio.get_running_loop().time() >= self._rests_until
 
-    async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: Size) -> int | None:
+    async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: RequestSize) -> int | None:
         """Tokens of the request; None if the endpoint did not say, or said what cannot be."""
         if len(body) > LONGEST:
             return None

@@ -40,30 +40,30 @@ SUMMARY_CALLS = 4
 """How many calls of the model a summary of the API's own may have been."""
 
 
-class NotJson(ValueError):
+class BodyNotJson(ValueError):
     """The text is no JSON, or none that can be kept; `str()` says why in a few words."""
 
 
 def parse(text: str | bytes) -> Json:
-    """The value. Numbers that JSON cannot hold are given as the text that stood there. Raises `NotJson`."""
+    """The value. Numbers that JSON cannot hold are given as the text that stood there. Raises `BodyNotJson`."""
     try:
         value: Json = json.loads(text, parse_constant=str, parse_float=_finite)
     except RecursionError:
-        raise NotJson("it is nested too deep") from None
+        raise BodyNotJson("it is nested too deep") from None
     except UnicodeDecodeError:
-        raise NotJson("it is not in UTF-8") from None
+        raise BodyNotJson("it is not in UTF-8") from None
     except ValueError as error:
-        raise NotJson(f"{error}"[:LONGEST_WORD]) from None
+        raise BodyNotJson(f"{error}"[:LONGEST_WORD]) from None
     return value
 
 
 def parse_object(text: str | bytes) -> Mapping[str, Json]:
-    """The object. Raises `NotJson`, also where it is nested deeper than `DEEPEST`."""
+    """The object. Raises `BodyNotJson`, also where it is nested deeper than `DEEPEST`."""
     value = parse(text)
     if not isinstance(value, dict):
-        raise NotJson("it is no object")
+        raise BodyNotJson("it is no object")
     if is_too_deep(value):
-        raise NotJson("it is nested too deep")
+        raise BodyNotJson("it is nested too deep")
     return value
 
 
@@ -117,7 +117,7 @@ def _finite(text: str) -> float | str:
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class RequestSize:
     """What is known of a request: its bytes, what its images take (tokens, worked out where it matters), and the longest reply."""
 
     bytes: int
@@ -134,9 +134,9 @@ class Size:
         return 0 <= tokens <= LARGEST_WINDOW and (tokens <= self.bytes + ADDED or tokens <= self.bytes + ADDED + self.shown())
 
 
-def size_of(request: Request, body: bytes, max_tokens: int) -> Size:
+def size_of(request: Request, body: bytes, max_tokens: int) -> RequestSize:
     """Of a request and its body."""
-    return Size(len(body), lambda: _shown(request), max_tokens * (SUMMARY_CALLS if request.summarise is not None else 1))
+    return RequestSize(len(body), lambda: _shown(request), max_tokens * (SUMMARY_CALLS if request.summarise is not None else 1))
 
 
 def _shown(request: Request) -> int:
@@ -144,7 +144,7 @@ def _shown(request: Request) -> int:
     return 2 * sum(shown_tokens(block) for message in request.messages for block in message.blocks)
 
 
-def why_not_believed(usage: Usage, size: Size, received: int) -> str | None:
+def why_not_believed(usage: Usage, size: RequestSize, received: int) -> str | None:
     """Why a reported usage cannot be, as a sentence goes on after the endpoint's name; None if it can.
 
     `received` are the characters of the reply.

@@ -16,7 +16,7 @@ ModelError
 ├── NothingMore              the reply stopped coming, though the connection stands
 └── NonsenseSent             what came is no reply: undecodable, nested without end, far too large
 
-Beside them stand `Nonsense`, which whatever reads a reply raises, and `Refused` and `Unanswered`, which a call without an SDK does;
+Beside them stand `Nonsense`, which whatever reads a reply raises, and `EndpointRefused` and `Unanswered`, which a call without an SDK does;
 `failures.py` makes one of the above of them.
 
 How an endpoint is named in such words, and how its own words are quoted, is said here too (`Endpoint`, `quoted`).
@@ -183,7 +183,7 @@ def _redacted(words: str, endpoint: Endpoint) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ErrorResponse:
     """An answer with an error status, whatever API it is of: what it says, whole and by the parts that errors have."""
 
     response: httpx2.Response
@@ -193,10 +193,10 @@ class Answered:
     code: str = ""
 
 
-class Refused(Exception):
+class EndpointRefused(Exception):
     """An answer with an error status, of an endpoint that is called without an SDK."""
 
-    def __init__(self, answered: Answered) -> None:
+    def __init__(self, answered: ErrorResponse) -> None:
         super().__init__(f"HTTP {answered.response.status_code}")
         self.answered = answered
 

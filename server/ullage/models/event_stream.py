@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ullage.context.blocks import Json
-from ullage.models.endpoint_checks import NotJson, parse
+from ullage.models.endpoint_checks import BodyNotJson, parse
 from ullage.models.errors import Nonsense
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def bound(response: httpx2.Response) -> None:
     failed = not 200 <= response.status_code < 300
     most = LARGEST_ERROR if failed else LARGEST_REPLY
 
-    class Bounded(AsyncByteStream):
+    class BoundedStream(AsyncByteStream):
         def __aiter__(self) -> AsyncIterator[bytes]:
             return _bounded(body, packed, most, cut=failed)
 
@@ -75,7 +75,7 @@ async def bound(response: httpx2.Response) -> None:
 
     if packed != PLAIN:
         del response.headers["content-encoding"]
-    response.stream = Bounded()
+    response.stream = BoundedStream()
     response.encoding = "utf-8"  # JSON and event streams are; a name that the server makes up is no codec
 
 
@@ -193,7 +193,7 @@ class _Event:
             return PING if self.name == "ping" else None
         try:
             value = parse(text)
-        except NotJson as error:
+        except BodyNotJson as error:
             if self.name == "error":
                 return {"type": "error", "error": text}
             raise Nonsense(f"an event that is no JSON ({error})") from None

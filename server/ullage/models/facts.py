@@ -14,14 +14,14 @@ from ullage.context.view.request import Request
 from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, plausible_window
 from ullage.models.model import Model, ModelCard, ModelEvent, Prices, SearchesWeb
 from ullage.models.model_card import OfferedModel
-from ullage.workspace.web_search import Found, NotSearched, WebSearch
+from ullage.workspace.web_search import NotSearched, WebSearch, WebSearchResult
 
 SOURCE = "settings"
 """`ModelCard.source` where the user said the window."""
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ModelFacts:
     """Of one model; None if nothing is said. `window` and `max_output` are in tokens, prices in dollars per million tokens."""
 
     window: int | None = None
@@ -57,11 +57,11 @@ class Facts:
         )
 
 
-def read_facts(given: object) -> Mapping[str, Facts] | None:
+def read_facts(given: object) -> Mapping[str, ModelFacts] | None:
     """The facts of each model by its name; None if the value is none of that kind."""
     if not isinstance(given, Mapping):
         return None
-    found: dict[str, Facts] = {}
+    found: dict[str, ModelFacts] = {}
     for name, said in cast("Mapping[object, object]", given).items():
         facts = _facts(said)
         if not isinstance(name, str) or facts is None:
@@ -70,7 +70,7 @@ def read_facts(given: object) -> Mapping[str, Facts] | None:
     return found
 
 
-def _facts(said: object) -> Facts | None:
+def _facts(said: object) -> ModelFacts | None:
     if not isinstance(said, Mapping):
         return None
     values = dict(cast("Mapping[str, object]", said))
@@ -83,19 +83,19 @@ def _facts(said: object) -> Facts | None:
     if not all(each is None or _is_price(each) for each in prices):
         return None
     paid = [None if each is None else float(cast("float", each)) for each in prices]
-    return Facts(integer(window), integer(most), images, *paid)
+    return ModelFacts(integer(window), integer(most), images, *paid)
 
 
 def _is_price(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
-def with_facts(model: Model, facts: Facts | None) -> Model:
+def with_facts(model: Model, facts: ModelFacts | None) -> Model:
     """The model, with what the user says of it; the very same one if they say nothing."""
     return model if facts is None else _Stated(model, facts)
 
 
-def offered_with(offered: OfferedModel, facts: Facts | None) -> OfferedModel:
+def offered_with(offered: OfferedModel, facts: ModelFacts | None) -> OfferedModel:
     """The same for a model of a list."""
     if facts is None:
         return offered
@@ -105,7 +105,7 @@ def offered_with(offered: OfferedModel, facts: Facts | None) -> OfferedModel:
 class _Stated:
     """A model with what the user says of it."""
 
-    def __init__(self, model: Model, facts: Facts) -> None:
+    def __init__(self, model: Model, facts: ModelFacts) -> None:
         self._model = model
         self._facts = facts
 
@@ -123,7 +123,7 @@ class _Stated:
     async def count(self, request: Request) -> int | None:
         return await self._model.count(request)
 
-    async def search(self, wanted: WebSearch) -> Found:
+    async def search(self, wanted: WebSearch) -> WebSearchResult:
         if not isinstance(self._model, SearchesWeb):
             raise NotSearched("This model has no search of its own")
         return await self._model.search(wanted)

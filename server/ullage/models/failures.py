@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from ullage.models.clouds.words import cloud_refusal, credentials_refusal
 from ullage.models.endpoint_checks import mapping, plausible_window, string
 from ullage.models.errors import (
-    Answered,
     AuthenticationFailed,
     BlockRefused,
     Endpoint,
+    EndpointRefused,
     EndpointUnreachable,
+    ErrorResponse,
     MediaRefused,
     ModelError,
     Nonsense,
@@ -27,7 +28,6 @@ from ullage.models.errors import (
     NothingMore,
     Overloaded,
     PromptTooLong,
-    Refused,
     RequestRefused,
     StreamBroken,
     ThinkingRefused,
@@ -115,7 +115,7 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(NothingMore(f"{reason}. The connection was ended. Press Continue to try again."), NONSENSE_ATTEMPTS, reason=reason)
     if isinstance(problem, TimeoutError):
         return Failure(_not_in_time(endpoint))
-    if isinstance(problem, Refused):
+    if isinstance(problem, EndpointRefused):
         return _status(problem.answered, endpoint)
     if isinstance(problem, Unanswered):
         return _connection(problem.__cause__ or problem, endpoint)
@@ -136,7 +136,7 @@ def _of_the_sdk(problem: Exception, endpoint: Endpoint) -> Failure:
 
     if isinstance(problem, APIStatusError):
         code = "" if problem.error_code is None else str(problem.error_code)
-        return _status(Answered(problem.response, problem.body, problem.message, str(problem.type), code), endpoint)
+        return _status(ErrorResponse(problem.response, problem.body, problem.message, str(problem.type), code), endpoint)
     if isinstance(problem, APIConnectionError):
         return _connection(problem.__cause__ or problem, endpoint)
     if isinstance(problem, APIResponseValidationError):
@@ -170,7 +170,7 @@ def _number(pattern: re.Pattern[str], message: str) -> int | None:
 _NO_KEY = 'There is no API key. Set one with the command "Ullage: Set API key…", or connect another server with "Ullage: Connect a model…".'
 
 
-def _status(problem: Answered, endpoint: Endpoint) -> Failure:
+def _status(problem: ErrorResponse, endpoint: Endpoint) -> Failure:
     said = _said(problem, endpoint)
     status = problem.response.status_code
     if 300 <= status < 400:
@@ -202,7 +202,7 @@ def _status(problem: Answered, endpoint: Endpoint) -> Failure:
     return Failure(_refusal(problem)(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
 
 
-def _refusal(problem: Answered) -> type[RequestRefused]:
+def _refusal(problem: ErrorResponse) -> type[RequestRefused]:
     if _MEDIA.search(problem.message):
         return MediaRefused
     if problem.code.startswith(BLOCK_REFUSED):
@@ -339,7 +339,7 @@ def is_too_long_by(text: str) -> bool:
     return any(words in text.lower() for words in TOO_LONG)
 
 
-def _may_be_tried_again(problem: Answered) -> bool:
+def _may_be_tried_again(problem: ErrorResponse) -> bool:
     wish = problem.response.headers.get("x-should-retry")
     if wish in ("true", "false"):
         return wish == "true"
@@ -367,7 +367,7 @@ def _when(seconds: float | None) -> str:
     )
 
 
-def _said(problem: Answered, endpoint: Endpoint) -> str:
+def _said(problem: ErrorResponse, endpoint: Endpoint) -> str:
     """The endpoint's own words, short and without keys."""
     return quoted(_words(problem.body) or problem.response.reason_phrase or "no reason given", endpoint)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from ullage.models.endpoint_checks import Size, why_not_believed
+from ullage.models.endpoint_checks import RequestSize, why_not_believed
 from ullage.models.errors import Endpoint, PromptTooLong
 from ullage.models.failures import sizes_that_cannot_be, understand
 from ullage.models.model import ModelCard, Reply
@@ -23,7 +23,7 @@ SUDDENLY = 2.5
 """So many times what requests to the same model had before shows it, too: a conversation grows at its end, so this number hardly moves."""
 
 
-class Learned:
+class LearnedLimits:
     """Of one model at one endpoint."""
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -43,14 +43,14 @@ class Learned:
             return replace(card, window=learned, source="server") if card.source == "assumed" else card
         return replace(card, window=learned, source="server", stated_window=card.window)
 
-    def understand(self, problem: Exception, size: Size) -> Failure:
+    def understand(self, problem: Exception, size: RequestSize) -> Failure:
         """The failure behind an exception that a call raised. What it says of the window is taken over where that can be."""
         failure = understand(problem, self._endpoint)
         if isinstance(failure.error, PromptTooLong) and not self._take(failure.error, size):
             return replace(failure, error=sizes_that_cannot_be(self._endpoint))
         return failure
 
-    def checked(self, reply: Reply, size: Size, received: int) -> Reply:
+    def checked(self, reply: Reply, size: RequestSize, received: int) -> Reply:
         """The reply without counts that cannot be; what it shows of the window is learned. `received` are its characters."""
         if reply.usage is None:
             return reply
@@ -68,7 +68,7 @@ class Learned:
             self._window = None
         return reply
 
-    def _cut_off(self, taken: int, size: Size) -> str | None:
+    def _cut_off(self, taken: int, size: RequestSize) -> str | None:
         """That the server read much less than it was sent, as a sentence for the user; None if there is no sign of it.
 
         A server of the user's own may cut a prompt that is longer than the window it loaded the model with, and say nothing (Ollama).
@@ -87,7 +87,7 @@ class Learned:
             "It may have cut the conversation off: look at the window that the model is loaded with, and make it larger."
         )
 
-    def _take(self, refusal: PromptTooLong, size: Size) -> bool:
+    def _take(self, refusal: PromptTooLong, size: RequestSize) -> bool:
         """Takes over what a refusal says of the window; False if what it says cannot be, or calls have shown otherwise."""
         named, tokens = refusal.window, refusal.tokens
         if refusal.input_tokens is not None and not size.can_have(refusal.input_tokens):

@@ -14,7 +14,7 @@ from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
 from ullage.context.compaction.economy import Terms
 from ullage.context.counting.media import LIMITS, ImageLimits, Room
 from ullage.context.view.request import Request
-from ullage.workspace.web_search import Found, WebSearch
+from ullage.workspace.web_search import WebSearch, WebSearchResult
 
 UNPARSABLE_INPUT = "unparsable_input"
 """The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""
@@ -247,6 +247,6 @@ class Model(Protocol):
 class SearchesWeb(Protocol):
     """A model whose provider searches the web for it, where its card says so."""
 
-    async def search(self, wanted: WebSearch) -> Found:
+    async def search(self, wanted: WebSearch) -> WebSearchResult:
         """Searches once. Raises `NotSearched`. Cancelling the task ends it."""
         ...

@@ -50,21 +50,21 @@ MOST_MODELS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CardAnswer:
     """What came of asking. Where not everything that was asked could answer, it pays to ask again."""
 
     card: ModelCard
     settled: bool
 
 
-async def ask_anthropic(connect: Connect, name: str) -> Asked:
+async def ask_anthropic(connect: Connect, name: str) -> CardAnswer:
     """The card of a model of Anthropic's own endpoint: from the Models API, else the table, else assumed."""
     fallback = expected_card(name, anthropic=True)
     info = await _get(connect, f"/v1/models/{quote(name, safe='')}")
-    return Asked(_card_from_models_api(fallback, info or {}) or fallback, info is not None)
+    return CardAnswer(_card_from_models_api(fallback, info or {}) or fallback, info is not None)
 
 
-async def ask_other_server(connect: Connect, name: str) -> Asked:
+async def ask_other_server(connect: Connect, name: str) -> CardAnswer:
     """The card of a model behind any other base URL.
 
     Asked at once: the Models API (proxies pass it on), the model list (vLLM's `max_model_len`, llama.cpp's `meta`) and `/props`
@@ -82,7 +82,7 @@ async def ask_other_server(connect: Connect, name: str) -> Asked:
         answers += more
         window = listed_window(more[0] or {}, name) or loaded_by_ollama(more[1] or {}, name)
         card = local_card(name, window) if window else None
-    return Asked(card or card_from_table(name) or local_card(name, None), None not in answers)
+    return CardAnswer(card or card_from_table(name) or local_card(name, None), None not in answers)
 
 
 def _card_of_other_server(

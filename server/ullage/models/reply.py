@@ -30,7 +30,7 @@ from ullage.context.blocks import (
     valid_id,
     valid_name,
 )
-from ullage.models.endpoint_checks import NotJson, integer, is_too_deep, mapping, mappings, parse_object, string, word
+from ullage.models.endpoint_checks import BodyNotJson, integer, is_too_deep, mapping, mappings, parse_object, string, word
 from ullage.models.errors import Nonsense, StreamBroken
 from ullage.models.model import (
     UNPARSABLE_INPUT,
@@ -269,7 +269,7 @@ def _parsed_input(text: str) -> Mapping[str, Json]:
     """The input of a tool call; one that is no JSON object (cut off at `max_tokens`) is kept as text, marked as such."""
     try:
         return parse_object(text)
-    except NotJson:
+    except BodyNotJson:
         return {UNPARSABLE_INPUT: text}
 
 

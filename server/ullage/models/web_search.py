@@ -22,7 +22,7 @@ from ullage.models.errors import ModelError
 from ullage.models.model import ModelCard, ModelEvent
 from ullage.models.reply import ReplyBuilder
 from ullage.models.serialise import dump
-from ullage.workspace.web_search import Found, Hit, NotSearched, WebSearch
+from ullage.workspace.web_search import NotSearched, WebHit, WebSearch, WebSearchResult
 
 TOOL = "web_search_20260318"
 """Of the three versions that the API knows (2025-03-05, 2026-02-09, 2026-03-18) the newest."""
@@ -130,7 +130,7 @@ class SearchReply(ReplyBuilder):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class WebSearchReply:
     """One reply to a search: as it came, why it stopped, and what it took."""
 
     blocks: Sequence[dict[str, Any]]
@@ -139,7 +139,9 @@ class Answered:
     searches: int
 
 
-async def search_by(ask: Callable[[bytes], Awaitable[Answered]], wanted: WebSearch, opening: Mapping[str, Json], card: ModelCard) -> Found:
+async def search_by(
+    ask: Callable[[bytes], Awaitable[WebSearchReply]], wanted: WebSearch, opening: Mapping[str, Json], card: ModelCard
+) -> WebSearchResult:
     """Asks until the search is done. Raises `NotSearched`."""
     said: list[dict[str, Any]] = []
     cost = 0.0
@@ -161,10 +163,10 @@ def _known(cost: float, card: ModelCard) -> float | None:
     return None if card.prices is None else cost
 
 
-def _found(blocks: Sequence[Mapping[str, Any]], wanted: WebSearch, stop_reason: str, cost: float | None) -> Found:
+def _found(blocks: Sequence[Mapping[str, Any]], wanted: WebSearch, stop_reason: str, cost: float | None) -> WebSearchResult:
     problems: list[str] = []
     queries: list[str] = []
-    pages: dict[str, Hit] = {}
+    pages: dict[str, WebHit] = {}
     is_done = False
     for block in blocks:
         if block.get("type") == "server_tool_use" and block.get("name") == "web_search":
@@ -181,18 +183,18 @@ def _found(blocks: Sequence[Mapping[str, Any]], wanted: WebSearch, stop_reason: 
     reason = "" if stop_reason in ("end_turn", "stop_sequence") else stop_reason[:40]
     reason = reason or (f"longer than {LONGEST_REPORT:,} characters" if len(report) > LONGEST_REPORT else "")
     cut = f"The report is not whole ({reason})." if reason else ""
-    return Found(tuple(query for query in queries if query), tuple(pages.values()), report[:LONGEST_REPORT], cost, cut)
+    return WebSearchResult(tuple(query for query in queries if query), tuple(pages.values()), report[:LONGEST_REPORT], cost, cut)
 
 
-def _add_hits(pages: dict[str, Hit], found: Sequence[Mapping[str, object]], wanted: WebSearch) -> None:
+def _add_hits(pages: dict[str, WebHit], found: Sequence[Mapping[str, object]], wanted: WebSearch) -> None:
     for each in found:
         url = string(each, "url")[:LONGEST_URL]
         host = host_of(url)
         if host and url not in pages and len(pages) < MOST_HITS and not any(_is_of(host, other) for other in wanted.without):
-            pages[url] = Hit(_line(string(each, "title"), LONGEST_TITLE) or host, url, host, _line(string(each, "page_age"), 40))
+            pages[url] = WebHit(_line(string(each, "title"), LONGEST_TITLE) or host, url, host, _line(string(each, "page_age"), 40))
 
 
-def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, Hit]) -> str:
+def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, WebHit]) -> str:
     """What the model says after the last result, with numbers for the pages it goes by, whose quotes are added to `pages`."""
     last = max(index for index, block in enumerate(blocks) if block.get("type") == "web_search_tool_result")
     numbers = {url: index for index, url in enumerate(pages, 1)}
@@ -205,7 +207,7 @@ def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, Hit]) -> str:
         for url, quote in cited:
             hit = pages[url]
             if quote and quote not in hit.quotes and len(hit.quotes) < MOST_QUOTES:
-                pages[url] = Hit(hit.title, hit.url, hit.host, hit.age, (*hit.quotes, quote))
+                pages[url] = WebHit(hit.title, hit.url, hit.host, hit.age, (*hit.quotes, quote))
         marks = "".join(f"[{number}]" for number in sorted({numbers[url] for url, _ in cited}))
         pieces.append(string(block, "text") + (f" {marks}" if marks else ""))
     return "".join(pieces).strip()

@@ -15,7 +15,7 @@ from ullage.models.errors import Endpoint
 from ullage.models.event_stream import PLAIN, events
 from ullage.models.known_models import expected_card
 from ullage.models.model import ModelCard
-from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
+from ullage.models.model_card import CardAnswer, OfferedModel, ask_anthropic, ask_offered, ask_other_server
 from ullage.models.transport import Transport
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Wire(Protocol):
         """What is known of the model without asking."""
         ...
 
-    async def ask(self, connect: Connect) -> Asked:
+    async def ask(self, connect: Connect) -> CardAnswer:
         """What the endpoint says of it. Never raises."""
         ...
 
@@ -135,7 +135,7 @@ class MessagesWire:
         """The table, else what is assumed of the one or the other."""
         return expected_card(self.endpoint.model, anthropic=not self.endpoint.base_url)
 
-    async def ask(self, connect: Connect) -> Asked:
+    async def ask(self, connect: Connect) -> CardAnswer:
         """The Models API, or what servers have in its place."""
         ask = ask_other_server if self.endpoint.base_url else ask_anthropic
         return await ask(connect, self.endpoint.model)

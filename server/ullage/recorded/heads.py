@@ -16,7 +16,7 @@ from ullage.context.calls import one_line
 from ullage.recorded.places import Candidate, Program, folder_of_claude
 from ullage.recorded.readers.entries import is_of_the_program
 from ullage.recorded.readers.opencode import columns_of_sessions, opened
-from ullage.recorded.readers.values import JsonObject, NotJson, as_list, as_object, as_seconds, as_text, parse, printable
+from ullage.recorded.readers.values import JsonObject, RecordNotJson, as_list, as_object, as_seconds, as_text, parse, printable
 
 HEAD = 256 * 1024
 """Bytes of the beginning of a file."""
@@ -118,7 +118,7 @@ def _first_task(path: Path) -> str:
         end += 2 if text[end] == "\\" else 1
     try:
         said = as_text(parse(text[quote : end + 1])) if quote >= 0 else ""
-    except NotJson:
+    except RecordNotJson:
         return ""
     for tag in ("task", "user_input", "user_message"):
         said = said.removeprefix(f"<{tag}>").partition(f"</{tag}>")[0]
@@ -201,7 +201,7 @@ def _lines(path: Path, of_the_end: int) -> Iterator[JsonObject]:
     for line in whole:
         try:
             value = parse(line.decode("utf-8", "replace"))
-        except NotJson:
+        except RecordNotJson:
             continue
         if isinstance(value, dict):
             yield value
@@ -213,6 +213,6 @@ def _whole(path: Path) -> list[JsonObject]:
         with path.open("rb") as file:
             raw = file.read(8 * 1024 * 1024)
         value = parse(raw.decode("utf-8", "replace"))
-    except (OSError, NotJson):
+    except (OSError, RecordNotJson):
         return []
     return [as_object(each) for each in value] if isinstance(value, list) else [as_object(value)]

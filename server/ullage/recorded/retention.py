@@ -70,7 +70,7 @@ SEARCH_HITS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class HitShare:
     """`hits` of `of`."""
 
     hits: int = 0
@@ -81,8 +81,8 @@ class Share:
         """Between 0 and 1; None of nothing."""
         return self.hits / self.of if self.of else None
 
-    def __add__(self, other: Share) -> Share:
-        return Share(self.hits + other.hits, self.of + other.of)
+    def __add__(self, other: HitShare) -> HitShare:
+        return HitShare(self.hits + other.hits, self.of + other.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _short_message(prompt: UserPrompt) -> Fact | None:
     return Fact("user message", words) if words and len(prompt.text) < SHORT_MESSAGE_CHARACTERS else None
 
 
-class Search(Protocol):
+class AgentSearch(Protocol):
     """A search as the agent has it."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
@@ -187,14 +187,14 @@ class KindRetention:
         return self.in_view + self.recallable + self.seen_again + self.lost
 
     @property
-    def kept(self) -> Share:
+    def kept(self) -> HitShare:
         """Those in view, of all."""
-        return Share(self.in_view, self.needed)
+        return HitShare(self.in_view, self.needed)
 
     @property
-    def within_reach(self) -> Share:
+    def within_reach(self) -> HitShare:
         """Those in view or recallable, of all."""
-        return Share(self.in_view + self.recallable, self.needed)
+        return HitShare(self.in_view + self.recallable, self.needed)
 
     def __add__(self, other: KindRetention) -> KindRetention:
         return KindRetention(
@@ -210,7 +210,7 @@ def recorded_cuts(transcript: Transcript) -> tuple[Cut, ...]:
     return tuple(Cut(compaction.after_seq, compaction.summary) for compaction in transcript.compactions)
 
 
-def judged(facts: SessionFacts, cuts: Iterable[Cut], search: Search | None = None) -> Iterator[Judged]:
+def judged(facts: SessionFacts, cuts: Iterable[Cut], search: AgentSearch | None = None) -> Iterator[Judged]:
     """Every fact that was needed after one of `cuts`, which are all the compactions of a session in their order."""
     previous_seq = 0
     for cut in cuts:
@@ -218,7 +218,7 @@ def judged(facts: SessionFacts, cuts: Iterable[Cut], search: Search | None = Non
         previous_seq = cut.after_seq
 
 
-def judged_after(facts: SessionFacts, cut: Cut, previous_seq: int, search: Search | None = None) -> Iterator[Judged]:
+def judged_after(facts: SessionFacts, cut: Cut, previous_seq: int, search: AgentSearch | None = None) -> Iterator[Judged]:
     """Every fact that was needed after one compaction; `previous_seq` is where the one before it stood, 0 if it is the first."""
     kept = KeptText(cut.kept)
     for needed in needed_after(facts, cut.after_seq, previous_seq):
@@ -241,7 +241,7 @@ _ONE: dict[Fate, KindRetention] = {
 }
 
 
-def _fate(needed: NeededFact, kept: KeptText, search: Search | None) -> Fate:
+def _fate(needed: NeededFact, kept: KeptText, search: AgentSearch | None) -> Fate:
     if kept.holds(needed.fact):
         return "in view"
     if search is not None and _finds(search, needed):
@@ -249,7 +249,7 @@ def _fate(needed: NeededFact, kept: KeptText, search: Search | None) -> Fate:
     return "seen again" if needed.shown_again else "lost"
 
 
-def _finds(search: Search, needed: NeededFact) -> bool:
+def _finds(search: AgentSearch, needed: NeededFact) -> bool:
     hits = search(needed.fact.text, needed.after_seq, SEARCH_HITS)
     return any(KeptText(hit).holds(needed.fact) for hit in hits[:SEARCH_HITS])
 
@@ -265,7 +265,7 @@ class Acquired:
     """Compactions after which the session went on."""
     results: int = 0
     """All of the results in the windows after them."""
-    again: Share = field(default_factory=Share)
+    again: HitShare = field(default_factory=HitShare)
     """Of what was known before, what stood in view right after the compaction."""
     beside_summary: int = 0
     """What stood in view then without the summary: messages that were kept, files that were put back."""
@@ -293,7 +293,7 @@ class Acquired:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ViewAfter:
     """What the model saw right after a compaction: `text` is all of it, `beside_summary` the characters of what is not the summary."""
 
     after_seq: int
@@ -305,7 +305,7 @@ BLOCKS_AT_ONCE = 100_000
 """In a dictionary. A session of 10 MB has some 30,000."""
 
 
-class Seen:
+class SessionBlocks:
     """The blocks of a session, to be asked for any compactions in it."""
 
     def __init__(self, entries: Sequence[Logged]) -> None:
@@ -324,7 +324,7 @@ class Seen:
                 self._before.append((marks, array("q", map(self._first.__getitem__, marks))))
                 self._first = {}
 
-    def acquired(self, views: Iterable[View]) -> Acquired:
+    def acquired(self, views: Iterable[ViewAfter]) -> Acquired:
         """`views` are those after a session's compactions, in their order."""
         found, before = Acquired(), None
         for view in views:
@@ -332,14 +332,14 @@ class Seen:
             before = view
         return found + (self.acquired_after(before, None) if before is not None else Acquired())
 
-    def acquired_after(self, view: View, until: int | None) -> Acquired:
+    def acquired_after(self, view: ViewAfter, until: int | None) -> Acquired:
         """The same after one compaction; `until` is where the next one stands, None if there is none."""
         window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
         return self._after(window, view) if window else Acquired()
 
-    def _after(self, window: Sequence[Logged], view: View) -> Acquired:
+    def _after(self, window: Sequence[Logged], view: ViewAfter) -> Acquired:
         found = from_tools((logged.entry for logged in window), lambda block: self._stood(block, view.after_seq), marks_of([view.text]))
-        return Acquired(1, found.results, Share(found.held, found.known), view.beside_summary, found.fetches)
+        return Acquired(1, found.results, HitShare(found.held, found.known), view.beside_summary, found.fetches)
 
     def _stood(self, block: int, after_seq: int) -> bool:
         for marks, seqs in self._before:

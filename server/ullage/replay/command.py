@@ -15,14 +15,14 @@ from ullage.recorded.readers.values import printable
 from ullage.replay.cluster.connecting import LOCAL, NoCluster, connected, threads_of, warning
 from ullage.replay.cluster.shares import shares_of
 from ullage.replay.cluster.work import work_on_cluster
-from ullage.replay.file_work import FileWork, Options, file_work, work_apart, work_through
-from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.file_work import FileWork, ReplayOptions, file_work, work_apart, work_through
+from ullage.replay.measuring.figures import MeasuredSession, Report
 from ullage.replay.measuring.leaving_out import FITTED, variants
 from ullage.replay.object_storage import holds_secrets, is_address, shown
 from ullage.replay.parquet import can_be_written
 from ullage.replay.places import Place
 from ullage.replay.pricing.recorded_models import prices_of
-from ullage.replay.reporting.html.page import Settings, as_html
+from ullage.replay.reporting.html.page import PageSettings, as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
@@ -36,7 +36,7 @@ _USAGE_ERROR = 2
 _COMMAND = "replay"
 
 
-def run(names: Sequence[str], options: Options) -> int:
+def run(names: Sequence[str], options: ReplayOptions) -> int:
     """Writes the report to stdout, and to stderr what could not be read; gives the exit code.
 
     0 if at least one session was read, 1 where none was or a file could not be written, 2 where a model has no known prices or no
@@ -81,7 +81,7 @@ def run(names: Sequence[str], options: Options) -> int:
     return 0 if rows else 1
 
 
-def _refused(names: Sequence[str], options: Options) -> str:
+def _refused(names: Sequence[str], options: ReplayOptions) -> str:
     """Why this cannot be asked; empty if it can."""
     if options.views is not None and options.scheduler not in (None, LOCAL):
         return "--views writes where the work is done, so it goes with --scheduler local only"
@@ -101,7 +101,7 @@ def _known(wanted: Sequence[str]) -> tuple[str, ...]:
     return known_policies(wanted, (*policies(), OPTIMUM), _COMMAND, beside=tuple(variants()))
 
 
-def _works(places: Sequence[Place], failures: list[str], options: Options) -> Sequence[FileWork]:
+def _works(places: Sequence[Place], failures: list[str], options: ReplayOptions) -> Sequence[FileWork]:
     """The work of each place, in their order; what could not be done is added to `failures`. Raises `NoCluster`."""
     works: list[FileWork] = []
     with closing(_worked(places, options)) as done:
@@ -112,7 +112,7 @@ def _works(places: Sequence[Place], failures: list[str], options: Options) -> Se
     return works
 
 
-def _worked(places: Sequence[Place], options: Options) -> Generator[FileWork]:
+def _worked(places: Sequence[Place], options: ReplayOptions) -> Generator[FileWork]:
     if options.scheduler is not None:
         yield from _by_scheduler(places, options, options.scheduler)
         return
@@ -122,7 +122,7 @@ def _worked(places: Sequence[Place], options: Options) -> Generator[FileWork]:
             yield next(done)
 
 
-def _by_scheduler(places: Sequence[Place], options: Options, address: str) -> Generator[FileWork]:
+def _by_scheduler(places: Sequence[Place], options: ReplayOptions, address: str) -> Generator[FileWork]:
     if not places:
         return
     if beside := warning(address):
@@ -156,7 +156,7 @@ def _unfinished(reason: str) -> FileWork:
     return FileWork(failures=(reason,))
 
 
-def _told_twice(rows: Iterator[Row]) -> Iterator[Row]:
+def _told_twice(rows: Iterator[MeasuredSession]) -> Iterator[MeasuredSession]:
     """The rows; with a note where another file had a session of that name."""
     seen: dict[str, Place] = {}
     for row in rows:
@@ -171,7 +171,7 @@ def _told_twice(rows: Iterator[Row]) -> Iterator[Row]:
 def _write_page(path: Path, report: Report) -> bool:
     titles = {name: policy.title for name, policy in policies().items() if name in report.policies}
     try:
-        path.write_text(as_html(report, report.runs, Settings(report.places, report.summaries, titles)), encoding="utf-8")
+        path.write_text(as_html(report, report.runs, PageSettings(report.places, report.summaries, titles)), encoding="utf-8")
     except OSError as error:
         _complain(f"{path} cannot be written: {error.strerror or error}")
         return False

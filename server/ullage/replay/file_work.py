@@ -20,14 +20,14 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.processes.start import Asker, process_apart, worker_pool
 from ullage.recorded.transcript import Transcript
-from ullage.replay.measuring.figures import Row, row_of
+from ullage.replay.measuring.figures import MeasuredSession, row_of
 from ullage.replay.measuring.leaving_out import variants
 from ullage.replay.measuring.runs import Places, Run, Summaries
-from ullage.replay.places import Place, Unreadable, sessions_of, size_of
+from ullage.replay.places import Place, UnreadablePlace, sessions_of, size_of
 from ullage.replay.pricing.cost import as_if
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.simulating.views import Views
 from ullage.store.set_aside import EntriesAside
@@ -40,7 +40,7 @@ WORTH_A_PROCESS = 300_000
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReplayOptions:
     """`policies` by name, in the order of the report; empty if only what was recorded is reported. `jobs` of None: one a core."""
 
     format: Format = "table"
@@ -73,14 +73,15 @@ class Options:
 class FileWork:
     """`failures` say what could not be done, for the user."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[MeasuredSession, ...] = ()
     runs: tuple[Run, ...] = ()
     failures: tuple[str, ...] = ()
 
 
-def file_work(place: Place, options: Options) -> FileWork:
-    """All that is asked of a file. Sessions are let go one after the other. Raises `TooLarge` where there is a limit (`memory.py`)."""
-    rows: list[Row] = []
+def file_work(place: Place, options: ReplayOptions) -> FileWork:
+    """All that is asked of a file. Sessions are let go one after the other. Raises `WorkTooLarge` where
+    there is a limit (`memory.py`)."""
+    rows: list[MeasuredSession] = []
     runs: list[Run] = []
     failures: list[str] = []
     try:
@@ -88,19 +89,19 @@ def file_work(place: Place, options: Options) -> FileWork:
             row, more = row_of(place, transcript, options.as_model), tuple(_runs(transcript, options, failures))
             rows.append(row)
             runs.extend(more)
-    except Unreadable as error:
+    except UnreadablePlace as error:
         failures.append(str(error))
     if not rows and not failures:
         failures.append(f"{place} holds no sessions")
     return FileWork(tuple(rows), tuple(runs), tuple(failures))
 
 
-def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iterator[Run]:
+def _runs(transcript: Transcript, options: ReplayOptions, failures: list[str]) -> Iterator[Run]:
     if not options.policies:
         return
     told = transcript if options.as_model is None else as_if(transcript, options.as_model)
-    session = Prepared(told)
-    settings = Settings(options.at, options.summary, options.as_model, options.window, options.economy)
+    session = PreparedSession(told)
+    settings = ReplaySettings(options.at, options.summary, options.as_model, options.window, options.economy)
     known = {**variants(), **policies()}
     outcomes: list[Outcome] = []
     for name in options.policies:
@@ -116,7 +117,7 @@ def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iter
         yield from best_schedule(session, outcomes, ULLAGE, settings)
 
 
-def _views(options: Options, transcript: Transcript, policy: str) -> Views | None:
+def _views(options: ReplayOptions, transcript: Transcript, policy: str) -> Views | None:
     """Of several policies each has a folder of its own."""
     if options.views is None:
         return None

@@ -24,7 +24,7 @@ _LEAST = 32_000_000
 """Bytes that the work itself has taken. Where it took less, what was before it fills the process: to stop would gain nothing."""
 
 
-class TooLarge(Exception):
+class WorkTooLarge(Exception):
     """The work would take more memory than there is for it. `megabytes` is the limit."""
 
     def __init__(self, megabytes: int) -> None:
@@ -46,7 +46,7 @@ class _Limit:
         if self._is_passed():
             gc.collect()
             if self._is_passed():
-                raise TooLarge(self.size // 1_000_000)
+                raise WorkTooLarge(self.size // 1_000_000)
         self.looked = now
 
     def _is_passed(self) -> bool:
@@ -72,7 +72,7 @@ def within(size: int | None) -> Generator[None]:
 
 
 def look() -> None:
-    """To be called wherever memory grows, as often as may be. Raises `TooLarge`."""
+    """To be called wherever memory grows, as often as may be. Raises `WorkTooLarge`."""
     limit = _IN_FORCE.get()
     if limit is not None:
         limit.look()

@@ -19,7 +19,7 @@ _Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[_Row]):
+class TableColumn(Generic[_Row]):
     """A column of a table. Where `of` gives None it is null."""
 
     name: str
@@ -49,7 +49,7 @@ def published(tables: Sequence[Table[Any]]) -> Generator[None]:
 class Table(Generic[_Row]):
     """One file, under another name until it is published."""
 
-    def __init__(self, path: Path, columns: Sequence[Column[_Row]]) -> None:
+    def __init__(self, path: Path, columns: Sequence[TableColumn[_Row]]) -> None:
         pa = import_module("pyarrow")
         types: dict[Kind, Any] = {
             "text": pa.string(),

@@ -42,7 +42,7 @@ Place: TypeAlias = Path | Stored | InTeamStore
 """Can be pickled. Its `str` names it to the user."""
 
 
-class Unreadable(Exception):
+class UnreadablePlace(Exception):
     """Of a place no sessions can be read, or no more; `str()` says of which and why."""
 
 
@@ -57,7 +57,8 @@ def size_of(place: Place) -> int:
 
 
 def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
-    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `Unreadable`, and `TooLarge` where there is a limit.
+    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `UnreadablePlace`, and `WorkTooLarge` where
+    there is a limit.
 
     A name of a file may be relative to `start`. What is said of the sessions names the place as the user did.
     """
@@ -72,10 +73,10 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
         with brought(place.address) as path:
             yield from _sessions(path, str(path), str(place), shown(folder))
     except (NothingFound, StoreFailed) as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadablePlace(str(error)) from error
     except OSError as error:
         said = said_of(error, place.address) if isinstance(place, Stored) else error.strerror or str(error)
-        raise Unreadable(f"{place} cannot be read: {said}") from error
+        raise UnreadablePlace(f"{place} cannot be read: {said}") from error
 
 
 def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transcript]:
@@ -85,4 +86,4 @@ def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transc
         for transcript in sessions_in(path, at=lambda position: look()):
             yield replace(transcript, project=folder) if folder and transcript.project == copied_to else transcript
     except NotATranscript as error:
-        raise Unreadable(str(error).replace(here, named)) from error
+        raise UnreadablePlace(str(error).replace(here, named)) from error

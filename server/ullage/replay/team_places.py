@@ -16,7 +16,7 @@ from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage
 from ullage.store.origins import Lineage
 from ullage.store.team.address import Address, address_of, is_address, read_address
-from ullage.store.team.reading import Kept, TeamReader
+from ullage.store.team.reading import StoredSession, TeamReader
 
 OF_ENVIRONMENT = "postgresql:"
 """In the place of an address: the one in `ULLAGE_STORE`. What stands on a command line can be seen by other users of the machine."""
@@ -122,14 +122,14 @@ def let_go() -> None:
         _HELD.popitem()[1].close()
 
 
-def _families(kept: Sequence[Kept]) -> list[list[Kept]]:
+def _families(kept: Sequence[StoredSession]) -> list[list[StoredSession]]:
     """Sessions that have entries in common, together; in the order of the first of each."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for each in kept:
         for origin in (each.id, *(origin for origin, _ in each.lineage)):
             one, other = _first(first, (each.workspace, each.id)), _first(first, (each.workspace, origin))
             first[other] = one
-    families: dict[tuple[str, str], list[Kept]] = {}
+    families: dict[tuple[str, str], list[StoredSession]] = {}
     for each in kept:
         families.setdefault(_first(first, (each.workspace, each.id)), []).append(each)
     return list(families.values())

@@ -24,14 +24,14 @@ from ullage.session.errors import SessionError
 from ullage.session.server_offers import attached_resource
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import MediaFiles, shown_path
-from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
-from ullage.tools.rules.covering import Rule
+from ullage.tools.media import MediaShelf, NotShown, Sight, show, show_bytes
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.files import NEW_DOCUMENT, Diagnostic, Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.ignore import IgnoreRules, walk_files
 from ullage.workspace.media_file import DamagedMedia
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 from ullage.workspace.web_page import NotFetched, Page, fetch_page
 
 ATTACHED_CHARACTERS = 30_000
@@ -121,7 +121,7 @@ async def attach(
     read_rules: ReadRules,
     files: WorkspaceFiles,
     editor: Editor,
-    shelf: Shelf,
+    shelf: MediaShelf,
     fetch: FetchPage = fetch_page,
     servers: Servers | None = None,
 ) -> Attachment:
@@ -157,7 +157,7 @@ async def attach(
         text = (await files.read(path)).text
     except FileNotFoundError:
         raise SessionError("invalid", f"{name} cannot be attached: there is no such file") from None
-    except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
+    except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, FileTooLarge, OSError) as error:
         raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
     return Attachment(name, _cut(text)) if ref.lines is None else _some_lines(name, text, ref.lines)
 
@@ -168,7 +168,7 @@ async def _check_file(file: FileRef | None, read_rules: ReadRules) -> None:
         await _check(read_rules.refusing(file.path, file.given), read_rules.folders.show(file.path), read_rules)
 
 
-async def _check(rule: Rule | None, name: str, read_rules: ReadRules) -> None:
+async def _check(rule: PermissionRule | None, name: str, read_rules: ReadRules) -> None:
     if rule is not None:
         await asyncio.to_thread(read_rules.used, rule)
         raise SessionError("invalid", f"{name} cannot be attached: your rule `{rule.pattern}` refuses to have it read")
@@ -220,11 +220,11 @@ def _cut(text: str, what: str = "file") -> str:
     return f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the {what} has {len(text):,} characters]"
 
 
-async def _pasted(ref: PastedRef, shelf: Shelf) -> Attachment:
+async def _pasted(ref: PastedRef, shelf: MediaShelf) -> Attachment:
     name = ref.name or PASTED_NAME
     try:
         shown = await show_bytes(ref.data, shelf)
-    except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
+    except (DamagedMedia, NotShown, StoreFailed, FileTooLarge) as error:
         raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
     if shown is None:
         raise SessionError("invalid", f"{name} cannot be attached: it is no PNG, JPEG, GIF or WebP")

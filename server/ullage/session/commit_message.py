@@ -16,7 +16,7 @@ from ullage.session.errors import SessionError
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 
 SECONDS = 90.0
 """For the whole message: the user looks at an empty box meanwhile."""
@@ -80,7 +80,7 @@ async def _new_file(path: Path, rules: ReadRules, files: WorkspaceFiles) -> NewF
         return NewFile(folders.show(inside), (await files.read(inside)).text)
     except (OutsideWorkspace, FileNotFoundError):
         return None
-    except (NotText, TooLarge, OSError):
+    except (NotText, FileTooLarge, OSError):
         return NewFile(folders.show(path), "")
 
 

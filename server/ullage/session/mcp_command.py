@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ullage.context.quoting import visible_line
-from ullage.mcp_servers.servers import NoSuchServer, Servers, Standing
+from ullage.mcp_servers.servers import NoSuchServer, Servers, ServerStanding
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # they are given to it
@@ -42,7 +42,7 @@ async def _turn(servers: Servers, way: str, name: str) -> None:
         raise SessionError("invalid", str(error)) from error
 
 
-def _line(standing: Standing) -> str:
+def _line(standing: ServerStanding) -> str:
     name, state, command = standing.server.name, _STATES[standing.state], visible_line(standing.server.in_words)
     count = f"; {len(standing.offers.tools)} tools" if standing.offers.tools else ""
     why = f" ({visible_line(standing.why)})" if standing.why else ""

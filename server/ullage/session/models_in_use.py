@@ -20,7 +20,7 @@ from ullage.models.counting import CountText
 from ullage.models.editor_models import NO_EDITOR_MODELS, EditorModels
 from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
-from ullage.models.facts import Facts, offered_with
+from ullage.models.facts import ModelFacts, offered_with
 from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.models.serialise import MediaBytes
@@ -76,7 +76,7 @@ class ChooseModel(Protocol):
         base_url: str,
         api_key: str | None,
         media: MediaBytes,
-        facts: Facts | None,
+        facts: ModelFacts | None,
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
         editor: EditorModels,

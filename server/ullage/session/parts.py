@@ -57,7 +57,7 @@ from ullage.session.web_searching import WebSearching
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import ProposalFiles
 from ullage.store.statements import SessionRecord
-from ullage.tools.media import Shelf
+from ullage.tools.media import MediaShelf
 from ullage.tools.registry import TITLES
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.running import RunningCommands
@@ -67,12 +67,12 @@ from ullage.workspace.touched import FileReads
 from ullage.workspace.web_search import Searcher
 
 MakeTools: TypeAlias = Callable[
-    [str, FileReads, Callable[[], Sequence[Logged]], Shelf, ReadRulesNow, RunningCommands, Searcher], Mapping[str, Tool]
+    [str, FileReads, Callable[[], Sequence[Logged]], MediaShelf, ReadRulesNow, RunningCommands, Searcher], Mapping[str, Tool]
 ]
 """The tools of the session with that id, by name."""
 
 
-class Parts:
+class SessionParts:
     """The parts of one session, each of which knows only those that it asks."""
 
     def __init__(
@@ -204,7 +204,7 @@ class Parts:
         """What a sub-agent of it shares; `told` gets the paths of files that one changed."""
         return Together(self.permits.own, AgentsRecording(self._recording, self._conversation, agent_id, told))
 
-    def show_agent(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agent: Parts) -> None:
+    def show_agent(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agent: SessionParts) -> None:
         """A sub-agent is at work for that call, and does this now. What it is `asked` about is asked, and answered, in the call's card."""
         self._approvals.stand_in(call_id, run, visible_line(doing), asked, agent._approvals)
 

@@ -11,7 +11,7 @@ from ullage.session.changes.recording import AgentsRecording
 from ullage.session.instructions.agent_files import READING_TOOLS, AgentFile
 from ullage.session.permissions.rules_kept import SessionRules
 from ullage.session.prelude import explore_prompt
-from ullage.tools.task import EXPLORE, FORK, Task
+from ullage.tools.task import EXPLORE, FORK, SubAgentTask
 from ullage.tools.tool import PermissionNeed
 
 
@@ -67,7 +67,7 @@ def defined(files: Sequence[AgentFile], agent: str) -> AgentFile | None:
     return next((each for each in files if each.name == name and not each.trouble), None)
 
 
-def role_for(parent_id: str, task: Task, files: Sequence[AgentFile]) -> Role | str:
+def role_for(parent_id: str, task: SubAgentTask, files: Sequence[AgentFile]) -> Role | str:
     """The role that a call wants; a sentence for the model where there is no such sub-agent.
 
     One acts only by what was allowed for this very call, with the definition as it was then.

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from ullage.context.blocks import Media
 from ullage.context.entries import NO_FILE, Attachment
 from ullage.mcp_servers.offers import OfferedPrompt
-from ullage.mcp_servers.results import Answered, headed
+from ullage.mcp_servers.results import ServerResult, headed
 from ullage.mcp_servers.servers import NoSuchServer, ServerFailed, Servers
 from ullage.session.errors import SessionError
 from ullage.session.instructions.prompt_files import NAME, TEXT_CHARACTERS
 from ullage.store.errors import StoreFailed
-from ullage.tools.media import NotShown, Shelf, show_bytes
+from ullage.tools.media import MediaShelf, NotShown, show_bytes
 from ullage.workspace.media_file import DamagedMedia
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 _CALLED = re.compile(rf"/({NAME})(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(NAME, re.IGNORECASE)
@@ -39,7 +39,7 @@ def hint_of(prompt: OfferedPrompt) -> str:
     return " ".join(f"[{each.name}]" if each.required else f"[{each.name}?]" for each in prompt.arguments)
 
 
-async def called_prompt(text: str, servers: Servers | None, shelf: Shelf) -> Attachment | None:
+async def called_prompt(text: str, servers: Servers | None, shelf: MediaShelf) -> Attachment | None:
     """What is attached to a prompt that calls one of a server; None if it calls none. Raises `SessionError`."""
     match = _CALLED.fullmatch(text.strip())
     found = None if match is None else next((each for each in offered_prompts(servers) if each[0] == match[1].lower()), None)
@@ -86,7 +86,7 @@ def _words(typed: str) -> list[str]:
         return typed.split()
 
 
-async def attached_resource(server: str, uri: str, servers: Servers | None, shelf: Shelf) -> Attachment:
+async def attached_resource(server: str, uri: str, servers: Servers | None, shelf: MediaShelf) -> Attachment:
     """A resource, read now. Raises `SessionError`."""
     try:
         if servers is None:
@@ -98,7 +98,7 @@ async def attached_resource(server: str, uri: str, servers: Servers | None, shel
     return Attachment(f"{NO_FILE}{server}:{uri}", headed(server, words), media)
 
 
-async def _shown(answered: Answered, shelf: Shelf) -> tuple[str, Media | None]:
+async def _shown(answered: ServerResult, shelf: MediaShelf) -> tuple[str, Media | None]:
     """Its words, and its first image."""
     said = answered.text
     if len(said) > TEXT_CHARACTERS:
@@ -107,6 +107,6 @@ async def _shown(answered: Answered, shelf: Shelf) -> tuple[str, Media | None]:
         return said, None
     try:
         shown = await show_bytes(answered.images[0], shelf)
-    except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
+    except (DamagedMedia, NotShown, StoreFailed, FileTooLarge) as error:
         return f"{said}\n[an image that cannot be shown: {error}]".strip(), None
     return (said, None) if shown is None else (f"{said}\n{shown.words}".strip(), shown.media)

@@ -12,21 +12,21 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ullage.context.compaction.decide import Postponed
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.entries import CameOver, Logged, ToolReturned, UserPrompt
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, attach, ref_of
-from ullage.session.changes.shown import Decided
+from ullage.session.changes.shown import DecidedChanges
 from ullage.session.commit_message import Changed, NoMessage, write_commit_message
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
 from ullage.session.hooks.at_events import is_hooks
 from ullage.session.instructions.agent_files import AgentFile, agent_files
 from ullage.session.instructions.in_force import ListedRules
-from ullage.session.instructions.listing import Listed, listed_instructions
+from ullage.session.instructions.listing import InstructionFile, listed_instructions
 from ullage.session.instructions.prompt_files import PromptFile, called, is_called, prompt_files
 from ullage.session.long_work import ROUND
-from ullage.session.parts import Parts, well
+from ullage.session.parts import SessionParts, well
 from ullage.session.server_offers import called_prompt, hint_of, offered_prompts
 from ullage.session.timeline.display import SNAPSHOT_ITEMS
 from ullage.session.timeline.items import Item, new_id
@@ -36,15 +36,15 @@ from ullage.session.turns.closing import close_what_is_open, is_unfinished
 from ullage.session.turns.questions import Given
 from ullage.session.turns.turns import SURELY_FITS, refuse_too_long
 from ullage.store.errors import StoreFailed
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.running import TooMany
 from ullage.tools.sandbox.network.local_ports import NoPort
-from ullage.tools.started_command import Command
+from ullage.tools.started_command import StartedCommand
 
 logger = logging.getLogger(__name__)
 
 
-class Session(Parts):
+class Session(SessionParts):
     """A conversation that is open. Everything runs on one event loop; no method blocks it for long.
 
     Making one folds its log, which takes long where that is long: it may be done in another thread, tells nobody, and `mend` comes next.
@@ -113,7 +113,7 @@ class Session(Parts):
         """The rules files that are known, and whether each is in force."""
         return self._rules.listed()
 
-    async def instructions(self) -> Sequence[Listed]:
+    async def instructions(self) -> Sequence[InstructionFile]:
         """The same, and its rules, for the user: what each takes, and whether it is in force."""
         return listed_instructions(self.rules(), await self.prompt_files())
 
@@ -251,7 +251,7 @@ class Session(Parts):
             raise SessionError("session_busy", "A compaction is already running")
         if not self._conversation.projection.messages:
             raise SessionError("nothing_to_compact", "There is nothing to compact yet: the conversation is empty")
-        wanted = Wanted(new_id("c"), "manual", focus)
+        wanted = WantedCompaction(new_id("c"), "manual", focus)
         self._work.begin(well(self._controller.making.attempt(wanted, at_work=False)))
         return wanted.id
 
@@ -260,7 +260,7 @@ class Session(Parts):
         if self._work.can_begin and self._controller.is_due():
             self._work.begin(well(self._controller.while_idle()))
 
-    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedChanges]:
         """Gives the files what they held at a checkpoint; nothing else is done meanwhile. Raises `SessionError`, `StoreFailed`."""
         self._work.refuse_if_over()
         if self.busy:
@@ -273,7 +273,7 @@ class Session(Parts):
         self._gauge.show()
 
     def answer_permission(
-        self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[Rule] = ()
+        self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[PermissionRule] = ()
     ) -> None:
         """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
         self._approvals.answer(tool_call_id, permission_id, option_id, reason, rules)
@@ -295,7 +295,7 @@ class Session(Parts):
         if not is_left:
             raise SessionError("no_such_command", "No command of that call is waited for any more")
 
-    def running_command(self, command_id: str) -> Command:
+    def running_command(self, command_id: str) -> StartedCommand:
         """One that was left running, ended or not. Raises `SessionError`."""
         command = self.running.get(command_id)
         if command is None:

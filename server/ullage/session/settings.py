@@ -11,7 +11,7 @@ from ullage.context.policy import USUAL_CAP
 if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.context.compaction.economy import Economy
     from ullage.models.clouds.places import Clouds
-    from ullage.models.facts import Facts
+    from ullage.models.facts import ModelFacts
     from ullage.models.model import EffortChoice
     from ullage.store.team.address import TeamPlace
     from ullage.tools.rules.covering import AskFor
@@ -43,7 +43,7 @@ class Settings:
     provider: Literal["auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice"] = "auto"
     """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice; `openai` is Chat
     Completions; `bedrock` and `vertex` are Claude in a cloud, `editor` the language models of the editor."""
-    facts: Mapping[str, Facts] = field(default_factory=dict[str, "Facts"])
+    facts: Mapping[str, ModelFacts] = field(default_factory=dict[str, "ModelFacts"])
     """`ullage.model.facts`: by the model's name, what the user says of it."""
     bedrock_region: str = ""
     """`ullage.bedrock.region`; empty: the environment's, or that of the profile."""
@@ -129,6 +129,6 @@ class Settings:
         return TeamPlace(self.store_url, self.store_workspace)
 
     @property
-    def endpoint(self) -> tuple[str, str, str, Mapping[str, Facts], Clouds]:
+    def endpoint(self) -> tuple[str, str, str, Mapping[str, ModelFacts], Clouds]:
         """What says where the model is asked, which one, and what the user says of it."""
         return self.model_name, self.base_url, self.provider, self.facts, self.clouds

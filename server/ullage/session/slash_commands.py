@@ -36,7 +36,7 @@ LARGEST = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """A command, for a list. `hint` says what can follow its name; empty if nothing can."""
 
     name: str
@@ -47,25 +47,25 @@ class Command:
 
 
 COMMANDS = (
-    Command("compact", "Compact the conversation; name what matters most", "[focus]"),
-    Command("preview", "See what compacting would do", "[focus]"),
-    Command("undo", "Undo the last compaction"),
-    Command("redo", "Redo the compaction that was undone"),
-    Command("timeline", "Show all compactions of this session"),
-    Command("search", "Search all sessions of this workspace", "[words]"),
-    Command("context", "Show what the context is made of"),
-    Command("rules", "Show rules, skills and commands of the project, and which are in force"),
-    Command("hooks", "Show hooks, and say which may run", "[allow|never|forget] [number]"),
-    Command("mcp", "Show the MCP servers, or turn one on or off", "[on|off|restart] [name]"),
-    Command("running", "Show the commands that run in the background, or stop one", "[stop|output] [id]"),
-    Command("model", "Choose the model of this session", "[name]"),
-    Command("effort", "Choose how much work the model puts into its answers", "[effort]"),
-    Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
-    Command("web", "Let the agent read and search the web in this workspace, or stop it", "[on|off]"),
-    Command("rewind", "Go back to before a turn that changed files", "[number] [files]"),
-    Command("fork", "Continue in a copy of this session"),
-    Command("new", "Start a new session"),
-    Command("help", "Show commands and keys"),
+    SlashCommand("compact", "Compact the conversation; name what matters most", "[focus]"),
+    SlashCommand("preview", "See what compacting would do", "[focus]"),
+    SlashCommand("undo", "Undo the last compaction"),
+    SlashCommand("redo", "Redo the compaction that was undone"),
+    SlashCommand("timeline", "Show all compactions of this session"),
+    SlashCommand("search", "Search all sessions of this workspace", "[words]"),
+    SlashCommand("context", "Show what the context is made of"),
+    SlashCommand("rules", "Show rules, skills and commands of the project, and which are in force"),
+    SlashCommand("hooks", "Show hooks, and say which may run", "[allow|never|forget] [number]"),
+    SlashCommand("mcp", "Show the MCP servers, or turn one on or off", "[on|off|restart] [name]"),
+    SlashCommand("running", "Show the commands that run in the background, or stop one", "[stop|output] [id]"),
+    SlashCommand("model", "Choose the model of this session", "[name]"),
+    SlashCommand("effort", "Choose how much work the model puts into its answers", "[effort]"),
+    SlashCommand("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
+    SlashCommand("web", "Let the agent read and search the web in this workspace, or stop it", "[on|off]"),
+    SlashCommand("rewind", "Go back to before a turn that changed files", "[number] [files]"),
+    SlashCommand("fork", "Continue in a copy of this session"),
+    SlashCommand("new", "Start a new session"),
+    SlashCommand("help", "Show commands and keys"),
 )
 """In the order of a menu."""
 
@@ -81,7 +81,7 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandAnswer:
     """What a command did, in words for the user; `session_id` is a session that it made."""
 
     text: str
@@ -99,39 +99,39 @@ def typed_command(text: str) -> Typed | None:
     return None if known is None or (argument and not known.hint) else Typed(name, argument)
 
 
-async def carry_out(typed: Typed, sessions: Sessions, session: Session) -> Answer:
+async def carry_out(typed: Typed, sessions: Sessions, session: Session) -> CommandAnswer:
     """Does it. Raises `SessionError`, and nothing is done then."""
     return await _WAYS[typed.name](sessions, session, typed.argument)
 
 
-async def _compact(_: Sessions, session: Session, focus: str) -> Answer:
+async def _compact(_: Sessions, session: Session, focus: str) -> CommandAnswer:
     session.compact(focus)
-    return Answer("Compacting the conversation.")
+    return CommandAnswer("Compacting the conversation.")
 
 
-async def _preview(_: Sessions, session: Session, focus: str) -> Answer:
+async def _preview(_: Sessions, session: Session, focus: str) -> CommandAnswer:
     found = await session.history.preview(focus)
     if found.nothing:
-        return Answer(found.nothing)
+        return CommandAnswer(found.nothing)
     counts = found.counts
     gone = f"{counts.summarised:,} messages summarised, {counts.cleared:,} results cleared, {counts.snipped:,} messages cut out"
     sizes = f"Compacting now: {found.tokens_before:,} → {found.tokens_after:,} tokens. {gone}."
-    return Answer(f"{sizes}\n\n{found.summary}".rstrip())
+    return CommandAnswer(f"{sizes}\n\n{found.summary}".rstrip())
 
 
-async def _undo(_: Sessions, session: Session, __: str) -> Answer:
+async def _undo(_: Sessions, session: Session, __: str) -> CommandAnswer:
     await session.history.undo()
-    return Answer("The last compaction is undone.")
+    return CommandAnswer("The last compaction is undone.")
 
 
-async def _redo(_: Sessions, session: Session, __: str) -> Answer:
+async def _redo(_: Sessions, session: Session, __: str) -> CommandAnswer:
     await session.history.redo()
-    return Answer("The compaction is made again.")
+    return CommandAnswer("The compaction is made again.")
 
 
-async def _timeline(_: Sessions, session: Session, __: str) -> Answer:
+async def _timeline(_: Sessions, session: Session, __: str) -> CommandAnswer:
     epochs, _fates = await session.history.epochs()
-    return Answer("\n".join(f"{_epoch(each)}; now" if each.current else _epoch(each) for each in epochs))
+    return CommandAnswer("\n".join(f"{_epoch(each)}; now" if each.current else _epoch(each) for each in epochs))
 
 
 def _epoch(epoch: EpochInfo) -> str:
@@ -143,15 +143,15 @@ def _epoch(epoch: EpochInfo) -> str:
     return f"{number}. compaction, {made.tokens_before:,} → {made.estimated_after:,} tokens; {requests:,} requests"
 
 
-async def _search(sessions: Sessions, _: Session, words: str) -> Answer:
+async def _search(sessions: Sessions, _: Session, words: str) -> CommandAnswer:
     if not words:
         raise SessionError("invalid", "Name the words to search for: /search pump pressure")
     hits = await sessions.search(words, HITS)
     lines = [f"- {hit.session_title or 'New session'} ({hit.session_id}): {' '.join(hit.excerpt.split())}" for hit in hits]
-    return Answer("\n".join(lines) or f"Nothing found for “{words}”.")
+    return CommandAnswer("\n".join(lines) or f"Nothing found for “{words}”.")
 
 
-async def _context(_: Sessions, session: Session, __: str) -> Answer:
+async def _context(_: Sessions, session: Session, __: str) -> CommandAnswer:
     gauge, page = session.snapshot(0).gauge, await session.context.look(Query(limit=LARGEST))
     parts = [f"- {part.name}: {part.tokens:,}" for part in gauge.categories]
     first = f"{gauge.used:,} of {gauge.threshold:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
@@ -159,7 +159,7 @@ async def _context(_: Sessions, session: Session, __: str) -> Answer:
     cache = _cache_in_words(page.cache, session.now())
     missed = f"{page.missed:,} of {page.requests:,} requests missed the prompt cache." if page.missed else ""
     lines = [first, *parts, *(("", "The largest parts:", *largest) if largest else ()), *(each for each in ("", cache, missed) if each)]
-    return Answer("\n".join(lines))
+    return CommandAnswer("\n".join(lines))
 
 
 def _cache_in_words(cache: CacheNow, now: float) -> str:
@@ -174,7 +174,7 @@ def _cache_in_words(cache: CacheNow, now: float) -> str:
     return f"The prompt cache is warm for {time}: the next prompt costs about ${warm:.2f}, after that ${cold:.2f}."
 
 
-async def _rules(_: Sessions, session: Session, __: str) -> Answer:
+async def _rules(_: Sessions, session: Session, __: str) -> CommandAnswer:
     listed = await session.instructions()
     lines: list[str] = [] if any(each.kind == "rules" for each in listed) else [NO_RULES]
     for each in listed:
@@ -189,13 +189,13 @@ async def _rules(_: Sessions, session: Session, __: str) -> Answer:
             lines.append(f"  It is imported by `{_spelt(each.source)}`.")
         if each.trouble:
             lines.append(f"  Mind: {_spelt(each.trouble)}.")
-    return Answer("\n".join(lines))
+    return CommandAnswer("\n".join(lines))
 
 
-async def _hooks(_: Sessions, session: Session, words: str) -> Answer:
+async def _hooks(_: Sessions, session: Session, words: str) -> CommandAnswer:
     if words:
         await decide(session.hooks, words)
-    return Answer(hooks_in_words(await session.hooks.listed()))
+    return CommandAnswer(hooks_in_words(await session.hooks.listed()))
 
 
 def _spelt(text: str) -> str:
@@ -203,14 +203,14 @@ def _spelt(text: str) -> str:
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
 
 
-async def offered_commands(session: Session | None) -> Sequence[Command]:
+async def offered_commands(session: Session | None) -> Sequence[SlashCommand]:
     """What can be typed: Ullage's own commands, and those of the project where a session is given."""
     own = () if session is None else await session.prompt_files()
     counting = (each for each in own if not each.trouble and not is_built_in(each.name))
-    brought = [Command(each.name, each.description, each.hint, each.shown) for each in counting]
+    brought = [SlashCommand(each.name, each.description, each.hint, each.shown) for each in counting]
     known = {each.name for each in brought}
     of_servers = () if session is None else session.server_prompts()
-    brought += [Command(name, said, hint, f"MCP: {server}") for name, said, hint, server in of_servers if name not in known]
+    brought += [SlashCommand(name, said, hint, f"MCP: {server}") for name, said, hint, server in of_servers if name not in known]
     return (*COMMANDS, *brought)
 
 
@@ -220,27 +220,27 @@ NO_RULES = (
 )
 
 
-async def _mcp(sessions: Sessions, _: Session, argument: str) -> Answer:
-    return Answer(await mcp_in_words(sessions, argument))
+async def _mcp(sessions: Sessions, _: Session, argument: str) -> CommandAnswer:
+    return CommandAnswer(await mcp_in_words(sessions, argument))
 
 
-async def _running(_: Sessions, session: Session, words: str) -> Answer:
-    return Answer(running_in_words(session, words))
+async def _running(_: Sessions, session: Session, words: str) -> CommandAnswer:
+    return CommandAnswer(running_in_words(session, words))
 
 
-async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
+async def _model(sessions: Sessions, session: Session, name: str) -> CommandAnswer:
     if name:
         await sessions.models.choose(session.id, name)
     model = session.snapshot(0).model
     shown = model.display_name or model.name
-    return Answer(f"{shown} answers." if name else f"{shown} answers. /model NAME chooses another one.")
+    return CommandAnswer(f"{shown} answers." if name else f"{shown} answers. /model NAME chooses another one.")
 
 
-async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
+async def _effort(sessions: Sessions, session: Session, word: str) -> CommandAnswer:
     shown = session.snapshot(0)
     model, name = shown.model, shown.model.display_name or shown.model.name
     if not model.efforts:
-        return Answer(f"{name} has no choice of effort.")
+        return CommandAnswer(f"{name} has no choice of effort.")
     choices: tuple[EffortChoice, ...] = ("default", *model.efforts)
     named: dict[str, EffortChoice] = {each: each for each in choices}
     choice = named.get(word.lower())
@@ -248,29 +248,29 @@ async def _effort(sessions: Sessions, session: Session, word: str) -> Answer:
         raise SessionError("invalid", f"{name} has no effort {word}. It takes: default, {', '.join(model.efforts)}")
     if choice is not None:
         await sessions.models.choose_effort(session.id, choice)
-        return Answer(f"Effort: {choice}. It counts from the next call on.")
+        return CommandAnswer(f"Effort: {choice}. It counts from the next call on.")
     effort, dearer = model.effort or "default", shown.gauge.anew_cost
     first = f"Effort: {effort}. After a change the next request is not read from the prompt cache."
     if dearer is not None:
         first = f"Effort: {effort}. After a change the next request is not read from the prompt cache (about ${dearer:.2f} more, once)."
-    return Answer("\n".join((first, *(f"- `/effort {each}`" for each in choices))))
+    return CommandAnswer("\n".join((first, *(f"- `/effort {each}`" for each in choices))))
 
 
-async def _mode(_: Sessions, session: Session, name: str) -> Answer:
+async def _mode(_: Sessions, session: Session, name: str) -> CommandAnswer:
     chosen = next((mode for mode in MODES if name.lower() in (mode.id, mode.name.lower())), None)
     if name and chosen is None:
         raise SessionError("invalid", f"There is no mode {name}. The modes are: {', '.join(mode.id for mode in MODES)}")
     if chosen is not None:
         session.set_mode(chosen.id)
-        return Answer(f"{chosen.name} mode. {chosen.description}")
+        return CommandAnswer(f"{chosen.name} mode. {chosen.description}")
     now = session.snapshot(0).mode
     lines = [
         f"- `/mode {mode.id}` (now): {mode.description}" if mode.id == now else f"- `/mode {mode.id}`: {mode.description}" for mode in MODES
     ]
-    return Answer("\n".join(lines))
+    return CommandAnswer("\n".join(lines))
 
 
-async def _web(_: Sessions, session: Session, word: str) -> Answer:
+async def _web(_: Sessions, session: Session, word: str) -> CommandAnswer:
     if session.web is None:
         raise SessionError("invalid", "This workspace is not trusted, so the agent sends nothing to the web")
     if word.lower() not in ("", "on", "off"):
@@ -283,12 +283,12 @@ async def _web(_: Sessions, session: Session, word: str) -> Answer:
             session.turn_web(on=on)
     lines = [WEB_ON, _searching(session)] if session.web else [WEB_OFF]
     if not turned or not shown.items:
-        return Answer("\n".join(lines))
+        return CommandAnswer("\n".join(lines))
     dearer = shown.gauge.anew_cost
     when = "This session knows it from its next prompt on, which is not read from the prompt cache."
     if dearer is not None:
         when = f"This session knows it from its next prompt on, which is not read from the prompt cache (about ${dearer:.2f} more, once)."
-    return Answer("\n".join([*lines, when]))
+    return CommandAnswer("\n".join([*lines, when]))
 
 
 def _searching(session: Session) -> str:
@@ -301,12 +301,12 @@ WEB_ON = "The web is on in this workspace: the agent may read pages, and asks yo
 WEB_OFF = "The web is off in this workspace: the agent cannot read pages. `/web on` lets it; it then asks you about each host."
 
 
-async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
+async def _rewind(sessions: Sessions, session: Session, words: str) -> CommandAnswer:
     found = await session.going_back.checkpoints()
     number, _, what = words.partition(" ")
     if not number:
         lines = [_listed(index, each) for index, each in enumerate(found, 1)]
-        return Answer("\n".join((*lines, "", REWIND)) if lines else "Nothing to go back to: no turn has changed files yet.")
+        return CommandAnswer("\n".join((*lines, "", REWIND)) if lines else "Nothing to go back to: no turn has changed files yet.")
     if not number.isdecimal() or not 0 < int(number) <= len(found) or what not in ("", "files"):
         raise SessionError("invalid", f"There is no such checkpoint. {REWIND}")
     checkpoint = found[int(number) - 1]
@@ -315,9 +315,9 @@ async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
     said = [f"Went back: {_files(sum(each.outcome == 'done' for each in decided))} changed."]
     said += ["Left as they are:", *left] if left else []
     if what or checkpoint.forward:
-        return Answer("\n".join(said))
+        return CommandAnswer("\n".join(said))
     made = (await sessions.fork(session.id, checkpoint.id)).session
-    return Answer("\n".join((*said, f"The conversation up to there goes on in “{made.title}” ({made.id}).")), made.id)
+    return CommandAnswer("\n".join((*said, f"The conversation up to there goes on in “{made.title}” ({made.id}).")), made.id)
 
 
 REWIND = "`/rewind NUMBER` goes back to before that turn, in files and conversation; `/rewind NUMBER files` in files alone."
@@ -334,22 +334,22 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
-async def _fork(sessions: Sessions, session: Session, _: str) -> Answer:
+async def _fork(sessions: Sessions, session: Session, _: str) -> CommandAnswer:
     made = (await sessions.fork(session.id)).session
-    return Answer(f"Forked as “{made.title}” ({made.id}). This session stays as it is.", made.id)
+    return CommandAnswer(f"Forked as “{made.title}” ({made.id}). This session stays as it is.", made.id)
 
 
-async def _new(sessions: Sessions, _: Session, __: str) -> Answer:
+async def _new(sessions: Sessions, _: Session, __: str) -> CommandAnswer:
     made = await sessions.create()
-    return Answer(f"A new session was made ({made.id}).", made.id)
+    return CommandAnswer(f"A new session was made ({made.id}).", made.id)
 
 
-async def _help(_: Sessions, session: Session, __: str) -> Answer:
+async def _help(_: Sessions, session: Session, __: str) -> CommandAnswer:
     offered = await offered_commands(session)
-    return Answer("\n".join(f"- `/{' '.join(filter(None, (each.name, each.hint)))}`: {each.description}" for each in offered))
+    return CommandAnswer("\n".join(f"- `/{' '.join(filter(None, (each.name, each.hint)))}`: {each.description}" for each in offered))
 
 
-_WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
+_WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[CommandAnswer]]] = {
     "compact": _compact,
     "preview": _preview,
     "undo": _undo,

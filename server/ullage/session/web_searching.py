@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from ullage.models.model import SearchesWeb
 from ullage.models.web_search import DOLLARS
 from ullage.session.models_in_use import ModelInUse
-from ullage.tools.rules.covering import Rule
-from ullage.workspace.web_search import Found, NotSearched, WebSearch
+from ullage.tools.rules.covering import PermissionRule
+from ullage.workspace.web_search import NotSearched, WebSearch, WebSearchResult
 
 SECONDS = 180.0
 """For one search, with the report."""
@@ -22,7 +22,7 @@ _NAME = re.compile(r"(\*\.)?([a-z0-9-]+(\.[a-z0-9-]+)+)")
 class WebSearching:
     """Has the model in use asked. `rules` gives the user's rules as they are now."""
 
-    def __init__(self, model: Callable[[], ModelInUse], rules: Callable[[], Sequence[Rule]]) -> None:
+    def __init__(self, model: Callable[[], ModelInUse], rules: Callable[[], Sequence[PermissionRule]]) -> None:
         self._model = model
         self._rules = rules
 
@@ -35,7 +35,7 @@ class WebSearching:
         whose = f"the provider of {card.display_name}"
         return whose if card.prices is None else f"{whose}, for ${DOLLARS:.2f} and the tokens of the results"
 
-    async def search(self, query: str) -> Found:
+    async def search(self, query: str) -> WebSearchResult:
         """As `Searcher.search`."""
         model = self._model().model
         if not isinstance(model, SearchesWeb):
@@ -47,7 +47,7 @@ class WebSearching:
             raise NotSearched(f"The search took more than {SECONDS:.0f} s and was given up") from None
 
 
-def refused_hosts(rules: Sequence[Rule]) -> tuple[str, ...]:
+def refused_hosts(rules: Sequence[PermissionRule]) -> tuple[str, ...]:
     """The hosts that rules refuse, each with all below it: the provider knows nothing narrower. So of a refused `a.org` nothing of
     `docs.a.org` is found either."""
     matches = (_NAME.fullmatch(rule.pattern.lower()) for rule in rules if rule.refuses and rule.action == "host")

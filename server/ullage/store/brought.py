@@ -45,7 +45,7 @@ class NotBrought(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BroughtSession:
+class SessionInFile:
     """A session as it lies in the file. `logged` has no gaps: a notice stands for each entry that could not be read."""
 
     id: str
@@ -70,7 +70,7 @@ class BroughtLog:
         found = [each for each in ids if each is not None and is_id(each) and not is_foreign(each)]
         return [each for each in found if self.remembered(f"unfinished:{each}") is None]
 
-    def session(self, session_id: str) -> BroughtSession:
+    def session(self, session_id: str) -> SessionInFile:
         """That session with all it holds."""
         found = self._rows("SELECT title, created_at FROM session WHERE id = ?", session_id)
         if not found:
@@ -91,7 +91,7 @@ class BroughtLog:
             hashed.update(b"%d:" % seq + (body if isinstance(body, bytes) else b""))
         queued = self._rows("SELECT body FROM queued_prompt WHERE session_id = ? ORDER BY position LIMIT 1000", session_id)
         prompts = tuple(prompt for (body,) in queued if (prompt := _prompt(body)) is not None)
-        return BroughtSession(session_id, title, _time(found[0][1]), tuple(logged), unreadable, prompts, hashed.hexdigest())
+        return SessionInFile(session_id, title, _time(found[0][1]), tuple(logged), unreadable, prompts, hashed.hexdigest())
 
     def remembered(self, key: str) -> str | None:
         """What was kept under a key, as JSON text."""

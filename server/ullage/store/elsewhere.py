@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class SearchHit:
+class EntryHit:
     """One entry in which the searched words stand, here or there. `at` is Unix seconds."""
 
     session_id: str
@@ -38,7 +38,7 @@ class Elsewhere(Protocol):
         """Deletes it there for good. Takes a while."""
         ...
 
-    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
+    def search(self, words: str, limit: int) -> Sequence[EntryHit]:
         """Where the words stand, best first. Takes a while."""
         ...
 
@@ -75,7 +75,7 @@ class Nowhere:
     def delete(self, session_id: str) -> None:
         """Nothing is there."""
 
-    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
+    def search(self, words: str, limit: int) -> Sequence[EntryHit]:
         """Nothing is there."""
         return ()
 

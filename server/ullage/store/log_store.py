@@ -24,7 +24,7 @@ from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
-from ullage.store.copying import Held, HeldSessions
+from ullage.store.copying import HeldSessions, OpenSession
 from ullage.store.database import TEMPORARY, SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.elsewhere import Elsewhere, Nowhere
 from ullage.store.errors import StoreBusy, StoreFailed
@@ -37,9 +37,9 @@ from ullage.store.schema import ValueRow, value_sum
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
 from ullage.store.session_rows import SessionRows, goes_along
-from ullage.store.session_writer import PromptQueue, SessionWriter
+from ullage.store.session_writer import SessionWriter, StoredQueues
 from ullage.store.statements import DamagedRow, LoggedRow, SessionRecord
-from ullage.store.waiting import RETRY_SECONDS, Beside, WaitingFiles
+from ullage.store.waiting import RETRY_SECONDS, SideFiles, WaitingFiles
 
 
 class LogStore:
@@ -51,7 +51,7 @@ class LogStore:
         self._writer = SessionWriter(file, folder)
         self._list = SessionList(file, self._writer)
         self._reader = SessionReader(file, self._writer)
-        self.prompts = PromptQueue(file, self._writer)
+        self.prompts = StoredQueues(file, self._writer)
         """The prompts that wait in each session."""
         self.elsewhere: Elsewhere = Nowhere()
         """What else keeps the sessions; `keep_elsewhere` sets it."""
@@ -94,7 +94,7 @@ class LogStore:
         Until then it lies beside that one, too."""
         file = LogFile(open_memory(), None, LastRows(None))
         log = cls(file, folder, None)
-        log._writer.beside = Beside(WaitingFiles(ullage_folder.waiting(folder)), lambda text: file.tell(text))
+        log._writer.beside = SideFiles(WaitingFiles(ullage_folder.waiting(folder)), lambda text: file.tell(text))
         threading.Thread(target=log._move_when_free, args=(folder,), name="ullage-locked", daemon=True).start()
         return log
 
@@ -126,7 +126,7 @@ class LogStore:
         self._file.tell = tell
         self._changed = changed
 
-    def hold(self, held: Callable[[], Iterable[Held]]) -> None:
+    def hold(self, held: Callable[[], Iterable[OpenSession]]) -> None:
         """Tells which sessions are in memory: where the file was cut off, what is missing in it is taken from there."""
         self._held.tell = held
 

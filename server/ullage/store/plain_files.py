@@ -284,7 +284,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BlockPiece:
     """Some more of one block. `index` is the block's place in the reply."""
 
     index: int
@@ -309,7 +309,7 @@ class UnfinishedFile:
         self._path = path
         self._begun = False
 
-    def write(self, reply: UnfinishedReply, pieces: Sequence[Piece]) -> None:
+    def write(self, reply: UnfinishedReply, pieces: Sequence[BlockPiece]) -> None:
         """Adds them, behind the reply's own line where they are its first. Where that fails nothing more is kept of this session."""
         if self._path is None:
             return

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store.database import TEMPORARY, failing_clearly, is_damage
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
 from ullage.store.plain_files import ResultFiles
@@ -51,7 +51,7 @@ _T = TypeVar("_T")
 class _Found:
     """A hit with the whole passage."""
 
-    hit: SearchHit
+    hit: EntryHit
     text: str
 
 
@@ -87,7 +87,7 @@ class SearchIndex:
         hidden: Mapping[str, AbstractSet[int]] | None = None,
         *,
         foreign: bool = True,
-    ) -> list[SearchHit]:
+    ) -> list[EntryHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
         all; those that hold them inside other words where none does either. Nothing in `words` is an operator; of very many words the
         longest count. Entries beyond
@@ -101,7 +101,7 @@ class SearchIndex:
         lineages = self._log.lineages()
         holders = Holders(lineages if foreign else _without_foreign(lineages), preferred)
 
-        def look(connection: sqlite3.Connection) -> list[SearchHit]:
+        def look(connection: sqlite3.Connection) -> list[EntryHit]:
             for rows in _attempts(connection, wanted):
                 hits = _first_of_each(rows, holders, limit * _LOOKED_THROUGH, through_seq, hidden or {})
                 if hits:
@@ -276,17 +276,17 @@ def _first_of_each(
         if session_id is None or is_later or seq in hidden.get(session_id, ()):
             continue
         if (session_id, seq) not in hits:
-            hits[session_id, seq] = _Found(SearchHit(session_id, seq, at, what, _one_line(excerpt), tool_use_id), text)
+            hits[session_id, seq] = _Found(EntryHit(session_id, seq, at, what, _one_line(excerpt), tool_use_id), text)
         if len(hits) == limit:
             break
     return list(hits.values())
 
 
-def _exact_first(found: list[_Found], wanted: list[str]) -> list[SearchHit]:
+def _exact_first(found: list[_Found], wanted: list[str]) -> list[EntryHit]:
     """Those that hold each word as it was written before the others: the index knows neither case nor underscores nor where a word ends."""
     whole = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in wanted]
-    exact: list[SearchHit] = []
-    others: list[SearchHit] = []
+    exact: list[EntryHit] = []
+    others: list[EntryHit] = []
     for each in found:
         places = [match.start() for pattern in whole if (match := pattern.search(each.text))]
         if len(places) < len(whole):

@@ -25,7 +25,7 @@ from ullage.store.origins import is_foreign
 from ullage.store.other_windows import Claims
 from ullage.store.schema import PromptRow, prompt_sum
 from ullage.store.statements import add_after, last_given, last_in_file, numbered, row_of
-from ullage.store.waiting import Beside, Waiting, WaitingRows, take_in
+from ullage.store.waiting import SideFiles, Waiting, WaitingRows, take_in
 
 _T = TypeVar("_T")
 
@@ -36,7 +36,7 @@ class SessionWriter:
     def __init__(self, file: LogFile, folder: Path | None) -> None:
         self._file = file
         self.claims = Claims(folder)
-        self.beside = Beside(None, file.tell)
+        self.beside = SideFiles(None, file.tell)
         self.written: Callable[[str], None] = lambda session_id: None
         """Called, in any thread, when something of a session was written."""
         self._last_seq: dict[str, int] = {}
@@ -174,7 +174,7 @@ DAMAGED = "[This prompt was damaged while it waited. What could be read of it fo
 """Before the text of one that is no longer what the user wrote."""
 
 
-class PromptQueue:
+class StoredQueues:
     """The queues of the sessions of one log."""
 
     def __init__(self, file: LogFile, writer: SessionWriter) -> None:

@@ -64,7 +64,7 @@ class Aside:
         return value
 
 
-class Held(Protocol[Value_co]):
+class HeldValue(Protocol[Value_co]):
     """A value that is in memory, or in such a file."""
 
     def get(self) -> Value_co:
@@ -99,7 +99,7 @@ class Shelf:
         self._left = most
         self._aside: Aside | None = None
 
-    def hold(self, value: Value, characters: int) -> Held[Value]:
+    def hold(self, value: Value, characters: int) -> HeldValue[Value]:
         """`characters` says how large it is, about. Raises `OSError`."""
         self._left -= characters
         if self._left >= 0:

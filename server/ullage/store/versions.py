@@ -82,7 +82,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ScannedFile:
     """A file as the newest scan found it. `stamp` is the scan's own; `sha256` is None if the content is not kept, and `why` says why."""
 
     stamp: str
@@ -148,7 +148,7 @@ class Versions:
         packed: Sequence[Packed],
         *,
         named: bool,
-        seen: Iterable[tuple[str, Seen | None]] = (),
+        seen: Iterable[tuple[str, ScannedFile | None]] = (),
         at_once: bool = True,
     ) -> None:
         """Keeps all of it, or nothing if it raises. With it goes what a scan found of some paths (None: nothing any more).
@@ -231,11 +231,11 @@ class Versions:
 
     # What scans found
 
-    def seen(self) -> dict[str, Seen]:
+    def seen(self) -> dict[str, ScannedFile]:
         """What the newest scan found, by absolute path."""
         with self._reading("read what the newest scan found") as connection:
             rows = connection.execute("SELECT path, stamp, sha256, why FROM seen").fetchall()
-        return {os.fsdecode(path): Seen(stamp, None if sha256 is None else sha256.hex(), why) for path, stamp, sha256, why in rows}
+        return {os.fsdecode(path): ScannedFile(stamp, None if sha256 is None else sha256.hex(), why) for path, stamp, sha256, why in rows}
 
     # Calls that run
 

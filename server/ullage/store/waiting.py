@@ -5,9 +5,9 @@ on disk when it returns: so an entry is durable before anything depends on it, u
 only the process that holds the session's lock writes it. A thread takes the rows into the log, in order, when the lock ends; after a crash
 whoever claims the session next does. To take rows in twice does nothing: each has its number.
 
-A log that was locked when it was opened is in memory (`log_file.py`). What is written in it is kept here, too (`Beside`). When the file is
-free the rows of the memory go into it, and what lies beside it is thrown away. After a crash before that, whoever opens the log next takes
-it in. All sessions in such a log were made meanwhile, forks and imports among them. They are kept whole as soon as they are.
+A log that was locked when it was opened is in memory (`log_file.py`). What is written in it is kept here, too (`SideFiles`). When the file
+is free the rows of the memory go into it, and what lies beside it is thrown away. After a crash before that, whoever opens the log next
+takes it in. All sessions in such a log were made meanwhile, forks and imports among them. They are kept whole as soon as they are.
 """
 
 from __future__ import annotations
@@ -247,7 +247,7 @@ class WaitingFiles:
         return self._folder / f"{session_id}.jsonl"
 
 
-class Beside:
+class SideFiles:
     """What is kept beside the file of one log; nothing without `files`. No call raises: what cannot be kept is told once."""
 
     def __init__(self, files: WaitingFiles | None, tell: Callable[[str], None]) -> None:

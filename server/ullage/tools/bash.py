@@ -23,9 +23,9 @@ from ullage.tools.permission import EXTRA_PROPERTIES, Extras, command_need, extr
 from ullage.tools.process import Finished, reading_environment, run_alone, run_process, sandbox_environment, tool_environment
 from ullage.tools.running import RunningCommands, TooMany
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
-from ullage.tools.sandbox.guarded import TakenBack
+from ullage.tools.sandbox.guarded import MovedAway
 from ullage.tools.sandbox.sandbox import Sandbox
-from ullage.tools.started_command import Command
+from ullage.tools.started_command import StartedCommand
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, integer, text
 from ullage.workspace.folders import Folders
 
@@ -130,7 +130,7 @@ class Bash:
         background, named = boolean(call.input, "run_in_background"), integer(call.input, "timeout", 0)
         limit = Limit(None if background and not named else min(named or self._default_timeout, LONGEST_TIMEOUT))
 
-        async def run(running: Command) -> ToolOutcome:
+        async def run(running: StartedCommand) -> ToolOutcome:
             try:
                 return await self._run(shell, sandbox, call, folder, running, harmless=harmless)
             except OSError as error:
@@ -148,7 +148,7 @@ class Bash:
         sandbox: Confiner | NoSandbox,
         call: ToolCall,
         folder: Path,
-        running: Command,
+        running: StartedCommand,
         *,
         harmless: bool,
     ) -> ToolOutcome:
@@ -159,7 +159,7 @@ class Bash:
         command = shell.command(line)
         environment = (reading_environment(os.environ) if harmless else tool_environment(os.environ)) | shell.variables(line)
         if isinstance(sandbox, NoSandbox):
-            finished, kept = await run_alone(command, folder, environment, limit, on_output), Kept()
+            finished, kept = await run_alone(command, folder, environment, limit, on_output), SandboxRefusals()
         else:
             environment = sandbox_environment(environment)
             extras = Extras() if harmless else extras_of(call.input, folder)
@@ -171,7 +171,7 @@ class Bash:
             )
             async with prepared as ready:
                 finished = await run_process(ready.command, folder, ready.environment, limit, on_output, ready.pass_fds)
-            kept = Kept(
+            kept = SandboxRefusals(
                 tuple(ready.blocked), tuple(ready.refused), tuple(ready.taken_back), tuple(ready.over_limit), tuple(ready.not_compared)
             )
         return outcome(finished, timeout, kept, self._folders.show)
@@ -220,19 +220,19 @@ def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SandboxRefusals:
     """What the sandbox kept a command from. All empty without one."""
 
     blocked: Sequence[str] = ()
     """What programs say when the sandbox does not let them write."""
     refused_hosts: Sequence[str] = ()
-    taken_back: Sequence[TakenBack] = ()
+    taken_back: Sequence[MovedAway] = ()
     over_limit: Sequence[str] = ()
     not_compared: Sequence[str] = ()
     """Where nobody looked for what it made that starts by itself."""
 
 
-def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path], str]) -> ToolOutcome:
+def outcome(finished: Finished, timeout: float, kept: SandboxRefusals, show: Callable[[Path], str]) -> ToolOutcome:
     """The result; an error where the command failed. `show` gives a path as the model sees it."""
     output = finished.output.rstrip()
     parts = [output] if output else ["(no output)"]

@@ -11,13 +11,13 @@ from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.quoting import visible_line
 from ullage.mcp_servers.index import described
 from ullage.mcp_servers.offers import problem_of
-from ullage.mcp_servers.results import Answered, headed
+from ullage.mcp_servers.results import ServerResult, headed
 from ullage.mcp_servers.servers import NoSuchServer, ServerFailed, Servers
 from ullage.store.errors import StoreFailed
-from ullage.tools.media import NotShown, Shelf, show_bytes
+from ullage.tools.media import MediaShelf, NotShown, show_bytes
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.media_file import DamagedMedia
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 TITLE_CHARACTERS = 80
 """Of the arguments, in the title of a call."""
@@ -34,7 +34,7 @@ class CallMcpTool:
 
     kind: ToolKind = "execute"
 
-    def __init__(self, servers: Servers, shelf: Shelf | None = None) -> None:
+    def __init__(self, servers: Servers, shelf: MediaShelf | None = None) -> None:
         self._servers = servers
         self._shelf = shelf
         self.spec = ToolSpec(
@@ -92,7 +92,7 @@ class CallMcpTool:
             return ToolOutcome(str(error), is_error=True)
         return await self._outcome(server, answered)
 
-    async def _outcome(self, server: str, answered: Answered) -> ToolOutcome:
+    async def _outcome(self, server: str, answered: ServerResult) -> ToolOutcome:
         media: list[Media] = []
         words: list[str] = []
         for image in answered.images:
@@ -100,7 +100,7 @@ class CallMcpTool:
                 shown = None if self._shelf is None else await show_bytes(image, self._shelf)
                 words.append("[an image that cannot be shown]" if shown is None else f"[{shown.words}]")
                 media += [] if shown is None else [shown.media]
-            except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
+            except (DamagedMedia, NotShown, StoreFailed, FileTooLarge) as error:
                 words.append(f"[an image that cannot be shown: {error}]")
         content = headed(server, "\n".join(filter(None, (answered.text, *words))))
         outcome = ToolOutcome(content, answered.is_error, complete=answered.complete)

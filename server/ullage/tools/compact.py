@@ -8,7 +8,7 @@ from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 
 
-class Compact:
+class CompactTool:
     """Passes the wish on."""
 
     kind: ToolKind = "other"

@@ -21,7 +21,7 @@ from ullage.workspace.files import ChangedMeanwhile, CurrentText, EditorChanged,
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.regular_files import LedElsewhere
-from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_sha256
+from ullage.workspace.text_file import FileTooLarge, NotEncodable, NotText, text_sha256
 from ullage.workspace.touched import FileReads
 
 EXCERPT_CHARACTERS = 24_000
@@ -55,7 +55,7 @@ FILE_ERRORS = (
     NotText,
     DamagedMedia,
     NotShown,
-    TooLarge,
+    FileTooLarge,
     NotEncodable,
     ChangedMeanwhile,
     EditorChanged,
@@ -176,7 +176,7 @@ def _message(error: Exception, name: str, folders: Folders) -> str:
             return f"`{name}`, {error}"
         case NotText():
             return f"`{name}` is {error}, not text. Use bash to look into it."
-        case TooLarge():
+        case FileTooLarge():
             return f"`{name}` is too large ({error}). Use bash to find and read a part of it; search leaves such files out."
         case NotEncodable():
             return f"`{name}` was not changed: {error}"

@@ -28,7 +28,7 @@ START_SECONDS = 20.0
 """The process may take to start, on a machine that is busy."""
 
 
-class BadPattern(Exception):
+class BadLinePattern(Exception):
     """The regular expression is not valid, or takes too long; the message is for the model."""
 
 
@@ -39,14 +39,14 @@ class LineMatcher:
         self._process = process
 
     async def finds(self, lines: Sequence[str]) -> bool:
-        """Whether one of the lines has it. Raises `BadPattern` if that takes too long, `OSError` where the process has ended."""
+        """Whether one of the lines has it. Raises `BadLinePattern` if that takes too long, `OSError` where the process has ended."""
         return await self._ask([line[:LINE_CHARACTERS] for line in lines], SECONDS) is True
 
     async def begin(self, pattern: str) -> None:
-        """Says what is looked for. Raises `BadPattern`, `OSError`."""
+        """Says what is looked for. Raises `BadLinePattern`, `OSError`."""
         said = await self._ask(pattern, START_SECONDS)
         if isinstance(said, str):
-            raise BadPattern(f"`pattern` is no valid regular expression: {said}")
+            raise BadLinePattern(f"`pattern` is no valid regular expression: {said}")
 
     async def _ask(self, value: Any, seconds: float) -> Any:
         try:
@@ -54,7 +54,7 @@ class LineMatcher:
                 await self._process.send(f"{json.dumps(value)}\n".encode())
                 answer = await self._process.output.readline()
         except TimeoutError:
-            raise BadPattern("`pattern` takes too long to be matched. Use a simpler one.") from None
+            raise BadLinePattern("`pattern` takes too long to be matched. Use a simpler one.") from None
         if not answer:
             raise OSError("the process that matches lines has ended")
         return json.loads(answer)
@@ -62,7 +62,7 @@ class LineMatcher:
 
 @asynccontextmanager
 async def matcher(pattern: str) -> AsyncGenerator[LineMatcher]:
-    """Matches lines within the block. Raises `BadPattern`, `OSError`."""
+    """Matches lines within the block. Raises `BadLinePattern`, `OSError`."""
     process = await start(Asker.PATTERN_MATCHER, own_python("ullage.tools.line_matching"), feeds=True)
     try:
         made = LineMatcher(process)

@@ -12,7 +12,7 @@ from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.folders import Folders
-from ullage.workspace.ignore import Found, IgnoreRules, children
+from ullage.workspace.ignore import FolderItem, IgnoreRules, children
 from ullage.workspace.regular_files import NotRegular
 
 DEPTH = 2
@@ -72,7 +72,7 @@ class ListFiles:
 
     def _listing(self, start: Path, depth: int, read_rules: ReadRules) -> str:
         rules = IgnoreRules(self._folders.roots).below(start)
-        found: list[Found] = []
+        found: list[FolderItem] = []
         refused = 0
         level = [start]
         for _ in range(depth):
@@ -96,6 +96,6 @@ class ListFiles:
             )
         return "\n".join(lines) or "(Nothing but what is ignored.)"
 
-    def _line(self, found: Found) -> str:
+    def _line(self, found: FolderItem) -> str:
         mark = {"file": "", "folder": "/", "link": " (link)", "special": " (a pipe, socket or device)"}[found.kind]
         return f"{in_a_line(self._folders.show(found.path))}{mark}"

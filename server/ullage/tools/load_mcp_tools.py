@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.mcp_servers.index import Listed, as_theirs, described
+from ullage.mcp_servers.index import IndexedServer, as_theirs, described
 from ullage.mcp_servers.offers import OfferedTool
 from ullage.mcp_servers.results import headed
 from ullage.mcp_servers.servers import Servers
@@ -87,7 +87,7 @@ def _names(input: Mapping[str, Json]) -> list[str]:
     return [each for each in names if isinstance(each, str)] if isinstance(names, list) else []
 
 
-def _named(listed: Sequence[Listed], names: Sequence[str]) -> Iterator[tuple[str, OfferedTool]]:
+def _named(listed: Sequence[IndexedServer], names: Sequence[str]) -> Iterator[tuple[str, OfferedTool]]:
     for name in names:
         server, _, tool = name.partition("/")
         for each in listed:
@@ -96,7 +96,7 @@ def _named(listed: Sequence[Listed], names: Sequence[str]) -> Iterator[tuple[str
                     yield each.name, offered
 
 
-def _fitting(listed: Sequence[Listed], query: str) -> list[tuple[str, OfferedTool]]:
+def _fitting(listed: Sequence[IndexedServer], query: str) -> list[tuple[str, OfferedTool]]:
     """Those that have most of the words, first those that have them in their names."""
     words = set(re.findall(r"\w{2,}", query.lower()))
     weighed: list[tuple[int, str, OfferedTool]] = []

@@ -1,6 +1,6 @@
 """Showing the model an image or a PDF of the workspace: whether that is possible, and what the text beside it says.
 
-`workspace/media_file.py` knows how a file is read. Whoever makes the `Shelf` knows where its bytes go and what the model takes.
+`workspace/media_file.py` knows how a file is read. Whoever makes the `MediaShelf` knows where its bytes go and what the model takes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sight:
     window: int
 
 
-class Shelf(Protocol):
+class MediaShelf(Protocol):
     """Where the bytes go of what the model is shown, and what it takes."""
 
     def sight(self) -> Sight:
@@ -48,7 +48,7 @@ class NotShown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MediaForModel:
     """What the model is shown, and in words what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
 
     media: Media
@@ -56,26 +56,26 @@ class Shown:
     sha256: str
 
 
-async def show(path: Path, shelf: Shelf) -> Shown | None:
+async def show(path: Path, shelf: MediaShelf) -> MediaForModel | None:
     """An image or a PDF for the model; None if the file is neither.
 
-    Raises `NotShown`, `DamagedMedia`, `TooLarge`, `StoreFailed` or an `OSError`.
+    Raises `NotShown`, `DamagedMedia`, `FileTooLarge`, `StoreFailed` or an `OSError`.
     """
     file = await asyncio.to_thread(read_media, path)
     return None if file is None else await _put(file, shelf)
 
 
-async def show_bytes(raw: bytes, shelf: Shelf) -> Shown | None:
+async def show_bytes(raw: bytes, shelf: MediaShelf) -> MediaForModel | None:
     """The same for bytes that are in no file."""
     file = await asyncio.to_thread(media_in, raw)
     return None if file is None else await _put(file, shelf)
 
 
-async def _put(file: MediaFile, shelf: Shelf) -> Shown:
+async def _put(file: MediaFile, shelf: MediaShelf) -> MediaForModel:
     sight = shelf.sight()
     check(file.media, sight)
     await asyncio.to_thread(shelf.keep, file.data, file.media)
-    return Shown(file.media, _words(file, sight), file.sha256)
+    return MediaForModel(file.media, _words(file, sight), file.sha256)
 
 
 def check(media: Media, sight: Sight) -> None:

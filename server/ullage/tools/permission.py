@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from ullage.context.blocks import Json
 from ullage.platforms.names import trap_in
 from ullage.platforms.system import HERE
-from ullage.tools.command_lines.judge import NOT_KNOWN, Named, Site, Unknown, is_known, judge, parts_of
+from ullage.tools.command_lines.judge import NOT_KNOWN, NamedCommand, Site, Unknown, is_known, judge, parts_of
 from ullage.tools.rules.naming import files_named
 from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS
 from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
@@ -79,7 +79,7 @@ def hosts_need(hosts: Sequence[str]) -> PermissionNeed:
     return PermissionNeed("host", named, f"Make {named}", tuple(hosts))
 
 
-def named_patterns(commands: Sequence[Named]) -> tuple[str, ...]:
+def named_patterns(commands: Sequence[NamedCommand]) -> tuple[str, ...]:
     """One text for each command."""
     return tuple(f"{RUNS if command.effect == 'runs' else HARMLESS}{command.name}" for command in commands)
 

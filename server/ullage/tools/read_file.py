@@ -8,7 +8,7 @@ from pathlib import Path
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.entries import FileTouch
 from ullage.tools.file_tools import FILE_ERRORS, excerpt, file_failure, split_lines
-from ullage.tools.media import Shelf, Shown, show
+from ullage.tools.media import MediaForModel, MediaShelf, show
 from ullage.tools.rules.reading import ReadRulesNow, none_refused
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
@@ -23,7 +23,7 @@ class ReadFile:
 
     kind: ToolKind = "read"
 
-    def __init__(self, files: WorkspaceFiles, reads: FileReads, shelf: Shelf | None = None, rules: ReadRulesNow | None = None) -> None:
+    def __init__(self, files: WorkspaceFiles, reads: FileReads, shelf: MediaShelf | None = None, rules: ReadRulesNow | None = None) -> None:
         self._files = files
         self._rules = rules or none_refused(files.folders)
         self._reads = reads
@@ -68,7 +68,7 @@ class ReadFile:
             return file_failure(error, name, self._files.folders)
         return self._show(name, current, integer(call.input, "offset", 1), integer(call.input, "limit", LIMIT))
 
-    def _show_media(self, name: str, path: Path, shown: Shown) -> ToolOutcome:
+    def _show_media(self, name: str, path: Path, shown: MediaForModel) -> ToolOutcome:
         # Partial: seeing a picture is no ground for writing over its file as text.
         touch = FileTouch(self._files.folders.show(path), "read", shown.sha256, partial=True)
         return ToolOutcome(f"`{name}`: {shown.words}", touched=(touch,), media=(shown.media,))

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.quoting import in_a_line, quoted
-from ullage.tools.media import NotShown, Shelf, check
+from ullage.tools.media import MediaShelf, NotShown, check
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 
 
@@ -70,7 +70,7 @@ class RecallTool:
 
     kind: ToolKind = "read"
 
-    def __init__(self, recall: Recall, shelf: Shelf | None = None) -> None:
+    def __init__(self, recall: Recall, shelf: MediaShelf | None = None) -> None:
         self._recall = recall
         self._shelf = shelf
         self.spec = ToolSpec(

@@ -13,19 +13,19 @@ from ullage.mcp_servers.servers import Servers
 from ullage.tools.ask_user import AskUser
 from ullage.tools.bash import Bash
 from ullage.tools.call_mcp_tool import CallMcpTool
-from ullage.tools.compact import Compact
+from ullage.tools.compact import CompactTool
 from ullage.tools.diagnostics import Diagnostics
 from ullage.tools.edit_file import EditFile
 from ullage.tools.list_files import ListFiles
 from ullage.tools.load_mcp_tools import LoadMcpTools
-from ullage.tools.media import Shelf
+from ullage.tools.media import MediaShelf
 from ullage.tools.memory import MemoryTool
 from ullage.tools.propose_plan import Plans, ProposePlan
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import Recall, RecallTool
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.running import RunningCommands
-from ullage.tools.running_command import RunningCommand
+from ullage.tools.running_command import RunningCommandTool
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.task import Agents, TaskTool
@@ -60,7 +60,7 @@ class ToolDependencies:
     """Which sandbox this machine has."""
     entries: Callable[[], Sequence[Logged]] = tuple
     """The session's log so far."""
-    shelf: Shelf | None = None
+    shelf: MediaShelf | None = None
     """Where images go that the model is shown; None if it is shown none."""
     read_rules: ReadRulesNow | None = None
     """Which files the user's rules refuse to have read; None if none do."""
@@ -138,7 +138,7 @@ def _reading(dependencies: ToolDependencies) -> list[Tool]:
         Todo(),
         ProposePlan(dependencies.plans, dependencies.editor),
         RecallTool(dependencies.recall, dependencies.shelf),
-        Compact(),
+        CompactTool(),
         AskUser(),
         TaskTool(dependencies.agents),
     ]
@@ -154,5 +154,5 @@ def _acting(dependencies: ToolDependencies) -> list[Tool]:
             Sandbox(dependencies.sandbox_finder, dependencies.sandbox, dependencies.folders, dependencies.files.holds_what_was_written),
             running=dependencies.running,
         ),
-        RunningCommand(dependencies.running),
+        RunningCommandTool(dependencies.running),
     ]

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from ullage.context.running_commands import RunsNow
 from ullage.tools.limit import Limit
 from ullage.tools.sandbox.network.local_ports import LocalPorts
-from ullage.tools.started_command import Command
+from ullage.tools.started_command import StartedCommand
 from ullage.tools.tool import ToolCall, ToolOutcome
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ FIRST_SECONDS = 2.0
 TOLD_EVERY_SECONDS = 1.0
 """The list of what runs is told again so often at most, however much is said."""
 
-Started: TypeAlias = Callable[[Command], Coroutine[None, None, ToolOutcome]]
+Started: TypeAlias = Callable[[StartedCommand], Coroutine[None, None, ToolOutcome]]
 """Runs a command to its end; what it says goes to its `take`."""
 
 
@@ -54,9 +54,9 @@ class RunningCommands:
         self._clock = clock
         self._told = told
         self._number = last
-        self._waited_for: dict[str, Command] = {}
+        self._waited_for: dict[str, StartedCommand] = {}
         """By the id of the call."""
-        self._left: dict[str, Command] = {}
+        self._left: dict[str, StartedCommand] = {}
         """Those that were left running, ended ones too, by their own id."""
         self._later: asyncio.TimerHandle | None = None
         self._interrupted = asyncio.Event()
@@ -71,7 +71,7 @@ class RunningCommands:
         """
         if background:
             self._check_room()
-        command = Command(call, line, limit, self._clock(), self._show_later)
+        command = StartedCommand(call, line, limit, self._clock(), self._show_later)
         task = command.task = asyncio.create_task(run(command))
         left = asyncio.create_task(command.left.wait())
         self._waited_for[call.id] = command
@@ -93,7 +93,7 @@ class RunningCommands:
         if len(running) >= MOST_AT_ONCE:
             raise TooMany(f"{MOST_AT_ONCE} commands run in the background, and no more may: {', '.join(running)}. Stop one first.")
 
-    def _leave(self, command: Command) -> ToolOutcome:
+    def _leave(self, command: StartedCommand) -> ToolOutcome:
         self._number += 1
         command.id = f"run{self._number}"
         command.leave()
@@ -107,7 +107,7 @@ class RunningCommands:
         told = (LEFT_BY_USER if command.left.is_set() else LEFT).format(command.id)
         return ToolOutcome(f"{said_so_far}\n{told}", complete=not said.dropped, goes_on=command.id)
 
-    async def _until_ended(self, command: Command) -> None:
+    async def _until_ended(self, command: StartedCommand) -> None:
         task = command.task
         if task is None:
             return
@@ -131,15 +131,15 @@ class RunningCommands:
             del self._left[old.id]
         self._show()
 
-    def get(self, id: str) -> Command | None:
+    def get(self, id: str) -> StartedCommand | None:
         """One that was left running, ended or not."""
         return self._left.get(id)
 
-    def seconds(self, command: Command) -> float:
+    def seconds(self, command: StartedCommand) -> float:
         """How long it has run."""
         return (command.ended_at or self._clock()) - command.began
 
-    async def stop(self, command: Command) -> None:
+    async def stop(self, command: StartedCommand) -> None:
         """Ends it with all that it started, and waits for that."""
         command.limit.stop()
         if command.task is not None:
@@ -168,12 +168,12 @@ class RunningCommands:
             command.left.set()
         return command is not None
 
-    def end(self, command: Command) -> None:
+    def end(self, command: StartedCommand) -> None:
         """The user wants it ended with all that it started."""
         command.is_stopped_by_user = command.outcome is None
         command.limit.stop()
 
-    def when_ended(self, id: str, record: Callable[[Command], Coroutine[None, None, None]]) -> None:
+    def when_ended(self, id: str, record: Callable[[StartedCommand], Coroutine[None, None, None]]) -> None:
         """`record` is awaited once that command has ended, before anybody is told."""
         command = self._left[id]
         command.when_recorded = record(command)
@@ -187,11 +187,11 @@ class RunningCommands:
         told = (each for each in self._left.values() if not each.is_told and not (each.is_stopped_by_user and each.outcome is not None))
         return tuple(replace(each.now(), unread=0) for each in told)
 
-    def ended(self) -> list[Command]:
+    def ended(self) -> list[StartedCommand]:
         """Those that have ended, and of which the model does not know yet."""
         return [each for each in self._left.values() if each.ended_at is not None and not each.is_told]
 
-    def know(self, command: Command) -> None:
+    def know(self, command: StartedCommand) -> None:
         """The model knows that it has ended."""
         if not command.is_told:
             command.is_told = True
@@ -230,7 +230,7 @@ LEFT_BY_USER = "(The user lets it go on in the background, as {}. `running_comma
 LEFT = "(It goes on in the background as {}. `running_command` reads what it says, waits for a line or its end, and stops it.)"
 
 
-async def until(command: Command, interrupted: asyncio.Event, seconds: float, holds: Callable[[], Awaitable[bool]]) -> bool:
+async def until(command: StartedCommand, interrupted: asyncio.Event, seconds: float, holds: Callable[[], Awaitable[bool]]) -> bool:
     """Waits until it holds, or the command ends, or the time is over, or the user interrupts; whether it holds."""
     stopped = asyncio.ensure_future(interrupted.wait())
     command.waiting += 1

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.running_commands import how_long
-from ullage.tools.line_matching import BadPattern, LineMatcher, matcher
+from ullage.tools.line_matching import BadLinePattern, LineMatcher, matcher
 from ullage.tools.running import RunningCommands, until
-from ullage.tools.started_command import Command, New, plain_text
+from ullage.tools.started_command import New, StartedCommand, plain_text
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 
 USUAL_SECONDS, MOST_SECONDS = 60, 600
@@ -20,7 +20,7 @@ FIRST_CHARACTERS = 2_000
 """Of one that is longer, from its beginning."""
 
 
-class RunningCommand:
+class RunningCommandTool:
     """Reads, waits for and stops the commands of one session. Waits take seconds."""
 
     kind: ToolKind = "other"
@@ -78,11 +78,11 @@ class RunningCommand:
             seconds = min(integer(call.input, "seconds", USUAL_SECONDS), MOST_SECONDS)
             try:
                 waited = await self._wait(command, pattern, seconds)
-            except BadPattern as error:
+            except BadLinePattern as error:
                 raise BadToolInput(str(error)) from error
         return self._told(command, waited)
 
-    async def _wait(self, command: Command, pattern: str, seconds: float) -> str:
+    async def _wait(self, command: StartedCommand, pattern: str, seconds: float) -> str:
         """How the wait went, where that has to be said."""
         interrupted = self._commands.interrupted
         if pattern:
@@ -96,7 +96,7 @@ class RunningCommand:
             return "The wait was ended: the user has something to say."
         return f"{'No line has that pattern' if pattern else 'It has not ended'} after {seconds:g} seconds."
 
-    def _told(self, command: Command, waited: str) -> ToolOutcome:
+    def _told(self, command: StartedCommand, waited: str) -> ToolOutcome:
         new = command.read()
         parts = [_shortened(new) or "(nothing new)"]
         if waited:
@@ -110,7 +110,7 @@ class RunningCommand:
 
 
 class _Ended:
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: StartedCommand) -> None:
         self._command = command
 
     async def has_ended(self) -> bool:
@@ -121,7 +121,7 @@ class _Ended:
 class _Looking:
     """Looks at each line once, and at the last one again as long as it grows."""
 
-    def __init__(self, command: Command, lines: LineMatcher) -> None:
+    def __init__(self, command: StartedCommand, lines: LineMatcher) -> None:
         self._command = command
         self._lines = lines
         self._seen = 0

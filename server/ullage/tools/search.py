@@ -25,7 +25,7 @@ from ullage.processes.programs import find_program
 from ullage.processes.start import Asker, Running, start
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.rules.reading import ReadRules, ReadRulesNow, none_refused
-from ullage.tools.search_matching import MATCHES, SECONDS, BadPattern, Found, Match, Search, match_lines, shown_line
+from ullage.tools.search_matching import MATCHES, SECONDS, BadSearchPattern, FileSearch, FoundLines, MatchingLine, match_lines, shown_line
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.files import Editor
 from ullage.workspace.folders import Folders
@@ -93,7 +93,7 @@ class SearchFiles:
             wanted = _file_filter(glob, self._folders)
         except ValueError:
             return ToolOutcome(f"`{glob}` is not a usable glob. Use one such as `*.py` or `src/**/*.{{ts,tsx}}`", is_error=True)
-        search = Search(
+        search = FileSearch(
             pattern=text(call.input, "pattern"),
             case_sensitive=boolean(call.input, "case_sensitive"),
             places=places,
@@ -103,7 +103,7 @@ class SearchFiles:
         rules = IgnoreRules(self._folders.roots)
         try:
             found = await self._find(search, rules)
-        except BadPattern as error:
+        except BadSearchPattern as error:
             return ToolOutcome(f"`{search.pattern}` is not a valid regular expression: {error}", is_error=True)
         left_out = () if found.cut_short else await asyncio.to_thread(too_large, search, rules)
         return ToolOutcome("\n".join((self._shown(found), *self._too_large(left_out), *_left_out_by(read_rules))))
@@ -120,7 +120,7 @@ class SearchFiles:
                 raise NotRegular(path)
         return (path,)
 
-    async def _find(self, search: Search, rules: IgnoreRules) -> Found:
+    async def _find(self, search: FileSearch, rules: IgnoreRules) -> FoundLines:
         """Open documents first, by their text in the editor; then all other files."""
         texts = {path: text for path in sorted(search.skipped) if (text := self._open_text(path, search, rules)) is not None}
         ripgrep = find_program("rg", not_in=self._folders.roots)
@@ -129,9 +129,9 @@ class SearchFiles:
         in_editor = await match_lines(search, texts, ())
         found = await search_with_ripgrep(ripgrep, search, rules)
         matches = (*in_editor.matches, *found.matches)
-        return Found(matches[:MATCHES], in_editor.cut_short or found.cut_short or len(matches) > MATCHES)
+        return FoundLines(matches[:MATCHES], in_editor.cut_short or found.cut_short or len(matches) > MATCHES)
 
-    def _open_text(self, path: Path, search: Search, rules: IgnoreRules) -> str | None:
+    def _open_text(self, path: Path, search: FileSearch, rules: IgnoreRules) -> str | None:
         """The text of an open document that is to be searched; None if it is not."""
         open_text = self._editor.open_text(path)
         place = next((place for place in search.places if path.is_relative_to(place)), None)
@@ -141,7 +141,7 @@ class SearchFiles:
             return None
         return normalise_newlines(open_text)[0]
 
-    def _shown(self, found: Found) -> str:
+    def _shown(self, found: FoundLines) -> str:
         if not found.matches:
             return (
                 "No matches."
@@ -223,9 +223,9 @@ SECONDS_FOR_SIZES = 2.0
 """How long files are looked for that are too large to be searched: some 300,000 can be looked at."""
 
 
-async def search_with_ripgrep(program: str, search: Search, rules: IgnoreRules) -> Found:
-    """Runs ripgrep and ends it when enough is found. Raises `BadPattern`."""
-    matches: list[Match] = []
+async def search_with_ripgrep(program: str, search: FileSearch, rules: IgnoreRules) -> FoundLines:
+    """Runs ripgrep and ends it when enough is found. Raises `BadSearchPattern`."""
+    matches: list[MatchingLine] = []
     cut_short = False
     for place in search.places:
         command = [program, *_options(search, place, rules), "--regexp", search.pattern, "--", str(place)]
@@ -234,10 +234,10 @@ async def search_with_ripgrep(program: str, search: Search, rules: IgnoreRules) 
         cut_short = cut_short or found.cut_short
         if cut_short:
             break
-    return Found(tuple(matches), cut_short)
+    return FoundLines(tuple(matches), cut_short)
 
 
-def holds_ripgrep_up(search: Search, rules: IgnoreRules) -> bool:
+def holds_ripgrep_up(search: FileSearch, rules: IgnoreRules) -> bool:
     """Whether ignore rules that ripgrep would read are a pipe or a device, which may never end; as far as seen in `SECONDS_FOR_RULES`."""
     deadline = time.monotonic() + SECONDS_FOR_RULES
     for place in search.places:
@@ -260,7 +260,7 @@ def _may_never_end(path: Path) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _options(search: Search, place: Path, rules: IgnoreRules) -> list[str]:
+def _options(search: FileSearch, place: Path, rules: IgnoreRules) -> list[str]:
     options = [
         "--no-config",
         "--no-heading",
@@ -285,9 +285,9 @@ def _options(search: Search, place: Path, rules: IgnoreRules) -> list[str]:
     return options + [f"--glob=!{name}/" for name in sorted(ALWAYS_IGNORED)]
 
 
-async def _run(command: list[str], search: Search, wanted: int) -> Found:
+async def _run(command: list[str], search: FileSearch, wanted: int) -> FoundLines:
     process = await start(Asker.RIPGREP, command, complaints=True)
-    matches: list[Match] = []
+    matches: list[MatchingLine] = []
     try:
         async with asyncio.timeout(SECONDS):
             cut_short = await _collect(process, search, wanted, matches)
@@ -295,10 +295,10 @@ async def _run(command: list[str], search: Search, wanted: int) -> Found:
         cut_short = True
     finally:
         await process.end()
-    return Found(tuple(matches), cut_short)
+    return FoundLines(tuple(matches), cut_short)
 
 
-async def _collect(process: Running, search: Search, wanted: int, matches: list[Match]) -> bool:
+async def _collect(process: Running, search: FileSearch, wanted: int, matches: list[MatchingLine]) -> bool:
     """Adds to `matches` as they come; True if there are more than `wanted`."""
     async for match in _matches(process.output):
         if match.path in search.skipped or not search.wanted(match.path):
@@ -308,11 +308,11 @@ async def _collect(process: Running, search: Search, wanted: int, matches: list[
         matches.append(match)
     complaint = (await process.complaints.read()).decode(errors="replace").strip()
     if await process.wait() == 2 and not matches and "regex" in complaint:
-        raise BadPattern(complaint.splitlines()[-1].removeprefix("error: "))
+        raise BadSearchPattern(complaint.splitlines()[-1].removeprefix("error: "))
     return False
 
 
-async def _matches(output: StreamReader) -> AsyncIterator[Match]:
+async def _matches(output: StreamReader) -> AsyncIterator[MatchingLine]:
     """Each match: a path, which may hold ends of lines, NUL, the number of the line, `:`, the line. Remarks stand between them."""
     while True:
         try:
@@ -326,19 +326,19 @@ async def _matches(output: StreamReader) -> AsyncIterator[Match]:
         yield _match(REMARKS.sub(b"", name[:-1]), rest)
 
 
-def _match(name: bytes, rest: bytes) -> Match:
+def _match(name: bytes, rest: bytes) -> MatchingLine:
     number, _, text = rest.rstrip(b"\r\n").partition(b":")
-    return Match(Path(name.decode(errors="surrogateescape")), int(number), shown_line(text.decode(errors="replace")))
+    return MatchingLine(Path(name.decode(errors="surrogateescape")), int(number), shown_line(text.decode(errors="replace")))
 
 
-async def search_with_python(search: Search, rules: IgnoreRules, texts: Mapping[Path, str]) -> Found:
-    """Matches in `texts`, then in the files. Raises `BadPattern`."""
+async def search_with_python(search: FileSearch, rules: IgnoreRules, texts: Mapping[Path, str]) -> FoundLines:
+    """Matches in `texts`, then in the files. Raises `BadSearchPattern`."""
     files, all_of_them = await asyncio.to_thread(_files_in_time, search, rules)
     found = await match_lines(search, texts, files)
     return found if all_of_them else replace(found, cut_short=True)
 
 
-def _files_in_time(search: Search, rules: IgnoreRules) -> tuple[list[Path], bool]:
+def _files_in_time(search: FileSearch, rules: IgnoreRules) -> tuple[list[Path], bool]:
     """The files to look at, and whether there was time for all of them."""
     deadline = time.monotonic() + SECONDS
     files: list[Path] = []
@@ -350,7 +350,7 @@ def _files_in_time(search: Search, rules: IgnoreRules) -> tuple[list[Path], bool
     return files, True
 
 
-def too_large(search: Search, rules: IgnoreRules) -> list[Path]:
+def too_large(search: FileSearch, rules: IgnoreRules) -> list[Path]:
     """The files that no search looks into for their size, as far as they are found in `SECONDS_FOR_SIZES`."""
     deadline = time.monotonic() + SECONDS_FOR_SIZES
     found: list[Path] = []
@@ -363,6 +363,6 @@ def too_large(search: Search, rules: IgnoreRules) -> list[Path]:
     return found
 
 
-def _files(search: Search, rules: IgnoreRules) -> Iterator[Path]:
+def _files(search: FileSearch, rules: IgnoreRules) -> Iterator[Path]:
     for place in search.places:
         yield from walk_files(place, rules.below(place)) if place.is_dir() else (place,)

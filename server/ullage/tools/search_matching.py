@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ullage.processes.programs import own_python
 from ullage.processes.start import Asker, Running, start
-from ullage.workspace.text_file import NotText, TooLarge, read_text
+from ullage.workspace.text_file import FileTooLarge, NotText, read_text
 
 MATCHES = 200
 """Matching lines at most."""
@@ -28,12 +28,12 @@ SECONDS = 20.0
 """A search that takes longer gives back what it has found."""
 
 
-class BadPattern(Exception):
+class BadSearchPattern(Exception):
     """The regular expression is not valid; the message says where."""
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class FileSearch:
     """One search. `skipped` are files that are searched elsewhere (open documents)."""
 
     pattern: str
@@ -44,7 +44,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchingLine:
     """One matching line; `line` counts from 1, `text` is without its indentation and cut at `LINE_CHARACTERS`."""
 
     path: Path
@@ -53,10 +53,10 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundLines:
     """What was found; `cut_short` says that there may be more."""
 
-    matches: tuple[Match, ...]
+    matches: tuple[MatchingLine, ...]
     cut_short: bool
 
 
@@ -66,25 +66,25 @@ def shown_line(line: str) -> str:
     return line if len(line) <= LINE_CHARACTERS else f"{line[:LINE_CHARACTERS]} ..."
 
 
-async def match_lines(search: Search, texts: Mapping[Path, str], files: Sequence[Path]) -> Found:
-    """The lines of `texts`, then of `files`, that match; for up to `SECONDS`. Raises `BadPattern`, or `OSError` where it fails."""
+async def match_lines(search: FileSearch, texts: Mapping[Path, str], files: Sequence[Path]) -> FoundLines:
+    """The lines of `texts`, then of `files`, that match; for up to `SECONDS`. Raises `BadSearchPattern`, or `OSError` where it fails."""
     try:
         re.compile(search.pattern)
     except re.error as error:
-        raise BadPattern(str(error)) from error
+        raise BadSearchPattern(str(error)) from error
     if not texts and not files:
-        return Found((), cut_short=False)
+        return FoundLines((), cut_short=False)
     process = await start(Asker.PATTERN_MATCHER, own_python("ullage.tools.search_matching"), feeds=True)
-    matches: list[Match] = []
+    matches: list[MatchingLine] = []
     try:
         async with asyncio.timeout(SECONDS):
             await _ask(process, search, texts, files)
             await _collect(process, matches)
     except TimeoutError:
-        return Found(tuple(matches), cut_short=True)
+        return FoundLines(tuple(matches), cut_short=True)
     finally:
         await process.end()
-    return Found(tuple(matches[:MATCHES]), cut_short=len(matches) > MATCHES)
+    return FoundLines(tuple(matches[:MATCHES]), cut_short=len(matches) > MATCHES)
 
 
 def main() -> None:
@@ -108,11 +108,11 @@ def _text_of(path: str, text: str | None) -> str:
         return text
     try:
         return read_text(Path(path)).text
-    except (OSError, NotText, TooLarge):
+    except (OSError, NotText, FileTooLarge):
         return ""
 
 
-async def _ask(process: Running, search: Search, texts: Mapping[Path, str], files: Sequence[Path]) -> None:
+async def _ask(process: Running, search: FileSearch, texts: Mapping[Path, str], files: Sequence[Path]) -> None:
     asked = {
         "pattern": search.pattern,
         "case_sensitive": search.case_sensitive,
@@ -122,11 +122,11 @@ async def _ask(process: Running, search: Search, texts: Mapping[Path, str], file
     await process.feed(json.dumps(asked).encode())
 
 
-async def _collect(process: Running, matches: list[Match]) -> None:
+async def _collect(process: Running, matches: list[MatchingLine]) -> None:
     """Adds to `matches` as they come, so that what was found by the end of the time is there."""
     while raw := await process.output.readline():
         path, line, text = json.loads(raw)
-        matches.append(Match(Path(path), line, text))
+        matches.append(MatchingLine(Path(path), line, text))
     code = await process.wait()
     if code:
         raise OSError(f"the process that searches ended with code {code}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ullage.context.calls import one_line
 from ullage.context.running_commands import LINE_CHARACTERS, End, RunsNow
 from ullage.tools.limit import Limit
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.tool import ToolCall, ToolOutcome
 
 UNREAD_CHARACTERS = 200_000
@@ -68,7 +68,7 @@ class _Kept:
         return "".join(self._pieces)
 
 
-class Command:
+class StartedCommand:
     """One command, from its start."""
 
     def __init__(self, call: ToolCall, line: str, limit: Limit, began: float, changed: Callable[[], None]) -> None:
@@ -87,7 +87,7 @@ class Command:
         self.news = asyncio.Event()
         """Set when it says something or ends."""
         self.when_recorded: Awaitable[None] | None = None
-        self.place: Place | None = None
+        self.place: CommandSpan | None = None
         """Among its neighbours, where it runs in a sandbox."""
         self.task: asyncio.Task[ToolOutcome] | None = None
         self.is_stopped_by_user = False

@@ -24,7 +24,7 @@ NO_DEEPER = "A sub-agent starts no sub-agents. Do this part of the work yourself
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SubAgentTask:
     """What a sub-agent is asked to do."""
 
     call_id: str
@@ -43,7 +43,7 @@ class Agents(Protocol):
         """What has to be allowed before that one begins; None if it only reads. For another thread."""
         ...
 
-    async def run(self, task: Task) -> ToolOutcome:
+    async def run(self, task: SubAgentTask) -> ToolOutcome:
         """Runs one to its end. If it is cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
         ...
 
@@ -85,4 +85,6 @@ class TaskTool:
         if self._agents is None:
             return ToolOutcome(NO_DEEPER, is_error=True)
         agent = text(call.input, "agent", EXPLORE).strip()
-        return await self._agents.run(Task(call.id, agent, text(call.input, "title").strip(), text(call.input, "prompt"), call.allowed))
+        return await self._agents.run(
+            SubAgentTask(call.id, agent, text(call.input, "title").strip(), text(call.input, "prompt"), call.allowed)
+        )

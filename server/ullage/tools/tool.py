@@ -19,7 +19,7 @@ import fastjsonschema
 
 from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.entries import AgentRun, Answer, FileDiff, FileTouch
-from ullage.tools.command_lines.judge import Part
+from ullage.tools.command_lines.judge import LinePart
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
 """As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
@@ -80,7 +80,7 @@ class PermissionNeed:
     """What a server says of its tool, on one line."""
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
-    judged: tuple[Part, ...] = ()
+    judged: tuple[LinePart, ...] = ()
     """The plain commands of the line; empty if it is not followed."""
     unfollowed: str = ""
     """Why no rule with a pattern can cover it: in words that follow "because"."""

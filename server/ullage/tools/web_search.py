@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
-from ullage.workspace.web_search import Found, Hit, NotSearched, Searcher
+from ullage.workspace.web_search import NotSearched, Searcher, WebHit, WebSearchResult
 from ullage.workspace.web_text import UNSEEN
 
 SEARCH = "web_search"
@@ -81,7 +81,7 @@ def _query(input: Mapping[str, Json]) -> str:
     return re.sub(r"\s+", " ", text(input, "query")).strip()
 
 
-def _told(found: Found) -> str:
+def _told(found: WebSearchResult) -> str:
     """For the model, and as the user sees it on the card."""
     lines = [f"Searched for: {UNSEEN.sub('', query)}" for query in found.queries]
     lines += [found.problem] if found.problem else []
@@ -94,6 +94,6 @@ def _told(found: Found) -> str:
     return "\n".join(lines)
 
 
-def _titled(hit: Hit) -> str:
+def _titled(hit: WebHit) -> str:
     age = f", {hit.age}" if hit.age else ""
     return f"{UNSEEN.sub('', hit.title)} ({hit.host}{age})"

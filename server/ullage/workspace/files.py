@@ -17,11 +17,11 @@ from ullage.workspace.folders import Folders
 from ullage.workspace.regular_files import LedElsewhere, open_regular, remove_regular, replace_regular
 from ullage.workspace.text_file import (
     MAXIMUM_BYTES,
+    FileTooLarge,
     NotEncodable,
     NotText,
     OwnWrites,
     TextFile,
-    TooLarge,
     bytes_of,
     normalise_newlines,
     read_text,
@@ -140,7 +140,7 @@ class WorkspaceFiles:
         the text that they have."""
 
     async def content(self, path: Path, most: int) -> Content | None:
-        """The bytes now, `most` of them; None if there is no file. Raises `TooLarge`, `NotEncodable`, or an `OSError`."""
+        """The bytes now, `most` of them; None if there is no file. Raises `FileTooLarge`, `NotEncodable`, or an `OSError`."""
         await self._editor.look(path)
         open_text = self._editor.open_text(path)
         on_disk = await asyncio.to_thread(content_on_disk, path, most)
@@ -214,7 +214,7 @@ class WorkspaceFiles:
             if self._editor.open_text(path) is not None:
                 try:
                     found[index] = await self.content(path, most)
-                except (TooLarge, NotEncodable, OSError) as error:
+                except (FileTooLarge, NotEncodable, OSError) as error:
                     found[index] = error
         return found
 
@@ -226,7 +226,7 @@ class WorkspaceFiles:
             if shown[index]:
                 try:
                     await self.put(each.path, each.content, each.expected)
-                except (ChangedMeanwhile, TooLarge, NotEncodable, OSError) as error:
+                except (ChangedMeanwhile, FileTooLarge, NotEncodable, OSError) as error:
                     raised[index] = error
         return raised
 
@@ -287,7 +287,7 @@ class WorkspaceFiles:
 
 
 def content_on_disk(path: Path, most: int) -> Content | None:
-    """The bytes on disk, `most` of them; None if there is no file. No link is followed. Raises `TooLarge`, or an `OSError`."""
+    """The bytes on disk, `most` of them; None if there is no file. No link is followed. Raises `FileTooLarge`, or an `OSError`."""
     try:
         with open_regular(path) as file:
             status = os.fstat(file.fileno())
@@ -295,14 +295,14 @@ def content_on_disk(path: Path, most: int) -> Content | None:
     except FileNotFoundError:
         return None
     if status.st_size > most or len(data) > most:
-        raise TooLarge(f"{status.st_size:,} bytes")
+        raise FileTooLarge(f"{status.st_size:,} bytes")
     return Content(data, bool(status.st_mode & 0o100))
 
 
 def _tried(do: Callable[P, T], *given: P.args, **more: P.kwargs) -> T | Exception:
     try:
         return do(*given, **more)
-    except (ChangedMeanwhile, TooLarge, OSError) as error:
+    except (ChangedMeanwhile, FileTooLarge, OSError) as error:
         return error
 
 
@@ -311,5 +311,5 @@ def _read_if_possible(path: Path) -> TextFile | None:
         return read_text(path)
     except LedElsewhere:  # an editor would follow the link when it saves
         raise
-    except (OSError, NotText, TooLarge):
+    except (OSError, NotText, FileTooLarge):
         return None

@@ -35,7 +35,7 @@ class OutsideWorkspace(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RecordsFolder:
     """Where Ullage's own records of the workspace lie, outside of it. In the folders `readable` of it the agent may read: plain copies of
     what it was told. The rest it gets at with `recall` only."""
 
@@ -46,7 +46,7 @@ class Kept:
 class Folders:
     """The workspace folders. The first one is where relative paths and commands start."""
 
-    def __init__(self, roots: Sequence[Path], kept: Kept | None = None, private: Sequence[Path] = ()) -> None:
+    def __init__(self, roots: Sequence[Path], kept: RecordsFolder | None = None, private: Sequence[Path] = ()) -> None:
         self.roots: tuple[Path, ...] = tuple(root.resolve() for root in roots)
         self.kept = kept
         self.private: tuple[Path, ...] = tuple(path.resolve() for path in private)

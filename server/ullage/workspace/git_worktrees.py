@@ -24,7 +24,7 @@ LARGEST_BYTES = 5_000_000
 """Of a file's text in the commit, which is needed where both sides changed it."""
 
 
-class Refused(Exception):
+class WorktreeRefused(Exception):
     """It cannot be done; `str()` says why, for the user."""
 
 
@@ -33,7 +33,7 @@ def main() -> None:
     asked = json.load(sys.stdin)
     try:
         answer = _DO[asked.pop("do")](**asked)
-    except Refused as error:
+    except WorktreeRefused as error:
         answer = {"refused": str(error)}
     except Exception as error:  # noqa: BLE001 - libgit2 has a class for each kind, and what it says is of use
         answer = {"refused": f"libgit2 says: {error}"}
@@ -45,7 +45,7 @@ def add(top: str, name: str, path: str, branch: str) -> dict[str, Any]:
     """A worktree at `path` on a new branch from the commit that is checked out. Gives that commit."""
     repository = _opened(top)
     if repository.head_is_unborn:
-        raise Refused("The repository has no commit yet, and a worktree begins from one")
+        raise WorktreeRefused("The repository has no commit yet, and a worktree begins from one")
     commit = repository[repository.head.target].peel(_pygit2().Commit)
     Path(path).parent.mkdir(exist_ok=True)
     made = repository.branches.local.create(branch, commit)
@@ -83,7 +83,7 @@ def remove(top: str, name: str, path: str, branch: str, base: str) -> dict[str, 
     """Removes the folder with all that is in it, and git's note of it. A branch with commits of its own stays; says whether it does."""
     repository = _opened(top)
     if Path(path).is_symlink():
-        raise Refused("A link stands in its place")
+        raise WorktreeRefused("A link stands in its place")
     if Path(path).exists():
         shutil.rmtree(path)
     if name in repository.list_worktrees():
@@ -123,7 +123,7 @@ def _opened(top: str) -> Any:
     repository = pygit2.Repository(str(Path(top) / ".git"), RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT)
     workdir = cast("str | None", repository.workdir)
     if workdir is None or Path(workdir).resolve() != Path(top).resolve():
-        raise Refused("Its configuration names another folder")
+        raise WorktreeRefused("Its configuration names another folder")
     return repository
 
 

@@ -170,14 +170,14 @@ def _git_top(folder: Path) -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderItem:
     """One thing in a folder."""
 
     path: Path
     kind: Kind
 
 
-def children(folder: Path, rules: IgnoreRules) -> list[Found]:
+def children(folder: Path, rules: IgnoreRules) -> list[FolderItem]:
     """What is in a folder, sorted by name, without what is ignored; empty if it cannot be read (any more)."""
     here = rules.inside(folder)
     try:
@@ -186,12 +186,12 @@ def children(folder: Path, rules: IgnoreRules) -> list[Found]:
     except OSError:
         return []
     named.sort()
-    return [Found(folder / name, kind) for name, kind in named if not here.ignores(name, is_folder=kind == "folder")]
+    return [FolderItem(folder / name, kind) for name, kind in named if not here.ignores(name, is_folder=kind == "folder")]
 
 
 def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
     """All files under a folder, depth first in order of their names; however deep folders lie in each other."""
-    waiting = [Found(start, "folder")]
+    waiting = [FolderItem(start, "folder")]
     while waiting:
         found = waiting.pop()
         if found.kind == "file":

@@ -18,7 +18,7 @@ from zlib import crc32
 from ullage.context.blocks import Document, Image, ImageType, Media
 from ullage.context.counting.media import pdf_is_encrypted, pdf_pages
 from ullage.workspace.regular_files import open_regular
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -72,7 +72,7 @@ def _kind_of(head: bytes) -> Kind | None:
 def read_media(path: Path) -> MediaFile | None:
     """An image or a PDF, whatever its name; None if it is neither, or no file at all.
 
-    Raises `DamagedMedia` or `TooLarge`.
+    Raises `DamagedMedia` or `FileTooLarge`.
     """
     try:
         with open_regular(path) as file:
@@ -102,7 +102,7 @@ def media_in(raw: bytes) -> MediaFile | None:
 def _check_size(kind: Kind, size: int) -> None:
     largest = LARGEST_FILE if kind == "image" else LARGEST_PDF
     if size > largest:
-        raise TooLarge(f"{size:,} bytes; of such a file no more than {largest:,} can be shown")
+        raise FileTooLarge(f"{size:,} bytes; of such a file no more than {largest:,} can be shown")
 
 
 def _document(raw: bytes, sha256: str) -> Document:
@@ -125,10 +125,10 @@ def _image(raw: bytes, sha256: str) -> MediaFile:
         with Pillow.open(BytesIO(raw), formats=("PNG", "JPEG", "GIF", "WEBP")) as opened:
             width, height = opened.size
             if width * height > MOST_PIXELS:
-                raise TooLarge(f"{width:,} × {height:,} pixels")
+                raise FileTooLarge(f"{width:,} × {height:,} pixels")
             opened.load()
             made = _encoded(opened, raw)
-    except TooLarge:
+    except FileTooLarge:
         raise
     except Exception as error:
         raise DamagedMedia(f"an image that cannot be decoded ({error})") from error

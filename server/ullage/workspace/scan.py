@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import ALWAYS_IGNORED, RULES_FILE, FolderRules, IgnoreRules
 from ullage.workspace.regular_files import Regulars
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 MOST_FILES = 50_000
 """A walk that meets more is given up: it would take half a second before and after every command."""
@@ -158,13 +158,13 @@ def is_executable(stamp: str) -> bool:
 def read_as_stamped(met: Met, most: int, files: Regulars) -> tuple[bytes, bool]:
     """The bytes of a file that was met, and whether the stamp stands for them: where not, they have to be read again next time.
 
-    Raises `TooLarge` for more than `most` bytes, and `OSError`, also where a link stands there by now.
+    Raises `FileTooLarge` for more than `most` bytes, and `OSError`, also where a link stands there by now.
     """
     if size_in(met.stamp) > most:
-        raise TooLarge
+        raise FileTooLarge
     data, status = files.read(met.path, most)
     if len(data) > most:
-        raise TooLarge
+        raise FileTooLarge
     _, mtime, ctime, *_ = met.stamp.split(" ")
     same = status.st_size == len(data) == size_in(met.stamp) and str(status.st_mtime_ns) == mtime
     return data, same and max(int(mtime), int(ctime)) < time.time_ns() - SETTLED_NS

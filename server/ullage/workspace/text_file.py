@@ -35,7 +35,7 @@ class NotText(Exception):
     """Not a text file: binary, or no regular file at all. The message says which, without the path."""
 
 
-class TooLarge(Exception):
+class FileTooLarge(Exception):
     """Over `MAXIMUM_BYTES`. The message names the size, without the path."""
 
 
@@ -73,7 +73,7 @@ def normalise_newlines(text: str) -> tuple[str, Newline]:
 def read_text(path: Path) -> TextFile:
     """Reads a text file at a resolved path; no link on the way is followed.
 
-    Raises `NotText`, `TooLarge`, `LedElsewhere`, `FileNotFoundError`, `IsADirectoryError`, `PermissionError` or another `OSError`.
+    Raises `NotText`, `FileTooLarge`, `LedElsewhere`, `FileNotFoundError`, `IsADirectoryError`, `PermissionError` or another `OSError`.
     """
     try:
         with open_regular(path) as file:
@@ -94,7 +94,7 @@ def text_of(data: bytes) -> TextFile:
 
 def _check_size(size: int) -> None:
     if size > MAXIMUM_BYTES:
-        raise TooLarge(f"{size:,} bytes; files over {MAXIMUM_BYTES:,} are not read whole")
+        raise FileTooLarge(f"{size:,} bytes; files over {MAXIMUM_BYTES:,} are not read whole")
 
 
 def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrites) -> None:

@@ -60,7 +60,7 @@ class LeadsTo:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WebResponse:
     """What a server said: its body up to what was wanted of it, unpacked."""
 
     status: int
@@ -82,7 +82,7 @@ class Network:
     proxy_for: Callable[[str], str | None] = proxy_of_environment
     transport: httpx2.AsyncBaseTransport | None = None
 
-    async def ask(self, url: str, named: Named, agent: str, most: Callable[[int, str, Mapping[str, str]], int]) -> Answer:
+    async def ask(self, url: str, named: Named, agent: str, most: Callable[[int, str, Mapping[str, str]], int]) -> WebResponse:
         """One answer, from an address that was judged; nothing is followed. Raises `NotFetched`.
 
         `most` says by status, reason and headers how many bytes are wanted; it may raise, too.
@@ -94,7 +94,7 @@ class Network:
 
     async def _asked(
         self, url: str, targets: list[str], proxy: str | None, agent: str, most: Callable[[int, str, Mapping[str, str]], int]
-    ) -> Answer:
+    ) -> WebResponse:
         from httpx2 import AsyncClient, HTTPError, InvalidURL, StreamError
 
         last: Exception | None = None
@@ -177,7 +177,7 @@ def wanted_of_a_page(url: str) -> Callable[[int, str, Mapping[str, str]], int]:
     return most
 
 
-async def read_page(url: str, answer: Answer) -> Page:
+async def read_page(url: str, answer: WebResponse) -> Page:
     """The page in an answer. Raises `NotFetched`."""
     try:
         return await asyncio.to_thread(_page, url, answer)
@@ -185,7 +185,7 @@ async def read_page(url: str, answer: Answer) -> Page:
         raise NotFetched(f"the page cannot be read ({type(error).__name__})") from error
 
 
-def _page(url: str, answer: Answer) -> Page:
+def _page(url: str, answer: WebResponse) -> Page:
     kind = kind_of(answer.headers)
     if is_binary(answer.body):
         raise NotFetched(f"it is no text, though it says so ({kind[:60]})")
@@ -206,7 +206,7 @@ def _at(url: str, address: Address) -> str:
 
 async def _once(
     client: httpx2.AsyncClient, url: str, target: str, agent: str, most: Callable[[int, str, Mapping[str, str]], int]
-) -> Answer:
+) -> WebResponse:
     parts = urlsplit(url)
     headers = {
         "host": parts.netloc,
@@ -218,10 +218,10 @@ async def _once(
     async with client.stream("GET", target, headers=headers, extensions=extensions) as response:
         wanted = most(response.status_code, response.reason_phrase, response.headers)
         if not wanted:
-            return Answer(response.status_code, response.headers)
+            return WebResponse(response.status_code, response.headers)
         packed = response.headers.get("content-encoding", "identity").strip().lower()
         body, is_cut = await _first_bytes(response.aiter_raw(), packed, wanted)
-        return Answer(response.status_code, response.headers, body, is_cut)
+        return WebResponse(response.status_code, response.headers, body, is_cut)
 
 
 async def _first_bytes(pieces: AsyncIterable[bytes], packed: str, most: int) -> tuple[bytes, bool]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from ullage.workspace.web_address import NotFetched, place_of, plain_url
-from ullage.workspace.web_page import MOST_REDIRECTS, Answer, Network
+from ullage.workspace.web_page import MOST_REDIRECTS, Network, WebResponse
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -75,7 +75,7 @@ class Robots:
         text = "\n".join(line[:LONGEST_LINE] for line in lines)
         return _Kept(await asyncio.to_thread(Protego.parse, text), "", until)
 
-    async def _followed(self, site: str) -> Answer:
+    async def _followed(self, site: str) -> WebResponse:
         """A redirect to another host, about which nobody was asked, counts as no file."""
         url, place = site, place_of(site)
         for _ in range(MOST_REDIRECTS + 1):
@@ -85,7 +85,7 @@ class Robots:
             url = plain_url(urljoin(url, answer.leads_to))
             if place_of(url) != place:
                 break
-        return Answer(404, {})
+        return WebResponse(404, {})
 
 
 def _wanted(status: int, reason: str, headers: Mapping[str, str]) -> int:

@@ -19,7 +19,7 @@ class WebSearch:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class WebHit:
     """One page that was found."""
 
     title: str
@@ -32,12 +32,12 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WebSearchResult:
     """What came of a search."""
 
     queries: tuple[str, ...]
     """What was really searched for."""
-    hits: tuple[Hit, ...]
+    hits: tuple[WebHit, ...]
     report: str
     """What a model says that read the pages. `[2]` stands for the second of `hits`."""
     cost: float | None = None
@@ -62,6 +62,6 @@ class Searcher(Protocol):
         """Who does, in words that follow "by"; empty if the model in use cannot."""
         ...
 
-    async def search(self, query: str) -> Found:
+    async def search(self, query: str) -> WebSearchResult:
         """Searches once. Raises `NotSearched`. Cancelling ends it."""
         ...

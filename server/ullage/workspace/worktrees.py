@@ -68,7 +68,7 @@ class WorktreeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedWorktree:
     """A worktree and the commit that it began from."""
 
     files: tuple[WorktreeChange, ...]
@@ -89,12 +89,12 @@ async def add_worktree(folder: Path, name: str) -> Worktree:
     return Worktree(top, place, name, branch, str(answer["base"]), folder.relative_to(top).as_posix())
 
 
-async def compare_worktree(worktree: Worktree) -> Comparison:
+async def compare_worktree(worktree: Worktree) -> ComparedWorktree:
     """What is different in it. Raises `NoWorktree`."""
     await asyncio.to_thread(_standing, worktree)
     asked = {"do": "compare", "top": str(worktree.top), "path": str(worktree.folder), "branch": worktree.branch, "base": worktree.base}
     answer = await _ask(asked)
-    return Comparison(tuple(_change(each) for each in answer["files"]), bool(answer["more"]), int(answer["commits"]))
+    return ComparedWorktree(tuple(_change(each) for each in answer["files"]), bool(answer["more"]), int(answer["commits"]))
 
 
 async def remove_worktree(worktree: Worktree) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from acp import schema
 
-from ullage.acp.outbox import Outbox
+from ullage.acp.outbox import ClientOutbox
 from ullage.acp.shown import words_chunk
 
 
@@ -26,7 +26,7 @@ async def sent(*updates: tuple[str, Any]) -> list[tuple[str, Any]]:
     async def send(session_id: str, update: Any) -> None:
         found.append((session_id, update))
 
-    outbox = Outbox(send)
+    outbox = ClientOutbox(send)
     for session_id, update in updates:
         outbox.put(session_id, update)
     sending = asyncio.create_task(outbox.send_all())
@@ -61,7 +61,7 @@ async def test_what_cannot_be_sent_holds_up_nothing() -> None:
             raise ValueError(update)
         came.append(update)
 
-    outbox = Outbox(send)
+    outbox = ClientOutbox(send)
     outbox.put("s", "bad")
     outbox.put("s", "good")
     sending = asyncio.create_task(outbox.send_all())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ullage.acp.terminals import LAST_CHARACTERS, PlainText, can_be_shown, exit_code, rest_of
 from ullage.session.timeline.items import ToolCallItem, ToolStatus
-from ullage.tools.bash import Kept, exit_code_in, outcome
+from ullage.tools.bash import SandboxRefusals, exit_code_in, outcome
 from ullage.tools.process import Finished
 
 
@@ -71,7 +71,9 @@ def test_at_its_end_comes_what_was_not_said_while_it_ran(result: str, said: str,
     ],
 )
 def test_a_terminal_ends_with_the_exit_code_of_the_command(code: int, ended: str, status: ToolStatus, seen: int) -> None:
-    result = outcome(Finished("(exit code 7)", code, "by timeout" if ended == "by timeout" else "by itself", False), 60.0, Kept(), str)
+    result = outcome(
+        Finished("(exit code 7)", code, "by timeout" if ended == "by timeout" else "by itself", False), 60.0, SandboxRefusals(), str
+    )
     call = ToolCallItem("t1", 0.0, "bash", "$ make", "execute", status, "{}", result.content)
     assert exit_code(call) == seen
 

@@ -29,7 +29,7 @@ from ullage.context.summary.state_of_work import COMMITTED, WorkHistory
 from ullage.context.summary.summary_prompt import EXCUSE
 from ullage.context.summary.task_list import SHOWN
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
-from ullage.mcp_servers.configured import NotJson, read_commented
+from ullage.mcp_servers.configured import ConfigurationNotJson, read_commented
 from ullage.tools.command_lines.known_commands import is_plain_filter
 
 LENGTH = many(200_000, deep=1_000_000)
@@ -66,7 +66,7 @@ def _worked(command: str, printed: str) -> None:
 
 
 def _read(text: str) -> None:
-    with suppress(NotJson):
+    with suppress(ConfigurationNotJson):
         read_commented(text)
 
 

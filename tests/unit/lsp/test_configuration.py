@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.policies.table import BUILT_IN
-from ullage.lsp.configuration import Options, read_options
-from ullage.models.facts import Facts
+from ullage.lsp.configuration import ServerOptions, read_options
+from ullage.models.facts import ModelFacts
 from ullage.session.reading_settings import name_on_the_page, read_settings
 from ullage.session.settings import Settings
 
@@ -49,7 +49,7 @@ JSON = st.recursive(
                     "facts": {"gpt-5.5": {"window": 9_000, "images": False, "inputPrice": 1, "outputPrice": 2.5}},
                 }
             },
-            Settings(provider="openai", facts={"gpt-5.5": Facts(window=9_000, images=False, input_price=1.0, output_price=2.5)}),
+            Settings(provider="openai", facts={"gpt-5.5": ModelFacts(window=9_000, images=False, input_price=1.0, output_price=2.5)}),
         ),
         (
             {"model": {"provider": "bedrock"}, "bedrock": {"region": "us-east-1", "profile": "work"}},
@@ -194,16 +194,16 @@ def test_nothing_that_an_editor_sends_is_fatal(section: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "options", "complaints"),
     [
-        (None, Options(), 0),
-        ({}, Options(), 0),
-        ({"stateFolder": "/home/u/state", "trusted": False}, Options(Path("/home/u/state"), trusted=False), 0),
-        ({"stateFolder": "relative", "trusted": None}, Options(), 1),
-        ({"trusted": "no"}, Options(trusted=False), 1),
-        ({"questions": True}, Options(questions=True), 0),
-        ({"questions": "yes"}, Options(), 1),
-        ([], Options(), 1),
+        (None, ServerOptions(), 0),
+        ({}, ServerOptions(), 0),
+        ({"stateFolder": "/home/u/state", "trusted": False}, ServerOptions(Path("/home/u/state"), trusted=False), 0),
+        ({"stateFolder": "relative", "trusted": None}, ServerOptions(), 1),
+        ({"trusted": "no"}, ServerOptions(trusted=False), 1),
+        ({"questions": True}, ServerOptions(questions=True), 0),
+        ({"questions": "yes"}, ServerOptions(), 1),
+        ([], ServerOptions(), 1),
     ],
 )
-def test_options_that_cannot_be_used_lift_nothing(value: object, options: Options, complaints: int) -> None:
+def test_options_that_cannot_be_used_lift_nothing(value: object, options: ServerOptions, complaints: int) -> None:
     read, said = read_options(value)
     assert (read, len(said)) == (options, complaints)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.patience import PATIENCE
-from ullage.lsp.bridge import FEW_WAITING, MOST_WAITING, Outbox
+from ullage.lsp.bridge import FEW_WAITING, MOST_WAITING, UpdateOutbox
 
 
 class Client:
@@ -17,7 +17,7 @@ class Client:
         self.told: list[tuple[str, int, str]] = []
         self.waiting = 0
         self._size = size
-        self.outbox: Outbox[str] = Outbox(self._send, lambda: self.waiting, asyncio.get_running_loop())
+        self.outbox: UpdateOutbox[str] = UpdateOutbox(self._send, lambda: self.waiting, asyncio.get_running_loop())
 
     def _send(self, session_id: str, seq: int, update: str) -> None:
         self.told.append((session_id, seq, update))

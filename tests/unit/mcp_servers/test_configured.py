@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.mcp_servers.configured import Configured, Http, NotJson, Stdio, configured, read_commented
+from ullage.mcp_servers.configured import ConfigurationNotJson, Configured, Http, StdioServer, configured, read_commented
 
 HOME = Path("/home/someone")
 
@@ -26,7 +26,9 @@ def test_variables_are_filled_in_as_editors_write_them(tmp_path: Path) -> None:
     }
     (server,), problems = read(tmp_path, {"PUMP": "/opt/pump", "TOKEN": "t"}, pumps=given_)
     assert problems == ()
-    assert server.reached == Stdio("/opt/pump/bin/serve", (f"{tmp_path}/x", "high", str(HOME)), {"TOKEN": "t", "PORT": "8080"}, tmp_path)
+    assert server.reached == StdioServer(
+        "/opt/pump/bin/serve", (f"{tmp_path}/x", "high", str(HOME)), {"TOKEN": "t", "PORT": "8080"}, tmp_path
+    )
 
 
 def test_a_service_has_headers(tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_comments_and_commas_too_many_are_read() -> None:
 
 @given(st.text(alphabet='{}[]",:/*\\n 1a'))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    with suppress(NotJson):
+    with suppress(ConfigurationNotJson):
         read_commented(text)
 
 
@@ -132,7 +134,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     ids=["open comments", "comments behind a comma", "a text without an end", "blanks", "commas and comments"],
 )
 def test_what_is_made_to_be_read_for_ever_is_read_at_once(text: str) -> None:
-    with pytest.raises(NotJson):
+    with pytest.raises(ConfigurationNotJson):
         read_commented(text)
 
 

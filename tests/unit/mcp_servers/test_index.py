@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
-from ullage.mcp_servers.index import INDEX_TOKENS, Listed, described, index_of
+from ullage.mcp_servers.index import INDEX_TOKENS, IndexedServer, described, index_of
 from ullage.mcp_servers.offers import OfferedTool, first_sentence, problem_of
 
 SCHEMA = '{"type":"object","properties":{"repository":{"type":"string","description":"Where it lies"}}}'
@@ -20,16 +20,16 @@ def tool(name: str, said: str = "Shows what there is. And more about it.") -> Of
     return OfferedTool(name, said, {"type": "object"}, SCHEMA)
 
 
-def listed(servers: int, tools: int, said: str = "Shows the commits of a branch, newest first, with their authors.") -> list[Listed]:
-    return [Listed(f"server{s}", tuple(tool(f"do_something_{t}", said) for t in range(tools))) for s in range(servers)]
+def listed(servers: int, tools: int, said: str = "Shows the commits of a branch, newest first, with their authors.") -> list[IndexedServer]:
+    return [IndexedServer(f"server{s}", tuple(tool(f"do_something_{t}", said) for t in range(tools))) for s in range(servers)]
 
 
-def size(servers: list[Listed], in_full: int = 0) -> int:
+def size(servers: list[IndexedServer], in_full: int = 0) -> int:
     return sum(estimate_text(text) for _, text in index_of(servers, in_full))
 
 
 def test_a_line_for_each_tool() -> None:
-    parts = dict(index_of([Listed("git", (tool("git_log"), tool("git_show", "")))]))
+    parts = dict(index_of([IndexedServer("git", (tool("git_log"), tool("git_show", "")))]))
     assert parts["MCP git"] == "git:\n- git_log: Shows what there is\n- git_show"
     assert "load_mcp_tools" in parts["MCP"]
 

@@ -14,12 +14,12 @@ import pytest
 from tests.unit.mcp_servers import reference
 from tests.unit.mcp_servers.workbench import Bench, bench
 from ullage.mcp_servers.connection import ServerFailed
-from ullage.mcp_servers.offers import Offers, problem_of
+from ullage.mcp_servers.offers import ServerOffers, problem_of
 
 PAGE = "<html><head><title>Pumps</title></head><body><article><h1>Pumps</h1><p>Open the valve first.</p></article></body></html>"
 
 
-def offers(here: Bench, name: str) -> Offers:
+def offers(here: Bench, name: str) -> ServerOffers:
     (found,) = [each for each in here.servers.standings() if each.server.name == name]
     assert (found.state, found.why) == ("running", "")
     assert found.offers.left_out == ()

@@ -11,10 +11,10 @@ import pytest
 from ullage.context.blocks import Usage
 from ullage.models.chat_card import ask_chat_server, chat_models, expected_chat_card, offered_by
 from ullage.models.choose import choose_model
-from ullage.models.facts import SOURCE, Facts, offered_with, read_facts
+from ullage.models.facts import SOURCE, ModelFacts, offered_with, read_facts
 from ullage.models.known_models import LOCAL_WINDOW, local_card
 from ullage.models.model import ModelCard
-from ullage.models.model_card import Asked, OfferedModel
+from ullage.models.model_card import CardAnswer, OfferedModel
 
 ADDRESS = "http://127.0.0.1:9/v1"
 
@@ -29,7 +29,7 @@ OPEN_ROUTER = {
 }
 
 
-async def asked(name: str, pages: Mapping[str, Any]) -> tuple[Asked, list[str]]:
+async def asked(name: str, pages: Mapping[str, Any]) -> tuple[CardAnswer, list[str]]:
     """The card of a server with these pages (by path; None: not ready), and what was asked."""
     seen: list[str] = []
 
@@ -109,24 +109,24 @@ CARD = local_card("m", 40_000)
 @pytest.mark.parametrize(
     ("facts", "card", "expected"),
     [
-        (Facts(), CARD, CARD),
-        (Facts(window=100_000), CARD, replace(CARD, window=100_000, source=SOURCE)),
-        (Facts(window=4_000), CARD, replace(CARD, window=4_000, max_output=4_000, source=SOURCE)),
-        (Facts(max_output=900, images=False), CARD, replace(CARD, max_output=900, takes_images=False)),
+        (ModelFacts(), CARD, CARD),
+        (ModelFacts(window=100_000), CARD, replace(CARD, window=100_000, source=SOURCE)),
+        (ModelFacts(window=4_000), CARD, replace(CARD, window=4_000, max_output=4_000, source=SOURCE)),
+        (ModelFacts(max_output=900, images=False), CARD, replace(CARD, max_output=900, takes_images=False)),
         # a refusal named less than the user says: it counts, and the user's is what holds calls
         (
-            Facts(window=100_000),
+            ModelFacts(window=100_000),
             replace(CARD, window=30_000, stated_window=40_000),
             replace(CARD, window=30_000, stated_window=100_000),
         ),
     ],
 )
-def test_what_the_user_says_goes_first(facts: Facts, card: ModelCard, expected: ModelCard) -> None:
+def test_what_the_user_says_goes_first(facts: ModelFacts, card: ModelCard, expected: ModelCard) -> None:
     assert facts.applied(card) == expected
 
 
 async def test_the_user_says_it_of_any_provider() -> None:
-    facts = Facts(window=50_000, input_price=1.0, output_price=2.0, cached_price=0.5)
+    facts = ModelFacts(window=50_000, input_price=1.0, output_price=2.0, cached_price=0.5)
     for provider in ("anthropic", "openai"):
         model = choose_model(provider=provider, name="claude-opus-5-5", base_url="", api_key="k", facts=facts, environment={})
         card = model.expected()
@@ -139,5 +139,5 @@ async def test_the_user_says_it_of_any_provider() -> None:
 
 
 def test_a_price_of_input_alone_is_none() -> None:
-    assert Facts(input_price=1.0).prices is None
-    assert read_facts({"m": {"inputPrice": 1}}) == {"m": Facts(input_price=1.0)}
+    assert ModelFacts(input_price=1.0).prices is None
+    assert read_facts({"m": {"inputPrice": 1}}) == {"m": ModelFacts(input_price=1.0)}

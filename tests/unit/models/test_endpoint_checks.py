@@ -10,12 +10,12 @@ import pytest
 from tests.unit.models.calls import model_at, request
 from tests.unit.models.scripted_server import Answer, ScriptedServer, ended, error, sse, started, text
 from ullage.context.blocks import Usage
-from ullage.models.endpoint_checks import LARGEST_WINDOW, LEAST_WINDOW, Size, why_not_believed
+from ullage.models.endpoint_checks import LARGEST_WINDOW, LEAST_WINDOW, RequestSize, why_not_believed
 from ullage.models.errors import PromptTooLong
 from ullage.models.model import Reply
 
-SMALL = Size(1_000, lambda: 0, 1_000)
-WITH_IMAGES = Size(1_000, lambda: 50_000, 1_000)
+SMALL = RequestSize(1_000, lambda: 0, 1_000)
+WITH_IMAGES = RequestSize(1_000, lambda: 50_000, 1_000)
 
 
 @pytest.mark.parametrize(
@@ -30,10 +30,10 @@ WITH_IMAGES = Size(1_000, lambda: 50_000, 1_000)
         (Usage(900, 10**7), SMALL, "a reply of 10,000,000 tokens"),
         (Usage(-1, 5), SMALL, "negative"),
         (Usage(5, 5, cache_write_1h_tokens=-(10**400)), SMALL, "negative count of tokens (endlessly many)"),
-        (Usage(10**30, 5), Size(10**40, lambda: 0, 10), "about 1e+30 tokens"),
+        (Usage(10**30, 5), RequestSize(10**40, lambda: 0, 10), "about 1e+30 tokens"),
     ],
 )
-def test_what_is_believed_of_usage(usage: Usage, size: Size, words: str | None) -> None:
+def test_what_is_believed_of_usage(usage: Usage, size: RequestSize, words: str | None) -> None:
     why = why_not_believed(usage, size, received=100)
     assert why is None if words is None else words in str(why)
 

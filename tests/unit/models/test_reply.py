@@ -17,7 +17,7 @@ from ullage.context.blocks import SystemPart, ToolResult, ToolSpec, ToolUse
 from ullage.context.entries import AssistantReply, Logged, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
-from ullage.models.endpoint_checks import Size, why_not_believed
+from ullage.models.endpoint_checks import RequestSize, why_not_believed
 from ullage.models.errors import Nonsense, StreamBroken
 from ullage.models.reply import ReplyBuilder
 from ullage.models.serialise import Serialiser
@@ -94,7 +94,7 @@ def test_a_hostile_reply_is_refused_or_goes_back_validly(stream: list[Any]) -> N
     except (Nonsense, StreamBroken):
         return
     usage = reply.usage
-    if usage is not None and why_not_believed(usage, Size(5_000, lambda: 0, 1_000), builder.characters):
+    if usage is not None and why_not_believed(usage, RequestSize(5_000, lambda: 0, 1_000), builder.characters):
         usage = None
     logged = decode(encode(AssistantReply("r1", reply.blocks, reply.model, reply.stop_reason, usage)))
     assert isinstance(logged, AssistantReply)

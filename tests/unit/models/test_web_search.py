@@ -8,9 +8,9 @@ import pytest
 
 from tests.fake_api import Cite, FakeApi, HoldsAfter, Page, RedactedThink, Reply, Say, Search, Think
 from ullage.models.anthropic_model import AnthropicModel
-from ullage.models.facts import Facts, with_facts
+from ullage.models.facts import ModelFacts, with_facts
 from ullage.models.model import SearchesWeb
-from ullage.workspace.web_search import Found, NotSearched, WebSearch
+from ullage.workspace.web_search import NotSearched, WebSearch, WebSearchResult
 
 MODEL = "claude-opus-5-5"
 DIPS = Page("Dips\nfor all", "https://a.org/dips", "How to dip. " * 400, "2 days ago")
@@ -25,7 +25,7 @@ def model_at(fake: FakeApi, name: str = MODEL) -> AnthropicModel:
     return AnthropicModel(name, api_key="key", base_url=fake.base_url, mismatch="error", sleep=no_nap, dice=lambda: 0.0)
 
 
-async def searched(fake: FakeApi, query: str = "dips", without: tuple[str, ...] = (), name: str = MODEL) -> Found:
+async def searched(fake: FakeApi, query: str = "dips", without: tuple[str, ...] = (), name: str = MODEL) -> WebSearchResult:
     model = model_at(fake, name)
     try:
         return await model.search(WebSearch(query, without))
@@ -157,7 +157,7 @@ async def test_the_card_says_whether_it_searches() -> None:
         model = model_at(fake)
         assert not model.expected().searches_web
         assert (await model.card()).searches_web
-        stated = with_facts(model, Facts(window=100_000))
+        stated = with_facts(model, ModelFacts(window=100_000))
         assert (await stated.card()).searches_web
         assert isinstance(stated, SearchesWeb)
         fake.enqueue([Search("dips", [DIPS]), Say("Done.")])

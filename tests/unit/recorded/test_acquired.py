@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.replay.small_sessions import calls, log, notice, prompt, returned, says
 from ullage.context.entries import Entry
-from ullage.recorded.retention import Acquired, Seen, Share, View
+from ullage.recorded.retention import Acquired, HitShare, SessionBlocks, ViewAfter
 
 LINES = [f"the valve {number} is open" for number in range(20)]
 """Each of 20 or 21 characters."""
@@ -16,17 +16,17 @@ OTHER = "\n".join(f"another gauge shows {number}" for number in range(6))
 
 
 def acquired(before: list[Entry], after: list[Entry], view: str = "", beside: int = 0) -> Acquired:
-    return Seen(log(*before, *after)).acquired([View(len(before), view, beside)])
+    return SessionBlocks(log(*before, *after)).acquired([ViewAfter(len(before), view, beside)])
 
 
 def test_what_a_result_gives_again_counts_with_its_line_ends_and_what_is_new_does_not():
     found = acquired([returned(SIX)], [says("I look."), returned(f"{SIX}\n{OTHER}")])
-    assert found == Acquired(1, OF_SIX + len(OTHER) + 1, Share(0, OF_SIX), 0)
+    assert found == Acquired(1, OF_SIX + len(OTHER) + 1, HitShare(0, OF_SIX), 0)
 
 
 def test_what_stands_in_view_is_held_line_by_line():
     view = "\n".join(LINES[:5])
-    assert acquired([returned(SIX)], [returned(SIX)], view, 700) == Acquired(1, OF_SIX, Share(len(view) + 1, OF_SIX), 700)
+    assert acquired([returned(SIX)], [returned(SIX)], view, 700) == Acquired(1, OF_SIX, HitShare(len(view) + 1, OF_SIX), 700)
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_what_stands_in_view_is_held_line_by_line():
     ids=["prompt", "notice", "reply", "call", "inside a call"],
 )
 def test_whatever_the_model_saw_or_wrote_before_is_known(known: Entry):
-    assert acquired([known], [returned(SIX)]).again == Share(0, OF_SIX)
+    assert acquired([known], [returned(SIX)]).again == HitShare(0, OF_SIX)
 
 
 @pytest.mark.parametrize("mark", ["→", "\t", ":", "-", "|"])
 def test_numbers_of_lines_and_white_space_around_them_make_no_difference(mark: str):
     numbered = "\n".join(f"  {number}{mark}    {line}  " for number, line in enumerate(LINES[:6], 40))
-    assert acquired([returned(SIX)], [returned(numbered)], numbered).again == Share(OF_SIX, OF_SIX)
+    assert acquired([returned(SIX)], [returned(numbered)], numbered).again == HitShare(OF_SIX, OF_SIX)
 
 
 def test_it_counts_once_whether_it_came_up_in_a_result_or_in_a_call():
@@ -69,6 +69,6 @@ def test_what_is_mostly_known_and_not_in_view_was_fetched_for_that():
 
 def test_a_window_ends_where_the_next_compaction_is():
     entries = log(returned(SIX), says("a"), returned(SIX), says("b"), returned(SIX))
-    found = Seen(entries).acquired([View(1, "", 10), View(4, SIX, 30)])
-    assert found == Acquired(2, 2 * OF_SIX, Share(OF_SIX, 2 * OF_SIX), 40, 1)
+    found = SessionBlocks(entries).acquired([ViewAfter(1, "", 10), ViewAfter(4, SIX, 30)])
+    assert found == Acquired(2, 2 * OF_SIX, HitShare(OF_SIX, 2 * OF_SIX), 40, 1)
     assert found.mean_beside_summary == 20.0

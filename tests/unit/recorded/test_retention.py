@@ -12,11 +12,11 @@ from tests.unit.replay.small_sessions import calls, log, notice, prompt, returne
 from ullage.context.compaction.needed import FactKind
 from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, TurnEnded, UserPrompt
 from ullage.recorded.retention import (
+    AgentSearch,
     Cut,
     Fate,
     Judged,
     KindRetention,
-    Search,
     by_kind,
     entries_after,
     judged,
@@ -79,7 +79,7 @@ BEFORE = (
 CUT_AT = len(BEFORE)
 
 
-def fates(after: Sequence[Entry], kept: str, search: Search | None = None) -> dict[str, Fate]:
+def fates(after: Sequence[Entry], kept: str, search: AgentSearch | None = None) -> dict[str, Fate]:
     facts = session_facts(log(*BEFORE, *after))
     return {one.needed.fact.text: one.fate for one in judged(facts, [Cut(CUT_AT, kept)], search) if one.needed.used_seq}
 

@@ -10,24 +10,24 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FACT_KINDS, FactKind
 from ullage.context.compaction_entries import Rung
 from ullage.context.policies.table import BUILT_IN
-from ullage.recorded.retention import KindRetention, Share
-from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
+from ullage.recorded.retention import HitShare, KindRetention
+from ullage.replay.measuring.figures import CacheReads, Figures, MeasuredSession, Report, RequestCounts
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 
 POLICIES = tuple(BUILT_IN)
 
 
-def row(id: str, requests: int = 40, path: str = "") -> Row:
+def row(id: str, requests: int = 40, path: str = "") -> MeasuredSession:
     """A recorded session without compactions, its cost known."""
     tokens = Usage(requests * 100, requests * 300, requests * 50_000, requests * 900)
-    return Row(
+    return MeasuredSession(
         path=Path(path or f"{id}.jsonl"),
         session_id=id,
         source="claude-code",
         models=("claude-opus-4-5",),
         figures=Figures(
-            calls=Calls(requests, requests, requests),
+            calls=RequestCounts(requests, requests, requests),
             tokens=tokens,
             largest_context=150_000,
             dollars=Dollars(0.1, 0.2, requests * 0.025, 0.4),
@@ -84,7 +84,7 @@ def retained(compactions: int, keeps: float, random: Random) -> Retained:
                     if random.random() < keeps
                     else random.choice((KindRetention(recallable=1), KindRetention(seen_again=1), KindRetention(lost=1)))
                 )
-    return Retained(compactions, kinds, kinds, Share(compactions * 3, compactions * 11), Share(compactions, compactions * 4))
+    return Retained(compactions, kinds, kinds, HitShare(compactions * 3, compactions * 11), HitShare(compactions, compactions * 4))
 
 
 def many(sessions: int, policies: Sequence[str] = POLICIES, requests: int = 200, seed: int = 1) -> tuple[Report, list[Run]]:

@@ -22,7 +22,7 @@ from ullage.context.entries import Logged, Notice
 from ullage.context.policies.table import BUILT_IN
 from ullage.recorded.readers import read
 from ullage.recorded.transcript import Transcript
-from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.replay.file_work import FileWork, ReplayOptions, file_work
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.simulating.optimum import OPTIMUM
 from ullage.store import set_aside
@@ -66,7 +66,7 @@ def transcripts(draw: st.DrawFn) -> str:
     return "".join(told)
 
 
-def worked(path: Path, options: Options) -> FileWork:
+def worked(path: Path, options: ReplayOptions) -> FileWork:
     """How long a policy took differs from run to run."""
     work = file_work(path, options)
     return replace(work, runs=tuple(replace(run, seconds=0.0) for run in work.runs))
@@ -95,7 +95,7 @@ def test_no_figure_depends_on_what_is_in_memory(
 ):
     path = tmp_path_factory.mktemp("session") / "s.jsonl"
     path.write_text(text, encoding="utf-8")
-    options = Options(policies=tuple(policies), at=at, summary=summary, as_model=as_model, window=window, economy=economy)
+    options = ReplayOptions(policies=tuple(policies), at=at, summary=summary, as_model=as_model, window=window, economy=economy)
     expected = worked(path, options)
     with held(characters):
         assert worked(path, options) == expected

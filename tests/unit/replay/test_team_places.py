@@ -18,8 +18,8 @@ from tests.unit.context.logs import PRELUDE, prompt, says
 from tests.unit.store.team.here import Machine, turn
 from ullage.cli import main
 from ullage.context.blocks import Usage
-from ullage.replay.file_work import Options, file_work
-from ullage.replay.places import Unreadable, sessions_of
+from ullage.replay.file_work import ReplayOptions, file_work
+from ullage.replay.places import UnreadablePlace, sessions_of
 from ullage.replay.team_places import InTeamStore, let_go, places_in
 from ullage.store.errors import StoreFailed
 from ullage.store.team.address import read_address
@@ -93,7 +93,7 @@ def test_a_report_of_it(project: Path, postgres: Postgres, tmp_path: Path, capfd
 
 def test_nothing_is_written_there(project: Path, postgres: Postgres):
     before = postgres.sql("SELECT count(*) FROM ullage.member"), postgres.sql("SELECT count(*) FROM ullage.lease")
-    assert [len(file_work(place, Options()).rows) for place in places_in(postgres.url("ann"))] == [2, 1, 1]
+    assert [len(file_work(place, ReplayOptions()).rows) for place in places_in(postgres.url("ann"))] == [2, 1, 1]
     assert before == (postgres.sql("SELECT count(*) FROM ullage.member"), postgres.sql("SELECT count(*) FROM ullage.lease"))
 
 
@@ -106,7 +106,7 @@ def test_a_session_that_is_gone_is_passed_over_and_a_database_that_is_gone_is_na
     place = places_in(postgres.url("ann"))[-1]
     assert list(sessions_of(replace(place, sessions=(("gone", ()),)))) == []
     elsewhere = InTeamStore((("host", "/nowhere"), ("user", "ann"), ("password", SECRET)), "ann@/nowhere", "w", (("s", ()),), 1)
-    with pytest.raises(Unreadable, match="ann@/nowhere cannot be reached: nothing answers there") as raised:
+    with pytest.raises(UnreadablePlace, match="ann@/nowhere cannot be reached: nothing answers there") as raised:
         list(sessions_of(elsewhere))
     assert SECRET not in str(raised.value)
 

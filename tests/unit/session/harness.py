@@ -23,10 +23,10 @@ from ullage.models.clouds.places import Clouds
 from ullage.models.clouds.vertex import VertexWire
 from ullage.models.counting import CountText
 from ullage.models.editor_models import EditorModels
-from ullage.models.facts import Facts
+from ullage.models.facts import ModelFacts
 from ullage.models.known_models import card_from_table
 from ullage.models.model import Effort, Model, TokenizerVersion
-from ullage.models.model_card import Asked, ask_anthropic
+from ullage.models.model_card import CardAnswer, ask_anthropic
 from ullage.models.retry import Patience
 from ullage.models.serialise import MediaBytes
 from ullage.models.wire import MessagesWire
@@ -280,7 +280,7 @@ class _FewQuestions(MessagesWire):
     """Asks the Models API alone where it tells of a model that is known: nothing else that could be asked then counts, and the two other
     questions of each session would take these tests half a minute. `tests/unit/models/test_model_card.py` has all of the questions."""
 
-    async def ask(self, connect: Connect) -> Asked:
+    async def ask(self, connect: Connect) -> CardAnswer:
         told = await ask_anthropic(connect, self.endpoint.model) if card_from_table(self.endpoint.model) else None
         return told if told is not None and told.card.source == "Models API" else await super().ask(connect)
 
@@ -299,7 +299,7 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         base_url: str,
         api_key: str | None,
         media: MediaBytes,
-        facts: Facts | None,
+        facts: ModelFacts | None,
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
         editor: EditorModels,

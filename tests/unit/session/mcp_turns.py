@@ -8,7 +8,7 @@ from typing import Any
 from tests.fake_api import Call
 from tests.patience import PATIENCE
 from tests.unit.session.harness import Stage
-from ullage.tools.rules.covering import Rule, tools_of
+from ullage.tools.rules.covering import PermissionRule, tools_of
 
 
 async def all_started(here: Stage) -> None:
@@ -20,7 +20,7 @@ async def all_started(here: Stage) -> None:
 def always_allow(here: Stage, pattern: str) -> None:
     """As the user does, who allows tools of servers as these are now."""
     server, tool = tools_of(pattern)
-    here.sessions.always_allowed.add(Rule("mcp", pattern, "workspace", files=here.sessions.servers.identity(server, tool)))
+    here.sessions.always_allowed.add(PermissionRule("mcp", pattern, "workspace", files=here.sessions.servers.identity(server, tool)))
 
 
 def call(tool: str, server: str = "pumps", **arguments: Any) -> Call:

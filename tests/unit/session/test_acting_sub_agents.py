@@ -17,7 +17,7 @@ from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import ToolCallItem
 from ullage.session.timeline.updates import ModeId
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ async def test_the_project_is_asked_about_once_until_its_word_is_another(folder:
 async def test_a_rule_can_refuse_it_and_only_an_answer_allows_it(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        rule = Rule("agent", ".claude/agents/fixer.md", "session")
+        rule = PermissionRule("agent", ".claude/agents/fixer.md", "session")
         with pytest.raises(SessionError, match="allowed where it is asked about"):
             session.permits.add(rule)
         session.permits.add(replace(rule, refuses=True))
@@ -197,14 +197,16 @@ async def test_another_mode_of_the_parent_binds_one_at_work(folder: Path) -> Non
 async def test_rules_of_the_parents_session_hold_and_what_it_is_always_allowed_holds_there(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        session.permits.add(Rule("read", "secret.txt", "session", refuses=True))
+        session.permits.add(PermissionRule("read", "secret.txt", "session", refuses=True))
         (folder / "secret.txt").write_text("Hidden.\n")
         both = [Call("read_file", {"path": "secret.txt"}), *READ]
         here.fake.enqueue([task()], both, edit(), edit("DIP = 1", "DIP = 2"), Say("Done."), Say("Good."))
         await session.prompt("Mend it")
         begun = await allow(here, session)
         asked = await here.asked_anew(session, begun)
-        session.answer_permission(asked.id, "allow_always", permission_id=asked.permission_id, rules=[Rule("edit", "tank.py", "session")])
+        session.answer_permission(
+            asked.id, "allow_always", permission_id=asked.permission_id, rules=[PermissionRule("edit", "tank.py", "session")]
+        )
         await here.idle(session)  # the second edit is not asked about
         assert (folder / "tank.py").read_text() == "CAPACITY = 200\nDIP = 2\n"
         assert [rule.pattern for rule in session.permits.own.rules()] == ["secret.txt", "tank.py"]
@@ -214,7 +216,7 @@ async def test_rules_of_the_parents_session_hold_and_what_it_is_always_allowed_h
 async def test_two_that_edit_one_file_at_once_do_not_overwrite_each_other(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        session.permits.add(Rule("edit", "tank.py", "session"))
+        session.permits.add(PermissionRule("edit", "tank.py", "session"))
         here.fake.add_rules(
             Answers(of("first"), READ, times=1),
             Answers(of("first"), Hang(Reply(tuple(edit()))), times=1),
@@ -255,7 +257,7 @@ async def test_two_that_edit_one_file_at_once_do_not_overwrite_each_other(folder
 async def test_it_ends_with_its_parent_while_it_waits_for_an_answer(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        session.permits.add(Rule("edit", "tank.py", "session"))
+        session.permits.add(PermissionRule("edit", "tank.py", "session"))
         here.fake.enqueue([task()], READ, edit(), [Call("bash", {"command": "touch never.txt"})])
         await session.prompt("Mend it")
         begun = await allow(here, session)
@@ -306,7 +308,7 @@ async def test_closing_or_deleting_its_parent_ends_it(folder: Path, ends: str) -
 async def test_limits_hold_for_those_that_act_and_what_was_changed_by_then_is_told(folder: Path, settings: Settings, why: str) -> None:
     async with stage(folder, settings=settings, ask_for="outsideSandbox") as here:
         session = await here.new()
-        session.permits.add(Rule("edit", "*.*", "session"))
+        session.permits.add(PermissionRule("edit", "*.*", "session"))
         here.fake.add_rules(Answers(of("Mend"), [Call("write_file", {"path": "new.py", "content": "x = 1\n"})], times=1))
         here.fake.add_rules(Answers(of("Mend"), Say("Written.")))
         here.fake.enqueue([task()], [task()], Say("I go on."))
@@ -337,7 +339,7 @@ async def test_it_starts_no_other(folder: Path) -> None:
 async def test_what_it_changed_is_read_again_after_a_compaction_of_its_parent(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        session.permits.add(Rule("edit", "tank.py", "session"))
+        session.permits.add(PermissionRule("edit", "tank.py", "session"))
         here.fake.enqueue([task()], READ, edit(), Say("It holds 200 now. " * 50), Say("Mended. " * 2_000))
         await session.prompt("Mend it")
         await allow(here, session)

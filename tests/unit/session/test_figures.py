@@ -16,7 +16,7 @@ from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.sessions import figures as figures_room
-from ullage.session.sessions.figures import Figures, OpenFigures, from_json, in_list, left_alone, to_json
+from ullage.session.sessions.figures import OpenFigures, SessionFigures, from_json, in_list, left_alone, to_json
 from ullage.session.sessions.sessions import SessionSummary
 from ullage.session.timeline.items import ToolCallItem, ToolStatus
 from ullage.session.timeline.updates import EndedTurn, ItemUpdated, Snapshot, StateChanged, StopReason
@@ -25,7 +25,7 @@ from ullage.store.session_list import FIGURES
 from ullage.store.statements import SessionRecord
 from ullage.store.workspace_store import open_workspace_store
 
-WORKING = Figures(state="running")
+WORKING = SessionFigures(state="running")
 
 
 def ended(reason: StopReason) -> StateChanged:
@@ -45,7 +45,7 @@ def test_what_became_of_a_turn(reason: StopReason, status: str) -> None:
 
 
 def test_a_command_that_was_typed_ends_no_turn() -> None:
-    assert Figures().after(ended("end_turn")).status == "idle"
+    assert SessionFigures().after(ended("end_turn")).status == "idle"
 
 
 def test_a_call_that_waits_for_the_user_and_its_answer() -> None:
@@ -63,11 +63,11 @@ def test_a_compaction_between_two_turns_leaves_what_became_of_the_last() -> None
     assert failed.after(StateChanged("running")).after(ended("cancelled")).status == "idle"
 
 
-FULL = Figures("done", used=84_210, threshold=167_000, cost=0.4172, files=3, added=24, removed=7)
+FULL = SessionFigures("done", used=84_210, threshold=167_000, cost=0.4172, files=3, added=24, removed=7)
 
 
-@pytest.mark.parametrize("figures", [Figures(), FULL, Figures("interrupted")])
-def test_a_row_is_read_as_it_was_written(figures: Figures) -> None:
+@pytest.mark.parametrize("figures", [SessionFigures(), FULL, SessionFigures("interrupted")])
+def test_a_row_is_read_as_it_was_written(figures: SessionFigures) -> None:
     assert from_json(to_json(figures)) == figures
 
 

@@ -19,7 +19,7 @@ import pytest
 from tests.deep import diagonal, sampled
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import Stage, calls, notices, stage
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.compaction_entries import CompactionFailed, Trigger
 from ullage.context.entries import Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.errors import SessionError
@@ -417,7 +417,7 @@ async def test_a_hook_refuses_only_compactions_that_can_wait(folder: Path, trigg
     async with hooked(folder, *[Say("Done.")] * 3) as (here, session):
         await here.say(session, "Begin")
         await here.say(session, "Go on " + "with tanks " * 3_000)
-        wanted = Wanted("c1", trigger)
+        wanted = WantedCompaction("c1", trigger)
         made = await session._controller.making.attempt(wanted, at_work=False)  # pyright: ignore[reportPrivateUsage]
         assert (made is None) == (trigger in ("economy", "idle"))
         failed = [logged.entry for logged in session.entries if isinstance(logged.entry, CompactionFailed)]

@@ -12,7 +12,7 @@ from tests.unit.tools.allowed import covers
 from ullage.session.session import Session
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need, extras_of, shown_rule, with_extras
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=True)
@@ -101,7 +101,7 @@ async def test_a_host_is_allowed_once_and_for_all(tmp_path: Path) -> None:
 
 
 def test_a_host_with_another_port_or_below_is_another_one() -> None:
-    rules = [Rule("host", "example.org", "workspace")]
+    rules = [PermissionRule("host", "example.org", "workspace")]
     for other in ("example.org:8443", "a.example.org", "example.or", "localhost"):
         need = need_of("npm install", other)
         assert not covers(rules, PermissionNeed("host", "x", "x", need.hosts)), other

@@ -23,7 +23,7 @@ from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import ShownMedia, UserItem
 from ullage.store.folder import READABLE
-from ullage.workspace.folders import Folders, Kept
+from ullage.workspace.folders import Folders, RecordsFolder
 
 PNG = png(800, 600)
 TOKENS = 29 * 22
@@ -118,7 +118,7 @@ async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path
         logged = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
         entry = next(each.entry for each in logged if isinstance(each.entry, UserPrompt))
         kept = kept_of(folder)
-        folders = Folders([folder], Kept(kept, READABLE))
+        folders = Folders([folder], RecordsFolder(kept, READABLE))
         assert ref_of(entry.attachments[0], folders) == FileRef(kept / prompt.media[0].path)
 
         await session.prompt("And this?", [PastedRef(PNG, "dip.png")])

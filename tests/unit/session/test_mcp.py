@@ -20,7 +20,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.mcp_servers import connection
 from ullage.session.settings import Settings
 from ullage.session.slash_commands import offered_commands
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_each_tool_is_asked_about_with_its_arguments(folder: Path) -> None
 async def test_a_rule_refuses_and_a_mode_does(folder: Path) -> None:
     async with with_servers(folder, pumps=fake()) as here:
         session = await here.new()
-        session.permits.add(Rule("mcp", "pumps/where", "workspace", refuses=True))
+        session.permits.add(PermissionRule("mcp", "pumps/where", "workspace", refuses=True))
         here.fake.enqueue(call("where"), Say("Done."))
         await here.say(session, "Pump")
         assert "never" in text_of(result(here))
@@ -199,13 +199,13 @@ async def test_tools_are_found_by_words(folder: Path) -> None:
 async def test_a_server_that_changes_its_tools_is_told_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "AGAIN_SECONDS", 0.0)
     listed = asyncio.Event()
-    list_again = connection.Connection._list_again  # pyright: ignore[reportPrivateUsage]
+    list_again = connection.ServerConnection._list_again  # pyright: ignore[reportPrivateUsage]
 
-    async def told(of: connection.Connection) -> None:
+    async def told(of: connection.ServerConnection) -> None:
         await list_again(of)
         listed.set()
 
-    monkeypatch.setattr(connection.Connection, "_list_again", told)
+    monkeypatch.setattr(connection.ServerConnection, "_list_again", told)
     async with with_servers(folder, pumps=fake()) as here:
         here.fake.enqueue(call("grow"), Say("Done."))
         session = await here.new()

@@ -19,7 +19,7 @@ from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.turns.approvals import CHANGED, OTHER_TOOL
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 
 LOUDER = {
     "type": "object",
@@ -50,7 +50,7 @@ class Pumps:
         self.here.sessions.configure(replace(self.here.settings, mcp_servers={"pumps": given}))
         await all_started(self.here)
 
-    async def ask(self, answer: str = "reject_once", rules: tuple[Rule, ...] = ()) -> str:
+    async def ask(self, answer: str = "reject_once", rules: tuple[PermissionRule, ...] = ()) -> str:
         """Has `echo` called; what the user is asked, and answers. Empty where the call is free."""
         self.here.fake.enqueue(call("echo", text="x"), Say("Done."))
         done = len(calls(self.session))
@@ -107,7 +107,7 @@ async def test_a_rule_says_that_it_does_not_count_now(tmp_path: Path) -> None:
     async with pumping(tmp_path) as pumps:
         await pumps.ask("allow_always")
         permits = pumps.session.permits
-        permits.add(Rule("mcp", "pumps/echo", "session", refuses=True))
+        permits.add(PermissionRule("mcp", "pumps/echo", "session", refuses=True))
         assert [permits.why_lapsed(rule) for rule in permits.rules()] == ["", ""]
         await pumps.retell(description="Another one.")
         assert [bool(permits.why_lapsed(rule)) for rule in permits.rules()] == [False, True]  # a rule that refuses always counts
@@ -126,7 +126,7 @@ async def test_it_holds_over_a_restart_and_another_order_in_the_schema(tmp_path:
 @pytest.mark.parametrize("pattern", ["pumps/echo", "pumps/*"])
 async def test_a_server_that_is_configured_in_another_way_keeps_no_rule(tmp_path: Path, pattern: str) -> None:
     async with pumping(tmp_path) as pumps:
-        pumps.session.permits.add(Rule("mcp", pattern, "everywhere"))
+        pumps.session.permits.add(PermissionRule("mcp", pattern, "everywhere"))
         assert await pumps.ask() == ""
         await pumps.configure("image=broken")
         assert (await pumps.ask()).startswith(f"{OTHER_TOOL}{ASKED}")
@@ -143,14 +143,14 @@ async def test_a_rule_holds_whatever_its_calls_may_take_and_however_long(tmp_pat
 
 async def test_a_rule_for_all_tools_of_a_server_holds_whatever_they_are(tmp_path: Path) -> None:
     async with pumping(tmp_path) as pumps:
-        pumps.session.permits.add(Rule("mcp", "pumps/*", "workspace"))
+        pumps.session.permits.add(PermissionRule("mcp", "pumps/*", "workspace"))
         await pumps.retell(description="Another one.")
         assert await pumps.ask() == ""
 
 
 async def test_a_rule_that_refuses_never_lapses(tmp_path: Path) -> None:
     async with pumping(tmp_path) as pumps:
-        pumps.session.permits.add(Rule("mcp", "pumps/echo", "workspace", refuses=True))
+        pumps.session.permits.add(PermissionRule("mcp", "pumps/echo", "workspace", refuses=True))
         await pumps.retell(description="Another one.")
         pumps.here.fake.enqueue(call("echo", text="x"), Say("Done."))
         await pumps.here.say(pumps.session, "Pump")
@@ -161,14 +161,14 @@ async def test_a_rule_that_refuses_never_lapses(tmp_path: Path) -> None:
 async def test_what_a_rule_would_allow_has_to_be_known(tmp_path: Path, pattern: str) -> None:
     async with pumping(tmp_path) as pumps:
         with pytest.raises(SessionError, match="not known"):
-            pumps.session.permits.add(Rule("mcp", pattern, "workspace"))
-        assert "not known" in pumps.session.past_calls.check(Rule("mcp", pattern, "workspace")).problem
+            pumps.session.permits.add(PermissionRule("mcp", pattern, "workspace"))
+        assert "not known" in pumps.session.past_calls.check(PermissionRule("mcp", pattern, "workspace")).problem
         assert not pumps.session.permits.rules()
-        pumps.session.permits.add(Rule("mcp", pattern, "workspace", refuses=True))
+        pumps.session.permits.add(PermissionRule("mcp", pattern, "workspace", refuses=True))
 
 
-@pytest.mark.parametrize("rules", [(), (Rule("mcp", "pumps/echo", "session"),)], ids=["as offered", "as written"])
-async def test_a_tool_that_changes_while_the_user_is_asked_is_asked_about_again(tmp_path: Path, rules: tuple[Rule, ...]) -> None:
+@pytest.mark.parametrize("rules", [(), (PermissionRule("mcp", "pumps/echo", "session"),)], ids=["as offered", "as written"])
+async def test_a_tool_that_changes_while_the_user_is_asked_is_asked_about_again(tmp_path: Path, rules: tuple[PermissionRule, ...]) -> None:
     async with pumping(tmp_path) as pumps:
         here, session = pumps.here, pumps.session
         here.fake.enqueue(call("echo", text="x"), Say("Done."))
@@ -185,5 +185,5 @@ async def test_a_tool_that_changes_while_the_user_is_asked_is_asked_about_again(
 async def test_past_calls_show_that_a_rule_would_allow_them(tmp_path: Path) -> None:
     async with pumping(tmp_path) as pumps:
         await pumps.ask("allow_once")
-        checked = pumps.session.past_calls.check(Rule("mcp", "pumps/echo", "workspace"))
+        checked = pumps.session.past_calls.check(PermissionRule("mcp", "pumps/echo", "workspace"))
         assert [match.allowed for match in checked.matches] == [True]

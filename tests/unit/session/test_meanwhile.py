@@ -14,7 +14,7 @@ from ullage.context.compaction_entries import CompactionFailed
 from ullage.context.entries import AssistantReply, Entry, Logged, TurnEnded, UserPrompt
 from ullage.session.timeline.items import AssistantItem
 from ullage.session.turns.incoming import KEPT_EVERY_SECONDS, KeptMeanwhile, left_by_a_killed_process
-from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply
+from ullage.store.plain_files import BlockPiece, UnfinishedFile, UnfinishedReply
 
 
 class Later:
@@ -46,17 +46,17 @@ def test_the_beginning_is_kept_at_once_and_the_rest_in_one_piece_a_second(tmp_pa
         return "".join(block.text for block in read.blocks if isinstance(block, Text)) if read else ""
 
     with KeptMeanwhile(UnfinishedFile(path), reply, later) as kept:
-        kept.add(Piece(0, "One "))
+        kept.add(BlockPiece(0, "One "))
         assert found() == "One "
         for word in ("two ", "three ", "four "):
-            kept.add(Piece(0, word))
+            kept.add(BlockPiece(0, word))
         assert found() == "One "
         later.pass_a_second()
         assert found() == "One two three four "
         assert len(path.read_bytes().splitlines()) == 3
         later.pass_a_second()
         assert not later.waiting  # nothing came, so nothing is waited for
-        kept.add(Piece(0, "five"))
+        kept.add(BlockPiece(0, "five"))
         assert found() == "One two three four five"
         assert later.waiting
     assert not later.waiting
@@ -96,7 +96,7 @@ async def test_what_a_killed_process_left_stands_in_the_session_once(tmp_path: P
         log = session._conversation  # pyright: ignore[reportPrivateUsage]
         asked = log.append(UserPrompt("p9", "Go"))
         path = kept_of(folder) / "unfinished" / f"{session.id}.jsonl"
-    UnfinishedFile(path).write(UnfinishedReply("r9", "claude", asked.seq), [Piece(0, "One two ")])
+    UnfinishedFile(path).write(UnfinishedReply("r9", "claude", asked.seq), [BlockPiece(0, "One two ")])
     for _ in range(2):
         async with stage(folder) as here:
             again = await here.sessions.open(session.id)
@@ -135,6 +135,6 @@ async def test_a_deleted_session_takes_it_along(tmp_path: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
         path = kept_of(folder) / "unfinished" / f"{session.id}.jsonl"
-        UnfinishedFile(path).write(FOUND, [Piece(0, "One ")])
+        UnfinishedFile(path).write(FOUND, [BlockPiece(0, "One ")])
         await here.sessions.delete(session.id)
         assert not path.exists()

@@ -21,7 +21,7 @@ from tests.unit.session.filling import make_project, more_readings, summaries, w
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.compaction import economy
 from ullage.context.compaction.decide import NextCompaction, decided
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.compaction.economy import Economy
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction
@@ -84,7 +84,7 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
         finally:
             at_one.clear()
 
-    async def noting_attempt(self: Making, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
+    async def noting_attempt(self: Making, wanted: WantedCompaction, *, at_work: bool, must: bool = False) -> Compaction | None:
         if at_one:
             at_one[0].triggers.append(wanted.trigger)
         elif (gauge := shown()) is not None:

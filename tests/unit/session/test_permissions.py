@@ -16,7 +16,7 @@ from ullage.context.blocks import Json
 from ullage.session.errors import SessionError
 from ullage.session.permissions import rules_kept
 from ullage.session.permissions.rules_kept import RememberedForNow, SessionRules
-from ullage.tools.rules.covering import Rule, RuleScope
+from ullage.tools.rules.covering import PermissionRule, RuleScope
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def test_a_rule_holds_where_the_user_wanted_it(folder: Path, scope: RuleSc
         session = await here.new()
         await session.prompt("Go")
         asked = await here.asked(session)
-        session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir *", scope)])
+        session.answer_permission(asked.id, "allow_always", rules=[PermissionRule("command", "mkdir *", scope)])
         await here.idle(session)
         assert (folder / "two").is_dir()
         rule = session.permits.rules()[0]
@@ -52,9 +52,9 @@ async def test_a_rule_holds_where_the_user_wanted_it(folder: Path, scope: RuleSc
 async def test_what_a_rule_refuses_does_not_run_and_the_model_is_told_which(folder: Path) -> None:
     async with stage(folder, ask_for="notHarmless") as here:
         session = await here.new()
-        session.permits.add(Rule("command", "mkdir *", "everywhere"))
-        session.permits.add(Rule("command", "mkdir two", "workspace", refuses=True))
-        session.permits.add(Rule("edit", "*.py", "session", refuses=True))
+        session.permits.add(PermissionRule("command", "mkdir *", "everywhere"))
+        session.permits.add(PermissionRule("command", "mkdir two", "workspace", refuses=True))
+        session.permits.add(PermissionRule("edit", "*.py", "session", refuses=True))
         edit = Call("write_file", {"path": "new.py", "content": "1\n"})
         here.fake.enqueue(run("mkdir one"), run("mkdir two"), edit, Say("I cannot."))
         await here.say(session, "Go")
@@ -70,8 +70,8 @@ async def test_a_rule_that_refuses_outlives_the_process_and_takes_the_place_of_o
     async with stage(folder) as here:
         session = await here.new()
         for scope in ("workspace", "everywhere", "session"):
-            session.permits.add(Rule("command", "mkdir *", scope))
-            session.permits.add(Rule("command", "mkdir *", scope, refuses=True))
+            session.permits.add(PermissionRule("command", "mkdir *", scope))
+            session.permits.add(PermissionRule("command", "mkdir *", scope, refuses=True))
     async with stage(folder) as here:
         session = await here.sessions.open(session.id)
         assert [(rule.scope, rule.refuses) for rule in session.permits.rules()] == [
@@ -79,7 +79,7 @@ async def test_a_rule_that_refuses_outlives_the_process_and_takes_the_place_of_o
         ]
         session.permits.forget("everywhere", "command", "mkdir *")
         session.permits.forget("session", "command", "mkdir *")
-        session.permits.add(Rule("command", "mkdir *", "workspace"))
+        session.permits.add(PermissionRule("command", "mkdir *", "workspace"))
         assert [(rule.scope, rule.refuses) for rule in session.permits.rules()] == [("workspace", False)]
 
 
@@ -89,7 +89,7 @@ async def test_a_rule_that_is_made_while_the_user_is_asked_refuses_all_the_same(
         session = await here.new()
         await session.prompt("Go")
         asked = await here.asked(session)
-        session.permits.add(Rule("command", "mkdir *", "workspace", refuses=True))
+        session.permits.add(PermissionRule("command", "mkdir *", "workspace", refuses=True))
         session.answer_permission(asked.id, "allow_once")
         await here.idle(session)
         assert not (folder / "one").exists()
@@ -101,7 +101,10 @@ async def test_a_refusal_takes_rules_that_refuse_and_no_others(folder: Path) -> 
         session = await here.new()
         await session.prompt("Go")
         asked = await here.asked(session)
-        refusing, allowing = Rule("command", "mkdir *", "workspace", refuses=True), Rule("command", "mkdir *", "workspace")
+        refusing, allowing = (
+            PermissionRule("command", "mkdir *", "workspace", refuses=True),
+            PermissionRule("command", "mkdir *", "workspace"),
+        )
         for option, rule in (("allow_always", refusing), ("allow_once", refusing), ("reject_once", allowing)):
             with pytest.raises(SessionError, match="Rules belong to"):
                 session.answer_permission(asked.id, option, rules=[rule])
@@ -117,10 +120,10 @@ async def test_a_broken_rule_is_refused_and_the_question_waits_on(folder: Path) 
         await session.prompt("Go")
         asked = await here.asked(session)
         with pytest.raises(SessionError, match="one command"):
-            session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir * && rm *", "workspace")])
+            session.answer_permission(asked.id, "allow_always", rules=[PermissionRule("command", "mkdir * && rm *", "workspace")])
         assert not session.permits.rules()
         assert calls(session)[-1].status == "awaiting_permission"
-        session.answer_permission(asked.id, "allow_always", rules=[Rule("command", "mkdir elsewhere", "workspace")])
+        session.answer_permission(asked.id, "allow_always", rules=[PermissionRule("command", "mkdir elsewhere", "workspace")])
         await here.idle(session)
         assert (folder / "one").is_dir(), "what was asked runs, whether the rule covers it or not"
 
@@ -159,8 +162,8 @@ async def test_without_a_sandbox_nothing_is_left_to_it(folder: Path) -> None:
 async def test_no_mode_is_weakened_by_a_rule_or_a_way_of_asking(folder: Path) -> None:
     async with stage(folder, ask_for="outsideSandbox") as here:
         session = await here.new()
-        session.permits.add(Rule("command", "mkdir *", "everywhere"))
-        session.permits.add(Rule("edit", "**", "everywhere"))
+        session.permits.add(PermissionRule("command", "mkdir *", "everywhere"))
+        session.permits.add(PermissionRule("edit", "**", "everywhere"))
         session.set_mode("ask")
         here.fake.enqueue(run("mkdir one"), Call("write_file", {"path": "new.py", "content": "1\n"}), Say("No."))
         await here.say(session, "Go")
@@ -189,18 +192,18 @@ async def test_past_calls_that_a_rule_is_about(folder: Path) -> None:
             await here.idle(session)
         here.fake.enqueue(run("cat tank.py"), Say("Done."))
         await here.say(session, "Go")
-        checked = session.past_calls.check(Rule("command", "mkdir *", "workspace"))
+        checked = session.past_calls.check(PermissionRule("command", "mkdir *", "workspace"))
         found = [(match.call.text, match.call.times, match.allowed) for match in checked.matches]
         assert found == [("mkdir two && rm tank.py", 1, False), ("mkdir one", 2, True)]
         assert (checked.matched, checked.of, checked.problem) == (2, 3, "")
-        assert session.past_calls.check(Rule("command", "mkdir > x", "workspace")).problem
-        never = session.past_calls.check(Rule("command", "mkdir two *", "workspace", refuses=True))
+        assert session.past_calls.check(PermissionRule("command", "mkdir > x", "workspace")).problem
+        never = session.past_calls.check(PermissionRule("command", "mkdir two *", "workspace", refuses=True))
         assert [(match.call.text, match.allowed, match.refused) for match in never.matches] == [("mkdir two && rm tank.py", False, True)]
         assert never.explanation.startswith("Refuses `mkdir two` with any words.")
-        session.permits.add(Rule("command", "mkdir one", "session", refuses=True))
-        beside = session.past_calls.check(Rule("command", "mkdir *", "workspace"))
+        session.permits.add(PermissionRule("command", "mkdir one", "session", refuses=True))
+        beside = session.past_calls.check(PermissionRule("command", "mkdir *", "workspace"))
         assert [match.refused for match in beside.matches] == [False, True]
-        edits = session.past_calls.check(Rule("edit", "src/**", "workspace"))
+        edits = session.past_calls.check(PermissionRule("edit", "src/**", "workspace"))
         assert ([match.call.text for match in edits.matches], edits.of) == (["src/a.py"], 1)
 
 
@@ -227,8 +230,8 @@ def test_damaged_rules_of_a_session_allow_nothing(damaged: Json) -> None:
 
 def test_rules_of_a_session_outlive_the_process() -> None:
     values = Values()
-    SessionRules("s1", values).add(Rule("command", "mkdir *", "session", 5.0))
-    assert SessionRules("s1", values).rules() == [Rule("command", "mkdir *", "session", 5.0)]
+    SessionRules("s1", values).add(PermissionRule("command", "mkdir *", "session", 5.0))
+    assert SessionRules("s1", values).rules() == [PermissionRule("command", "mkdir *", "session", 5.0)]
     assert SessionRules("s2", values).rules() == []
 
 
@@ -236,11 +239,11 @@ def test_rules_of_a_session_outlive_the_process() -> None:
 def test_a_rule_that_is_forgotten_while_its_use_is_noted_stays_forgotten(
     kept: SessionRules | RememberedForNow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rule = Rule("command", "mkdir *", "session", 5.0)
+    rule = PermissionRule("command", "mkdir *", "session", 5.0)
     kept.add(rule)
     forgetting = threading.Thread(target=kept.forget_all)
 
-    def counted(known: Rule, **changes: Any) -> Rule:
+    def counted(known: PermissionRule, **changes: Any) -> PermissionRule:
         forgetting.start()
         forgetting.join(0.1)  # it may have to wait until the use is noted
         return replace(known, **changes)

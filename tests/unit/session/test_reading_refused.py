@@ -19,12 +19,12 @@ from ullage.session.commit_message import Changed
 from ullage.session.compacting.ahead import source_texts
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.workspace.files import Diagnostic
 
 CANARY = "hunter2-canary"
 
-NEVER_ENV = Rule("read", "**/.env", "workspace", refuses=True)
+NEVER_ENV = PermissionRule("read", "**/.env", "workspace", refuses=True)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ class WithSecretProblem(OpenEditor):
 
 def refusing(session: Session, *patterns: str) -> None:
     for pattern in patterns:
-        session.permits.add(Rule("read", pattern, "workspace", refuses=True))
+        session.permits.add(PermissionRule("read", pattern, "workspace", refuses=True))
 
 
 def told(here: Stage) -> str:

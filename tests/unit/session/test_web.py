@@ -16,7 +16,7 @@ from tests.unit.workspace.test_web_page import text, to
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings
-from ullage.session.slash_commands import Answer, carry_out, typed_command
+from ullage.session.slash_commands import CommandAnswer, carry_out, typed_command
 from ullage.workspace.web import Web
 from ullage.workspace.web_page import Network
 
@@ -29,7 +29,7 @@ def put_sites(here: Stage, pages: dict[str, httpx2.Response], names: dict[str, s
     return sites
 
 
-async def typed(here: Stage, session: Session, line: str) -> Answer:
+async def typed(here: Stage, session: Session, line: str) -> CommandAnswer:
     command = typed_command(line)
     assert command is not None
     return await carry_out(command, here.sessions, session)

@@ -14,7 +14,7 @@ from tests.unit.session.harness import compactions, items, stage
 from ullage.context.entries import UserPrompt
 from ullage.context.policies.ullage import ULLAGE
 from ullage.recorded.readers import own_log
-from ullage.replay.simulating.prepared import Prepared
+from ullage.replay.simulating.prepared import PreparedSession
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.session.timeline.items import UserItem
 from ullage.store import folder as ullage_folder
@@ -82,7 +82,7 @@ def test_a_log_of_version_1_is_replayed_as_it_lies_there(tmp_path: Path) -> None
     assert transcripts.keys() == {COMPACTED, FORK, OTHER}
     assert len(transcripts[COMPACTED].compactions) == 1
     for transcript in transcripts.values():
-        run = outcome_of(Prepared(transcript), ULLAGE).run
+        run = outcome_of(PreparedSession(transcript), ULLAGE).run
         assert run.failure == ""
         assert len(run.requests) == sum(reply.usage is not None for reply in transcript.replies)
     assert path.read_bytes() == before

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.unit.recorded.readers.recorded import written
 from tests.unit.replay.test_command import compacted_session
 from ullage.replay.cluster.shares import Raised
-from ullage.replay.file_work import Options, file_work
+from ullage.replay.file_work import ReplayOptions, file_work
 from ullage.store.packed import packed, unpacked
 
 
@@ -94,7 +94,7 @@ def test_what_is_packed_is_unpacked_alike(works: tuple[object, ...]):
 
 
 def test_real_work_is_unpacked_alike_and_takes_less(tmp_path: Path):
-    work = file_work(written(tmp_path, compacted_session().lines), Options(policies=("ullage", "claude-code")))
+    work = file_work(written(tmp_path, compacted_session().lines), ReplayOptions(policies=("ullage", "claude-code")))
     answer = packed((work, Raised("out of luck")))
     assert unpacked(answer) == (work, Raised("out of luck"))
     assert len(answer) < len(pickle.dumps((work, Raised("out of luck"))))

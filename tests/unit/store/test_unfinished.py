@@ -9,19 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Text, Thinking
-from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply, unfinished_file
+from ullage.store.plain_files import BlockPiece, UnfinishedFile, UnfinishedReply, unfinished_file
 
 REPLY = UnfinishedReply("r1", "claude", 7)
 
 pieces = st.lists(
-    st.builds(Piece, st.integers(0, 2), st.text(st.characters(exclude_categories=()), max_size=5), st.just(False)), max_size=8
+    st.builds(BlockPiece, st.integers(0, 2), st.text(st.characters(exclude_categories=()), max_size=5), st.just(False)), max_size=8
 )
 
 
 def test_what_was_written_is_found(tmp_path: Path) -> None:
     writing = unfinished_file(tmp_path, "s1")
-    writing.write(REPLY, [Piece(0, "Let me ", is_thinking=True), Piece(1, "One ")])
-    writing.write(REPLY, [Piece(1, "two\n"), Piece(0, "see", is_thinking=True)])
+    writing.write(REPLY, [BlockPiece(0, "Let me ", is_thinking=True), BlockPiece(1, "One ")])
+    writing.write(REPLY, [BlockPiece(1, "two\n"), BlockPiece(0, "see", is_thinking=True)])
     found = unfinished_file(tmp_path, "s1").read()
     assert found == UnfinishedReply("r1", "claude", 7, (Thinking("Let me see", ""), Text("One two\n")))
     assert unfinished_file(tmp_path, "s2").read() is None
@@ -31,14 +31,14 @@ def test_what_was_written_is_found(tmp_path: Path) -> None:
 
 
 def test_the_next_reply_takes_the_place_of_what_was_left(tmp_path: Path) -> None:
-    unfinished_file(tmp_path, "s1").write(REPLY, [Piece(0, "old")])
-    unfinished_file(tmp_path, "s1").write(UnfinishedReply("r2", "claude", 9), [Piece(0, "new")])
+    unfinished_file(tmp_path, "s1").write(REPLY, [BlockPiece(0, "old")])
+    unfinished_file(tmp_path, "s1").write(UnfinishedReply("r2", "claude", 9), [BlockPiece(0, "new")])
     assert unfinished_file(tmp_path, "s1").read() == UnfinishedReply("r2", "claude", 9, (Text("new"),))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pieces, st.integers(0, 400))
-def test_a_file_that_breaks_off_gives_what_stands_before(tmp_path: Path, written: list[Piece], length: int) -> None:
+def test_a_file_that_breaks_off_gives_what_stands_before(tmp_path: Path, written: list[BlockPiece], length: int) -> None:
     path = tmp_path / "a" / "s1.jsonl"
     file = UnfinishedFile(path)
     for piece in written:
@@ -65,7 +65,7 @@ def test_what_cannot_be_read_is_as_if_it_were_not_there(tmp_path: Path, text: st
 @pytest.mark.parametrize("line", ["[]", "[0]", '["0", "a", false]', "[0, 1, false]", "{", '[0, "a", 1]'])
 def test_a_damaged_line_ends_it(tmp_path: Path, line: str) -> None:
     path = tmp_path / "a.jsonl"
-    UnfinishedFile(path).write(REPLY, [Piece(0, "One ")])
+    UnfinishedFile(path).write(REPLY, [BlockPiece(0, "One ")])
     with path.open("a") as file:
         file.write(f'{line}\n[0, "three", false]\n')
     found = UnfinishedFile(path).read()
@@ -77,6 +77,6 @@ def test_where_nothing_can_be_kept_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "unfinished").write_text("a file")
     for file in (unfinished_file(tmp_path, "s1"), unfinished_file(None, "s1")):
         for _ in range(2):
-            file.write(REPLY, [Piece(0, "One ")])
+            file.write(REPLY, [BlockPiece(0, "One ")])
         assert file.read() is None
         file.remove()

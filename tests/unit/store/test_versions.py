@@ -10,7 +10,7 @@ import pytest
 from ullage.context.change_entries import FileVersion
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import UNNAMED_SECONDS, Begun, NoRoom, Seen, Versions, pack
+from ullage.store.versions import UNNAMED_SECONDS, Begun, NoRoom, ScannedFile, Versions, pack
 
 
 def noise(number: int, size: int = 20_000) -> bytes:
@@ -69,7 +69,7 @@ def test_over_the_limit_the_oldest_goes_first_and_is_known_to_have_gone(tmp_path
 def test_what_the_newest_scan_found_is_not_let_go_for_room(tmp_path: Path) -> None:
     versions = Versions(ullage_folder.versions(tmp_path), limit=50_000, clock=Clock())
     scanned = [pack(noise(number)) for number in range(2)]
-    versions.keep_packed(scanned, named=False, seen=[(f"/{each.sha256}", Seen("1", each.sha256)) for each in scanned])
+    versions.keep_packed(scanned, named=False, seen=[(f"/{each.sha256}", ScannedFile("1", each.sha256)) for each in scanned])
     with pytest.raises(NoRoom):
         versions.keep(noise(2))
     assert [versions.standing(each.sha256) for each in scanned] == ["kept", "kept"]
@@ -149,7 +149,7 @@ def test_with_the_last_session_that_names_it_content_goes_for_good(tmp_path: Pat
     versions = Versions.open(tmp_path)
     gone, named = versions.keep(noise(1, 300_000)), versions.keep(b"named")
     scanned = pack(b"scanned")
-    versions.keep_packed([scanned], named=False, seen=[("/a", Seen("1", scanned.sha256))])
+    versions.keep_packed([scanned], named=False, seen=[("/a", ScannedFile("1", scanned.sha256))])
     versions.forget_all_but([named.sha256])
     assert [versions.standing(each) for each in (gone.sha256, named.sha256, scanned.sha256)] == ["unknown", "kept", "kept"]
     versions.forget_all_but([], keep_scans=False)

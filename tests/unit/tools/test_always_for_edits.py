@@ -7,7 +7,7 @@ import pytest
 from tests.unit.tools.allowed import covers, rules_for
 from tests.unit.tools.workplace import Workplace
 from ullage.tools.permission import edit_need
-from ullage.tools.rules.covering import Judging, Rule
+from ullage.tools.rules.covering import Judging, PermissionRule
 
 
 def words(text: str) -> list[str]:
@@ -80,5 +80,5 @@ def test_a_rule_is_about_the_file_that_a_path_leads_to(workplace: Workplace, pat
     (src / "steering.json").symlink_to("../.vscode/tasks.json")
     need = workplace.tools["write_file"].permission({"path": path, "content": "x"})
     assert need is not None
-    assert Judging([Rule("edit", "src/**", "everywhere")], "everything", lambda _: "").decide(need).free is by_rule
+    assert Judging([PermissionRule("edit", "src/**", "everywhere")], "everything", lambda _: "").decide(need).free is by_rule
     assert Judging([], "outsideSandbox", lambda _: "").decide(need).free is confined

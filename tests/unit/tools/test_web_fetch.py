@@ -9,7 +9,7 @@ from tests.unit.tools.allowed import covers
 from tests.unit.tools.workplace import Workplace
 from tests.unit.workspace.test_web_page import Web as Sites
 from tests.unit.workspace.test_web_page import text, to
-from ullage.tools.rules.covering import Judging, Rule
+from ullage.tools.rules.covering import Judging, PermissionRule
 from ullage.tools.rules.refusing import is_refused
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolOutcome
 from ullage.tools.web_fetch import MOST_CHARACTERS, OFF, THEIRS, WebFetch
@@ -109,12 +109,12 @@ def test_the_user_is_asked_by_host_and_sees_the_whole_address() -> None:
 
 
 def test_rules_about_hosts_are_about_pages_too() -> None:
-    rules = [Rule("host", "*.a.org", "workspace"), Rule("host", "b.org", "workspace")]
+    rules = [PermissionRule("host", "*.a.org", "workspace"), PermissionRule("host", "b.org", "workspace")]
     assert covers(rules, need_of("https://docs.a.org/")) and covers(rules, need_of("http://b.org/"))
     for other in ("https://a.org/", "https://b.org:8443/", "https://b.org.evil.example/", "https://xb.org/"):
         assert not covers(rules, need_of(other)), other
     assert is_refused("host", "b.org", need_of("https://b.org/x"))
-    refusing = Judging([*rules, Rule("host", "b.org", "workspace", refuses=True)], "outsideSandbox", lambda _: "")
+    refusing = Judging([*rules, PermissionRule("host", "b.org", "workspace", refuses=True)], "outsideSandbox", lambda _: "")
     assert refusing.decide(need_of("https://b.org/x")).refused is not None
     assert not refusing.decide(need_of("https://c.org/x")).free
 

@@ -16,7 +16,7 @@ from ullage.tools.running import RunningCommands
 from ullage.tools.sandbox.sandbox import SandboxWanted
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
-from ullage.workspace.folders import Folders, Kept
+from ullage.workspace.folders import Folders, RecordsFolder
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import FileReads
 
@@ -49,7 +49,7 @@ class Workplace:
     """One session's tools over `root`, whose files can be written directly as someone else would."""
 
     def __init__(self, *roots: Path, bash_timeout: float = 30.0, sandbox: bool | SandboxWanted = False, trusted: bool = True) -> None:
-        self.folders = Folders(roots, Kept(roots[0].parent / "kept", READABLE) if roots else None)
+        self.folders = Folders(roots, RecordsFolder(roots[0].parent / "kept", READABLE) if roots else None)
         self.editor = MemoryEditor()
         self.reads = FileReads()
         self.recall = ListRecall()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ullage.store.folder import READABLE
-from ullage.workspace.folders import Folders, Kept, OutsideWorkspace
+from ullage.workspace.folders import Folders, OutsideWorkspace, RecordsFolder
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def folders(tmp_path: Path) -> Folders:
     (kept / "media").symlink_to(outside)
     (root / "record").symlink_to(kept / "ullage.db")
     (root / "result").symlink_to(kept / "tool-results")
-    return Folders((root, second), Kept(kept, READABLE), (tmp_path / "state", second / "own"))
+    return Folders((root, second), RecordsFolder(kept, READABLE), (tmp_path / "state", second / "own"))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_what_a_link_in_the_workspace_leads_to_is_never_written(folders: Folders
 
 def test_in_an_open_home_folder_the_servers_own_folders_are_left_alone(tmp_path: Path) -> None:
     kept = tmp_path / "state" / "workspaces" / "home-1"
-    folders = Folders((tmp_path,), Kept(kept, READABLE), (tmp_path / "state",))
+    folders = Folders((tmp_path,), RecordsFolder(kept, READABLE), (tmp_path / "state",))
     for name in ("state/state.json", "state/workspaces/home-1/ullage.db", "state/workspaces/other-2/tool-results/a.txt", "STATE/x"):
         assert folders.hides(tmp_path / name)
         with pytest.raises(OutsideWorkspace, match="belongs to Ullage"):

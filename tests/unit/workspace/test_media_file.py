@@ -13,7 +13,7 @@ from tests.unit.context.pictures import pdf, png
 from ullage.context.blocks import Document, Image
 from ullage.workspace import media_file
 from ullage.workspace.media_file import LARGEST_EDGE, TURNED, DamagedMedia, read_media
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 
 def saved(image: Pillow.Image, format: str, **options: object) -> bytes:
@@ -120,14 +120,14 @@ def test_of_a_png_a_damaged_part_that_it_can_do_without_is_passed_over(tmp_path:
 def test_an_image_of_too_many_pixels_is_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a.png").write_bytes(png(80, 60))
     monkeypatch.setattr(media_file, "MOST_PIXELS", 4_000)
-    with pytest.raises(TooLarge, match="80 × 60 pixels"):
+    with pytest.raises(FileTooLarge, match="80 × 60 pixels"):
         read_media(tmp_path / "a.png")
 
 
 def test_a_file_of_too_many_bytes_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a.pdf").write_bytes(pdf(2))
     monkeypatch.setattr(media_file, "LARGEST_PDF", 50)
-    with pytest.raises(TooLarge, match="no more than 50"):
+    with pytest.raises(FileTooLarge, match="no more than 50"):
         read_media(tmp_path / "a.pdf")
 
 

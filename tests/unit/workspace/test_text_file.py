@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, NotText, OwnWrites, TooLarge, read_text, write_text
+from ullage.workspace.text_file import MAXIMUM_BYTES, FileTooLarge, NotEncodable, NotText, OwnWrites, read_text, write_text
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(MAXIMUM_BYTES + 1)
-    with pytest.raises(TooLarge, match="10,000,001 bytes"):
+    with pytest.raises(FileTooLarge, match="10,000,001 bytes"):
         read_text(tmp_path / "huge")
 
 

@@ -30,7 +30,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFile:
     """A file on the way back: what it held at the checkpoint, and what the log last says of it. None: there was no file."""
 
     path: str
@@ -43,7 +43,7 @@ class WayBack:
     """What going back to a checkpoint is about."""
 
     checkpoint: Checkpoint
-    files: tuple[Wanted, ...]
+    files: tuple[WantedFile, ...]
     uncovered: tuple[Uncovered, ...]
 
 
@@ -82,14 +82,14 @@ def way_back(entries: Sequence[Logged], checkpoint_id: str) -> WayBack | None:
     checkpoint = next((each for each in checkpoints(entries) if each.id == checkpoint_id), None)
     if checkpoint is None:
         return None
-    files: dict[str, Wanted] = {}
+    files: dict[str, WantedFile] = {}
     uncovered: dict[str, Uncovered] = {}
     for said in _said(entries):
         if said.seq < checkpoint.seq or not isinstance(said.entry, FilesChanged):
             continue
         for each in said.entry.files:
             first = files.get(each.path)
-            files[each.path] = Wanted(each.path, each.before if first is None else first.then, each.after)
+            files[each.path] = WantedFile(each.path, each.before if first is None else first.then, each.after)
         uncovered |= {each.path: each for each in said.entry.uncovered}
     return WayBack(checkpoint, tuple(files[path] for path in sorted(files)), tuple(uncovered[path] for path in sorted(uncovered)))
 

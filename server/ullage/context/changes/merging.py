@@ -37,7 +37,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextChange:
     """A stretch of one text in whose place another text has a different one."""
 
     old: Span
@@ -68,24 +68,24 @@ def joined(pieces: Iterable[Sequence[str]]) -> str:
     return "".join(lines)
 
 
-def differences(old: Sequence[str], new: Sequence[str]) -> tuple[Change, ...]:
+def differences(old: Sequence[str], new: Sequence[str]) -> tuple[TextChange, ...]:
     """What differs, in order. Between two changes stands at least one common line.
 
     Lines that stand once in both texts hold these together (as in patience diff), difflib compares what is between them. So two large texts
     take little longer than to read them.
     """
-    changes: list[Change] = []
+    changes: list[TextChange] = []
     for change in _changes(old, new):
         last = changes[-1] if changes else None
         if last is not None and last.old.end == change.old.start and last.new.end == change.new.start:
-            changes[-1] = Change(Span(last.old.start, change.old.end), Span(last.new.start, change.new.end))
+            changes[-1] = TextChange(Span(last.old.start, change.old.end), Span(last.new.start, change.new.end))
         else:
             changes.append(change)
     return tuple(changes)
 
 
-def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
-    waiting = [Change(Span(0, len(old)), Span(0, len(new)))]
+def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[TextChange]:
+    waiting = [TextChange(Span(0, len(old)), Span(0, len(new)))]
     while waiting:
         gap = _trimmed(old, new, waiting.pop())
         if not len(gap.old) or not len(gap.new):
@@ -99,17 +99,17 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[Change]:
             yield from _compared(old, new, gap)
 
 
-def _trimmed(old: Sequence[str], new: Sequence[str], gap: Change) -> Change:
+def _trimmed(old: Sequence[str], new: Sequence[str], gap: TextChange) -> TextChange:
     """Without the lines that both have at the beginning and at the end."""
     start, new_start, end, new_end = gap.old.start, gap.new.start, gap.old.end, gap.new.end
     while start < end and new_start < new_end and old[start] == new[new_start]:
         start, new_start = start + 1, new_start + 1
     while start < end and new_start < new_end and old[end - 1] == new[new_end - 1]:
         end, new_end = end - 1, new_end - 1
-    return Change(Span(start, end), Span(new_start, new_end))
+    return TextChange(Span(start, end), Span(new_start, new_end))
 
 
-def _anchors(old: Sequence[str], new: Sequence[str], gap: Change) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[str], new: Sequence[str], gap: TextChange) -> list[tuple[int, int]]:
     """The longest run of lines that stand once in both, in the same order in both."""
     counts = Counter(old[gap.old.start : gap.old.end])
     new_counts = Counter(new[gap.new.start : gap.new.end])
@@ -139,17 +139,17 @@ def _anchors(old: Sequence[str], new: Sequence[str], gap: Change) -> list[tuple[
     return run[::-1]
 
 
-def _between(gap: Change, anchors: Sequence[tuple[int, int]]) -> list[Change]:
-    gaps: list[Change] = []
+def _between(gap: TextChange, anchors: Sequence[tuple[int, int]]) -> list[TextChange]:
+    gaps: list[TextChange] = []
     start, new_start = gap.old.start, gap.new.start
     for index, place in (*anchors, (gap.old.end, gap.new.end)):
         if index > start or place > new_start:
-            gaps.append(Change(Span(start, index), Span(new_start, place)))
+            gaps.append(TextChange(Span(start, index), Span(new_start, place)))
         start, new_start = index + 1, place + 1
     return gaps
 
 
-def _compared(old: Sequence[str], new: Sequence[str], gap: Change) -> Iterator[Change]:
+def _compared(old: Sequence[str], new: Sequence[str], gap: TextChange) -> Iterator[TextChange]:
     if len(gap.old) * len(gap.new) > MOST_COMPARED:
         yield gap
         return
@@ -157,7 +157,7 @@ def _compared(old: Sequence[str], new: Sequence[str], gap: Change) -> Iterator[C
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag != "equal":
             at, new_at = gap.old.start, gap.new.start
-            yield Change(Span(at + start, at + end), Span(new_at + new_start, new_at + new_end))
+            yield TextChange(Span(at + start, at + end), Span(new_at + new_start, new_at + new_end))
 
 
 def regions(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> tuple[Region, ...]:

@@ -27,7 +27,7 @@ Baseline: TypeAlias = FileVersion | CarriedText | None
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReviewStep:
     """A change that did not begin with what the agent had left, or that the user made."""
 
     before: FileVersion | None
@@ -42,13 +42,13 @@ class OpenChange:
     path: str
     baseline: FileVersion | None
     agents: FileVersion | None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ReviewStep, ...] = ()
     shared: bool = False
     """Some of it may be the change of another command, which ran at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledChange:
     """The same without steps."""
 
     baseline: Baseline
@@ -140,7 +140,7 @@ class Review:
         elif by_agent and file.before == known.agents and not known.steps:
             self._put(replace(known, agents=file.after, shared=known.shared or file.shared))
         else:
-            steps = (*known.steps, Step(file.before, file.after, by_agent))
+            steps = (*known.steps, ReviewStep(file.before, file.after, by_agent))
             self._put(replace(known, steps=steps, shared=known.shared or file.shared))
 
     def _went_back(self, file: ChangedFile, checkpoint_id: str) -> None:
@@ -174,19 +174,19 @@ class Review:
         turn.uncovered |= {each.path: each for each in uncovered}
 
 
-def settled(change: OpenChange, text_of: TextOf) -> Settled:
+def settled(change: OpenChange, text_of: TextOf) -> SettledChange:
     """The change after all of its steps. Where a text is missing, what the user had before the agent's newest change is the baseline."""
-    now = Settled(change.baseline, change.agents)
+    now = SettledChange(change.baseline, change.agents)
     for step in change.steps:
         then = step.before if step.by_agent else step.after
         baseline = now.baseline if then == now.agents else _carried(now, then, text_of)
         if now.is_closed and step.by_agent:
             baseline = step.before
-        now = Settled(baseline, step.after)
+        now = SettledChange(baseline, step.after)
     return now
 
 
-def _carried(before: Settled, then: FileVersion | None, text_of: TextOf) -> Baseline:
+def _carried(before: SettledChange, then: FileVersion | None, text_of: TextOf) -> Baseline:
     """The baseline, with what the user changed between the agent's version and `then`."""
     if then is None or then == before.baseline:
         return then

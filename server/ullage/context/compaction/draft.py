@@ -19,7 +19,7 @@ from ullage.context.view.projection import EpochKey, Projection
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedCompaction:
     """A compaction that is asked for."""
 
     id: str
@@ -34,7 +34,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class DraftSizes:
     """How full the context is when a compaction is planned (tokens)."""
 
     used: int
@@ -49,7 +49,7 @@ class Sizes:
 class Draft:
     """A compaction that is ready but for the files. Valid while the policy and the epoch are those it was made under."""
 
-    wanted: Wanted
+    wanted: WantedCompaction
     plan: Plan
     rung: Rung
     summary: SummaryText
@@ -69,7 +69,7 @@ class Draft:
     key: EpochKey
     """The whole epoch. What the API wrote serves in no other: it is bound to each message before it."""
 
-    def as_wanted(self, wanted: Wanted) -> Draft:
+    def as_wanted(self, wanted: WantedCompaction) -> Draft:
         """The same draft for another reason: one prepared in the background serves whoever needs it first."""
         return replace(self, wanted=wanted)
 

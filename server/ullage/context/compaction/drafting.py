@@ -19,12 +19,12 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.api_summary import ELSEWHERE, completing, keeps_turns
 from ullage.context.compaction.draft import (
     Draft,
+    DraftSizes,
     NotForTheApi,
     NothingToCompact,
     PolicyFailed,
-    Sizes,
     SummaryFailed,
-    Wanted,
+    WantedCompaction,
     both,
     counting,
     epoch_of,
@@ -32,7 +32,7 @@ from ullage.context.compaction.draft import (
     with_resume,
 )
 from ullage.context.compaction.gathering import Breaker, SpendGuard
-from ullage.context.compaction.means import Asking, Means
+from ullage.context.compaction.means import Means, SummaryModel
 from ullage.context.compaction_entries import ASKED_FOR
 from ullage.context.counting.gauge import measured, threshold_of
 from ullage.context.engines.engine import Covered, Occasion, SummaryText, is_in_force, summary_room
@@ -64,7 +64,7 @@ class Drafting:
 
     # The whole of it
 
-    async def draft(self, wanted: Wanted, *, must: bool) -> Draft:
+    async def draft(self, wanted: WantedCompaction, *, must: bool) -> Draft:
         """By the policy in force, or by Ullage's own engine where that fails, or has nothing to do though something `must` be done."""
         policy, asking = self._means.policy, self._means.asking()
         try:
@@ -78,7 +78,7 @@ class Drafting:
             why = "" if writer == "model" else f"The policy {policy.name} found nothing to do"
             return await self.by_stand_in(wanted, self._means.asking(), why=why, writer=writer)
 
-    async def by_policy(self, wanted: Wanted, asking: Asking, when_planned: Callable[[Draft], None] | None = None) -> Draft:
+    async def by_policy(self, wanted: WantedCompaction, asking: SummaryModel, when_planned: Callable[[Draft], None] | None = None) -> Draft:
         """By the policy in force; `when_planned` is told of the draft before its summary is written."""
         means = self._means
         sizes = means.sizes()
@@ -91,8 +91,8 @@ class Drafting:
 
     async def by_stand_in(
         self,
-        wanted: Wanted,
-        asking: Asking,
+        wanted: WantedCompaction,
+        asking: SummaryModel,
         *,
         why: str = "",
         usage: Usage | None = None,
@@ -118,7 +118,7 @@ class Drafting:
 
     # The plan
 
-    async def plan(self, wanted: Wanted, policy: Policy, sizes: Sizes) -> Draft:
+    async def plan(self, wanted: WantedCompaction, policy: Policy, sizes: DraftSizes) -> Draft:
         """A draft without its summary: what the policy's engine wants done, without what is pinned.
 
         Raises `NothingToCompact` and `PolicyFailed`.
@@ -134,7 +134,7 @@ class Drafting:
 
     # The summary
 
-    async def with_summary(self, draft: Draft, asking: Asking, sizes: Sizes) -> Draft:
+    async def with_summary(self, draft: Draft, asking: SummaryModel, sizes: DraftSizes) -> Draft:
         """The draft with its summary, by the first way that works, and with what was spent on it. Each must make the context smaller."""
         if draft.plan.summarise_to is None:
             return draft
@@ -150,7 +150,7 @@ class Drafting:
         usage = both(*spent)
         return replace(written, usage=usage, cost=asking.cost(usage))
 
-    async def _by_first(self, draft: Draft, asking: Asking, sizes: Sizes, spent: list[Usage | None]) -> Draft:
+    async def _by_first(self, draft: Draft, asking: SummaryModel, sizes: DraftSizes, spent: list[Usage | None]) -> Draft:
         skipped: list[str] = []
         asked, now = draft.plan.asked, self._means.now
         if asked is not None and self.may_ask_api(draft, sizes.window):
@@ -196,7 +196,7 @@ class Drafting:
             skipped.append(why)
         return not why
 
-    async def _by_api(self, draft: Draft, asked: Asked, asking: Asking, spent: list[Usage | None]) -> Draft:
+    async def _by_api(self, draft: Draft, asked: Asked, asking: SummaryModel, spent: list[Usage | None]) -> Draft:
         """The draft with the API's block and the program summary to complete it.
 
         Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
@@ -218,7 +218,7 @@ class Drafting:
         self._api_breaker.succeeded()
         return written
 
-    async def _by_model(self, draft: Draft, asked: Asked, asking: Asking, skipped: Sequence[str], spent: list[Usage | None]) -> Draft:
+    async def _by_model(self, draft: Draft, asked: Asked, asking: SummaryModel, skipped: Sequence[str], spent: list[Usage | None]) -> Draft:
         """The draft with the model's part in its summary. Raises `SummaryFailed` and `PolicyFailed`."""
         self._spending.called(self._means.now())
         summary = await asking.model(draft, asked)
@@ -257,7 +257,7 @@ class Drafting:
         return means.weigh(with_resume(draft.entry(), draft.policy, means.resume(at_work=True))) < means.sizes().used
 
 
-def _planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
+def _planned(policy: Policy, view: Projection, wanted: WantedCompaction, sizes: DraftSizes) -> Draft | None:
     """What the policy's engine wants done; None if that is nothing.
 
     Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
@@ -282,13 +282,13 @@ def _planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> 
     return draft if count(with_entry(view, draft.entry()).messages) < count(view.messages) else None
 
 
-def as_stand_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
+def as_stand_in(wanted: WantedCompaction, sizes: DraftSizes) -> tuple[WantedCompaction, DraftSizes]:
     """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
     asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
     return asking, replace(sizes, threshold=min(sizes.threshold, threshold_of(sizes.window, ULLAGE.threshold)))
 
 
-def _writer_for_stand_in(policy: Policy, wanted: Wanted, *, must: bool) -> Literal["model", "program"] | None:
+def _writer_for_stand_in(policy: Policy, wanted: WantedCompaction, *, must: bool) -> Literal["model", "program"] | None:
     """Who writes the summary where Ullage's own engine stands in for a policy that found nothing to do; None if none stands in.
 
     A policy that never compacts has no way of its own. So where somebody asks for a compaction, it is made as Ullage's own would be.

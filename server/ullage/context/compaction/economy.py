@@ -115,7 +115,7 @@ ECONOMIES: Mapping[Economy, EconomyOptions] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedTokens:
     """What was carried since the newest compaction in force: the tokens of each request beyond what a compaction would have left.
 
     `left` is how many tokens a compaction now would leave, with system and tools. `last_at` is when the newest request started, right
@@ -127,7 +127,7 @@ class Carried:
     last_at: float = 0.0
     logged_at: float = 0.0
 
-    def and_then(self, *more: Logged) -> Carried:
+    def and_then(self, *more: Logged) -> CarriedTokens:
         """With more entries of the log."""
         beyond, last_at, logged_at = self.beyond, self.last_at, self.logged_at
         for logged in more:
@@ -138,7 +138,7 @@ class Carried:
                 beyond += max(0, usage.total_input_tokens - self.left) if usage is not None else 0
                 last_at = logged_at or logged.at
             logged_at = logged.at
-        return Carried(beyond, self.left, last_at, logged_at)
+        return CarriedTokens(beyond, self.left, last_at, logged_at)
 
 
 def took(logged: Iterable[Compaction], policy: str) -> int | None:
@@ -148,16 +148,16 @@ def took(logged: Iterable[Compaction], policy: str) -> int | None:
     return int(median(outputs[-SUMMARIES_LOOKED_AT:])) if outputs else None
 
 
-def since(active: Sequence[Compaction], fixed: int) -> Carried:
+def since(active: Sequence[Compaction], fixed: int) -> CarriedTokens:
     """Nothing carried yet after the newest of `active`, the compactions in force. `fixed` are the tokens of system and tools.
 
     What one without a summary left (the user took a message out, say) tells nothing of what a summary would leave.
     """
     newest = next((each for each in reversed(active) if each.summarised is not None), None)
-    return Carried(0, newest.estimated_after if newest else fixed + USUAL_LEFT)
+    return CarriedTokens(0, newest.estimated_after if newest else fixed + USUAL_LEFT)
 
 
-def pays(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
+def pays(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
     """Whether carrying has cost enough by now. `used` is what the context holds, `by_model` whether a model would write the summary."""
     if options.patience is None or used - so_far.left < SMALLEST_GAIN:
         return False
@@ -182,7 +182,7 @@ def price(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> 
     return summary + (terms.write - terms.read) * max(0, left - fixed)
 
 
-def pays_when_cold(used: int, so_far: Carried, terms: Terms, options: EconomyOptions) -> bool:
+def pays_when_cold(used: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions) -> bool:
     """Whether to compact because the cache is gone: the prefix has to be written anew, and less of it is cheaper at once.
 
     That holds for a summary that no model writes; reading the cold prefix for it would cost what is saved.
@@ -202,12 +202,12 @@ def saved_before_cold(used: int, fixed: int, left: int, terms: Terms, *, by_mode
     return terms.write * (used - left) - in_all(used, fixed, left, terms, by_model=by_model)
 
 
-def saved_by_carrying_less(used: int, fixed: int, so_far: Carried, terms: Terms, *, by_model: bool) -> float:
+def saved_by_carrying_less(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, *, by_model: bool) -> float:
     """What it saves where as much is to come as was carried so far."""
     return terms.read * so_far.beyond - in_all(used, fixed, so_far.left, terms, by_model=by_model)
 
 
-def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
+def pays_before_cold(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
     """Whether to compact because the cache is about to go, while it still serves the summary: the next request then writes less."""
     if not options.when_cold or used - so_far.left < SMALLEST_GAIN:
         return False
@@ -242,7 +242,9 @@ class Outlook:
     """In prices of one uncached input token."""
 
 
-def outlook(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool, cold: bool) -> Outlook | None:
+def outlook(
+    used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool, cold: bool
+) -> Outlook | None:
     """What a compaction before the threshold would save; None if it would not. `cold`: the cache is gone."""
     if cold:
         return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, options) else None

@@ -14,7 +14,7 @@ from ullage.context.compaction.decide import ASK_AGAIN_SHARE, Compact, Fullness,
 from ullage.context.compaction.economy import (
     ECONOMIES,
     NONE_YET,
-    Carried,
+    CarriedTokens,
     Economy,
     Outlook,
     Refetched,
@@ -25,7 +25,7 @@ from ullage.context.compaction.economy import (
     since,
     threshold_before_step,
 )
-from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
+from ullage.context.compaction.undoing import TakenBackEntries, left_by_newest, replied_since
 from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, threshold_of
@@ -135,13 +135,13 @@ class Gathering:
 
     def __init__(self) -> None:
         self._breaker = Breaker()
-        self._taken_back = TakenBack()
+        self._taken_back = TakenBackEntries()
         self._nothing_below = 0
         self._in_vain_at: int | None = None
         self._growth = (0, USUAL_GROWTH)
         self._key: EpochKey | None = None
         self._read = 0
-        self._carried = Carried(0, 0)
+        self._carried = CarriedTokens(0, 0)
         self._refetched = 0, NONE_YET
         """Up to which index the log was read for it."""
 
@@ -196,7 +196,7 @@ class Gathering:
         started = self._up_to_date(view, counted).last_at or idle_since
         return max(idle_since, started + cools_after(cache_lives))
 
-    def _up_to_date(self, view: Projection, counted: Counted) -> Carried:
+    def _up_to_date(self, view: Projection, counted: Counted) -> CarriedTokens:
         entries = view.entries
         if view.key != self._key:
             self._key = view.key

@@ -19,7 +19,7 @@ from ullage.context.compaction.draft import (
     NothingToCompact,
     NotWanted,
     PolicyFailed,
-    Wanted,
+    WantedCompaction,
     counting,
     epoch_of,
     with_entry,
@@ -60,7 +60,7 @@ class Making:
     async def carry_out(self, decided: Compact, *, at_work: bool) -> Compaction | None:
         """Makes a compaction that was decided, and those that some policies make at the same boundary. None if it did not come about."""
         means = self._means
-        wanted = Wanted(means.new_id(), decided.trigger, by_program=decided.by_program, saves=decided.saves)
+        wanted = WantedCompaction(means.new_id(), decided.trigger, by_program=decided.by_program, saves=decided.saves)
         made = await self.attempt(wanted, at_work=at_work, must=decided.must)
         if made is not None and decided.trigger == "threshold":
             made = await self._sweep(made, at_work=at_work)
@@ -75,13 +75,13 @@ class Making:
     async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
         """The compactions that some policies make at the same boundary, one after the other; gives the last."""
         for _ in range(1, self._means.policy.engine.sweeps):
-            more = await self.attempt(Wanted(self._means.new_id(), "threshold"), at_work=at_work)
+            more = await self.attempt(WantedCompaction(self._means.new_id(), "threshold"), at_work=at_work)
             if more is None:
                 break
             made = more
         return made
 
-    async def attempt(self, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
+    async def attempt(self, wanted: WantedCompaction, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction. One that does not come about has changed nothing; it is told why, and None is given."""
         try:
             with self._means.telling.being_made(wanted):
@@ -105,7 +105,7 @@ class Making:
                 raise
             return None
 
-    async def _taken(self, wanted: Wanted) -> Draft | None:
+    async def _taken(self, wanted: WantedCompaction) -> Draft | None:
         """The draft that was made ahead, unless the work has gone on to what it does not hold; None if one has to be made.
 
         Raises `NothingToCompact` if that can wait: a compaction that is to save, or while the user edits. It is prepared anew then.
@@ -128,7 +128,7 @@ class Making:
     async def keep_up(self) -> Compaction | None:
         """What the policy does before every call; None if that is nothing."""
         means = self._means
-        wanted = Wanted(means.new_id(), "upkeep")
+        wanted = WantedCompaction(means.new_id(), "upkeep")
         try:
             draft = await self.drafting.plan(wanted, means.policy, means.sizes())
             means.engine_served()
@@ -256,9 +256,9 @@ class DraftingAhead:
         if not begun:
             self.give_up()
             self._without_summary, self._begun_by = None, self._means.policy
-            self._means.slot.start(self._draft(Wanted(self._means.new_id(), decision.trigger)))
+            self._means.slot.start(self._draft(WantedCompaction(self._means.new_id(), decision.trigger)))
 
-    async def _draft(self, wanted: Wanted) -> Draft:
+    async def _draft(self, wanted: WantedCompaction) -> Draft:
         means = self._means
         seq = newest_seq(means.view.entries)
         asking = means.asking()
@@ -308,12 +308,12 @@ class DraftingAhead:
         """Whether a draft, made ahead or not, leaves it alone."""
         return leaves_alone(draft.plan, newest_turn(self._means.view))
 
-    def prepared(self, wanted: Wanted) -> Draft | None:
+    def prepared(self, wanted: WantedCompaction) -> Draft | None:
         """The one that is ready and would serve; it stays where it is."""
         draft = None if wanted.focus else self._look()
         return draft if draft is not None and draft.is_of_use else None
 
-    def in_work(self, wanted: Wanted) -> Draft | None:
+    def in_work(self, wanted: WantedCompaction) -> Draft | None:
         """The one that would be waited for, without its summary; None if none is in work, is planned yet or would serve."""
         draft = self._without_summary
         if wanted.focus or draft is None or not self._means.slot.begun or not self._still_fits(draft):
@@ -322,7 +322,7 @@ class DraftingAhead:
 
     # Taken
 
-    async def take_for(self, wanted: Wanted) -> Draft | None:
+    async def take_for(self, wanted: WantedCompaction) -> Draft | None:
         """The one that serves, waited for where it is in work, and not kept; None if there is none."""
         if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
@@ -347,7 +347,7 @@ class DraftingAhead:
         return is_in_force and draft.epoch == epoch_of(view)
 
 
-async def forecast(making: Making, means: Means, wanted: Wanted) -> Forecast:
+async def forecast(making: Making, means: Means, wanted: WantedCompaction) -> Forecast:
     """What a compaction would do now. Nothing changes, and no model is asked: the program writes what a model would have a part in.
 
     By the draft that is ready, by the one that would be waited for, as it is planned, or by a new one. Raises `NothingToCompact`."""

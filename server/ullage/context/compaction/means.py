@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from ullage.context.blocks import CompactionBlock, Message, Usage
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, Sizes, Wanted
+from ullage.context.compaction.draft import Draft, DraftSizes, WantedCompaction
 from ullage.context.compaction_entries import Compaction, FetchedAgain, RestoredFile
 from ullage.context.engines.engine import Covered, SummaryText
 from ullage.context.moves.plan import Asked, Plan
@@ -49,7 +49,7 @@ class ApiSummary:
     usage: Usage | None
 
 
-class Asking(Protocol):
+class SummaryModel(Protocol):
     """Asks the model on the conversation as it was when this was made, whatever is logged meanwhile."""
 
     @property
@@ -98,11 +98,11 @@ class DraftSlot(Protocol):
 class Telling(Protocol):
     """Tells whoever waits for a compaction how it goes."""
 
-    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
+    def being_made(self, wanted: WantedCompaction) -> AbstractContextManager[None]:
         """While a compaction is made: it is shown."""
         ...
 
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+    def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
         """It did not come about: says why, where somebody wants to know. May raise the error."""
         ...
 
@@ -110,7 +110,7 @@ class Telling(Protocol):
         """An error kept its check from being done, and it goes on without. May raise the error."""
         ...
 
-    def was_told(self, wanted: Wanted) -> bool:
+    def was_told(self, wanted: WantedCompaction) -> bool:
         """Whether the user was told that it failed."""
         ...
 
@@ -138,7 +138,7 @@ class Means(Protocol):
         """The log as it is now."""
         ...
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> DraftSizes:
         """How full the context is, to plan by."""
         ...
 
@@ -162,7 +162,7 @@ class Means(Protocol):
         """Who writes summaries."""
         ...
 
-    def asking(self) -> Asking:
+    def asking(self) -> SummaryModel:
         """Asks on the conversation as it is now."""
         ...
 
@@ -202,7 +202,7 @@ class Means(Protocol):
         """Writes down the messages in view, before a summary takes their place."""
         ...
 
-    async def objection(self, wanted: Wanted) -> str:
+    async def objection(self, wanted: WantedCompaction) -> str:
         """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty if it is made."""
         ...
 

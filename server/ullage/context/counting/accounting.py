@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Message, ToolUse, Usage
-from ullage.context.counting.categories import FIXED, Priced, Sizes, Tally, category_in, in_order, is_believed, shared_out
+from ullage.context.counting.categories import FIXED, CategorySizes, CategoryTally, Priced, category_in, in_order, is_believed, shared_out
 from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tokens import (
@@ -17,7 +17,7 @@ from ullage.context.counting.tokens import (
     Calibration,
     Counts,
     Fixed,
-    Parts,
+    TokenParts,
     countable,
     estimate_parts,
     estimate_text_of,
@@ -102,7 +102,7 @@ class Account:
         self._counts: Counts | None = None
         self._images = LIMITS
         self._calibration = Calibration()
-        self._settled = _Settled(Tally(None))
+        self._settled = _Settled(CategoryTally(None))
         self._before: dict[EpochKey, _Settled] = {}
         """What was counted under keys that were in force lately."""
         self._stated: Stated | None = None
@@ -146,12 +146,12 @@ class Account:
         """What the endpoint said of the newest request, where `count` goes by that."""
         return self._holding(projection, self.count(projection, calibration).priced)
 
-    def _since_stated(self, projection: Projection, tally: Tally) -> Sizes | None:
+    def _since_stated(self, projection: Projection, tally: CategoryTally) -> CategorySizes | None:
         """By what the endpoint said of a request; None if nothing is known of it, or a reply has priced more since."""
         stated = self._holding(projection, tally.priced)
         if stated is None:
             return None
-        since = Tally(self._counts, self._images)
+        since = CategoryTally(self._counts, self._images)
         for message in self._later(projection, stated.seq):
             self._put(since, projection, message, after=stated.seq)
         since.look_up()
@@ -160,7 +160,7 @@ class Account:
         for name, tokens in more.categories.items():
             categories[name] = categories.get(name, 0) + tokens
         used = stated.tokens + more.used
-        return Sizes(used, more.guess, shared_out(used, categories, self._known(projection, categories)))
+        return CategorySizes(used, more.guess, shared_out(used, categories, self._known(projection, categories)))
 
     def _holding(self, projection: Projection, priced: Priced | None) -> Stated | None:
         """What the endpoint said, where it still tells most: of this view, by this model, and no reply has priced more since."""
@@ -218,7 +218,7 @@ class Account:
         while len(self._before) > EPOCHS_KEPT:
             del self._before[next(iter(self._before))]
 
-    def _add(self, tally: Tally, projection: Projection, message: Message) -> None:
+    def _add(self, tally: CategoryTally, projection: Projection, message: Message) -> None:
         usage = _usage_of(projection, message)
         before, exact = tally.total, tally.exact
         asked = tally.begin_reply() if usage is not None else None
@@ -232,10 +232,10 @@ class Account:
         else:
             tally.take_back(asked)
 
-    def _put(self, tally: Tally, projection: Projection, message: Message, *, after: int = 0) -> None:
+    def _put(self, tally: CategoryTally, projection: Projection, message: Message, *, after: int = 0) -> None:
         """Adds the blocks of a message that entries newer than `after` brought."""
         if not message.sources or message.sources[0] > after:
-            tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
+            tally.put_parts(message.role, TokenParts(MESSAGE_TOKENS, ()))
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
                 self._settled.tools[block.id] = block.name
@@ -267,7 +267,7 @@ EPOCHS_KEPT = 4
 class _Settled:
     """What was counted under one key: of the messages that no longer change."""
 
-    tally: Tally
+    tally: CategoryTally
     prelude: Prelude | None = None
     tools: dict[str, str] = field(default_factory=dict[str, str])
     """The names of the calls by id."""
@@ -289,10 +289,10 @@ class _Settled:
 
 def _begun(projection: Projection, counts: Counts | None, images: ImageLimits) -> _Settled:
     """What precedes the messages."""
-    begun = _Settled(Tally(counts, images), projection.prelude)
+    begun = _Settled(CategoryTally(counts, images), projection.prelude)
     if projection.prelude is not None:
         for part in projection.prelude.system:
-            begun.tally.put_parts(part.category, Parts(0, (part.text,)))
+            begun.tally.put_parts(part.category, TokenParts(0, (part.text,)))
         begun.tally.put_parts("tools", tools_of(projection.prelude))
         begun.tally.preceding = {name: since.estimated for name, since in begun.tally.since.items()}
     return begun

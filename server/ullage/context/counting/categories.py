@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from ullage.context.blocks import Block, CompactionBlock, Document, Image, Role, Text, ToolResult, Usage
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.media import LIMITS, ImageLimits
-from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts
+from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, TokenParts, can_take, counted, estimate_parts
 from ullage.context.entries import Entry, Notice, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
@@ -163,11 +163,11 @@ class _Part(NamedTuple):
 
     category: str
     estimated: int
-    parts: Parts
+    parts: TokenParts
 
 
 @dataclass(slots=True)
-class Tally:
+class CategoryTally:
     """The sums. `counts` is who counts by a tokenizer, `images` what the model takes of an image."""
 
     counts: Counts | None
@@ -194,11 +194,11 @@ class Tally:
     context_tokens: int = 0
     """As reported with `priced`."""
 
-    def put_parts(self, category: str, parts: Parts) -> None:
+    def put_parts(self, category: str, parts: TokenParts) -> None:
         """Adds what a tokenizer can count."""
         self.put(category, estimate_parts(parts), parts)
 
-    def put(self, category: str, tokens: int, parts: Parts | None) -> None:
+    def put(self, category: str, tokens: int, parts: TokenParts | None) -> None:
         """Adds what is estimated at that many tokens; without `parts` no tokenizer can count it."""
         if not tokens:
             return
@@ -248,20 +248,22 @@ class Tally:
             self.counts.want([text for part in self.unasked for text in part.parts.texts])
             self.unasked = []
 
-    def begin_reply(self) -> Asked:
+    def begin_reply(self) -> BeforeReply:
         """What the request had that the next message answers. What is put from here on is the reply, until it is priced or taken back."""
         self.look_up()
-        asked = Asked(self.since, self.total, self.exact)
+        asked = BeforeReply(self.since, self.total, self.exact)
         self.since = {}
         return asked
 
-    def take_back(self, asked: Asked) -> None:
+    def take_back(self, asked: BeforeReply) -> None:
         """The reply was not priced: it came since the newest that was, like what it answers."""
         said, self.since = self.since, dict(asked.since)
         for category, more in said.items():
             self._grow(category, more)
 
-    def price(self, seq: int, model: str, usage: Usage, asked: Asked, calibration: Calibration, fixed: Mapping[str, int] | None) -> None:
+    def price(
+        self, seq: int, model: str, usage: Usage, asked: BeforeReply, calibration: Calibration, fixed: Mapping[str, int] | None
+    ) -> None:
         """What came so far has a price: that of the request by its input, the rest by the output."""
         estimated, reported, new = asked.total - asked.exact, usage.total_input_tokens - asked.exact, _sum(asked.since)
         messages = None
@@ -295,17 +297,17 @@ class Tally:
             known = {category: self.placed[category] for category in FIXED if category in self.placed}
         self.placed = shared_out(sent, weights if any(weights.values()) else {"user": 1.0}, known)
 
-    def copy(self) -> Tally:
+    def copy(self) -> CategoryTally:
         """Another one, which need not ask for what this one will."""
         return replace(
             self, placed=dict(self.placed), since=dict(self.since), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[]
         )
 
-    def beside(self) -> Tally:
+    def beside(self) -> CategoryTally:
         """Another one for the moment: what waits, which may be all of a long view, was just looked up and stays where it is."""
         return replace(self, placed=dict(self.placed), since=dict(self.since), fresh=[], waiting=[], unasked=[])
 
-    def sizes(self, calibration: Calibration, fixed: Mapping[str, int] | None) -> Sizes:
+    def sizes(self, calibration: Calibration, fixed: Mapping[str, int] | None) -> CategorySizes:
         """How many tokens there are by now. `fixed`: what system prompt, rules and tools take, where that was counted."""
         weights = {category: each.weight(calibration) for category, each in self.since.items()}
         if self.priced is None and fixed is not None:
@@ -322,10 +324,10 @@ class Tally:
         used = self.context_tokens + more
         if fixed is not None and self.priced is not None:
             by_category = shared_out(used, by_category, {category: fixed[category] for category in by_category if category in fixed})
-        return Sizes(used, guess, by_category)
+        return CategorySizes(used, guess, by_category)
 
 
-class Asked(NamedTuple):
+class BeforeReply(NamedTuple):
     """What a request had before its reply came."""
 
     since: dict[str, Since]
@@ -333,7 +335,7 @@ class Asked(NamedTuple):
     exact: int
 
 
-class Sizes(NamedTuple):
+class CategorySizes(NamedTuple):
     """How many tokens there are."""
 
     used: int

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, Usage
 from ullage.context.compaction_entries import BY_THE_USER, Compaction
 from ullage.context.counting.cache_clock import SentRequest, SentRequests, is_same_model
-from ullage.context.counting.prompt_cache import LOOK_BACK, START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.context.counting.prompt_cache import LOOK_BACK, START, TTL_SECONDS, CacheMark, Prefix, PromptCache, RequestShape, Ttl
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.epoch import EpochKey
@@ -45,7 +45,7 @@ class NextRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PlannedRequest:
     """What will be asked: of which model, with which effort; `used` tokens in all, of which `fixed` precede the messages."""
 
     model: str
@@ -68,10 +68,10 @@ class _Left(NamedTuple):
     ttl: Ttl
 
 
-def next_request(requests: SentRequests, view: Projection, asking: Asking, now: float) -> NextRequest:
+def next_request(requests: SentRequests, view: Projection, asking: PlannedRequest, now: float) -> NextRequest:
     """What a request of `view`, with what the user is about to say, reads and writes."""
     cold = _charged(asking, 0, "5m", warm=False)
-    standing = Standing(view)
+    standing = EarlierView(view)
     left = [*_of_messages(requests, view, standing, asking, now), *_of_preludes(requests, view, asking)]
     living = [each for each in left if each.tokens and each.started + TTL_SECONDS[each.ttl] > now]
     if living:
@@ -81,7 +81,7 @@ def next_request(requests: SentRequests, view: Projection, asking: Asking, now: 
     return NextRequest(cold, cold, None, TTL_SECONDS["5m"]) if gone is None else _warm(gone, asking, cold)
 
 
-def _when_gone(newest: SentRequest, standing: Standing, view: Projection, asking: Asking) -> _Left | None:
+def _when_gone(newest: SentRequest, standing: EarlierView, view: Projection, asking: PlannedRequest) -> _Left | None:
     """What the newest request had left that is no longer there: the clock says since when."""
     if not newest.cached or not is_same_model(newest.model, asking.model) or newest.key.prelude != view.key.prelude:
         return None
@@ -92,7 +92,7 @@ def _when_gone(newest: SentRequest, standing: Standing, view: Projection, asking
 # What precedes the messages
 
 
-def _of_preludes(requests: SentRequests, view: Projection, asking: Asking) -> Iterator[_Left]:
+def _of_preludes(requests: SentRequests, view: Projection, asking: PlannedRequest) -> Iterator[_Left]:
     """What requests of this workspace left at the end of what precedes the messages, where the next one begins with that."""
     if view.prelude is None:
         return
@@ -102,7 +102,7 @@ def _of_preludes(requests: SentRequests, view: Projection, asking: Asking) -> It
             yield _Left(tokens, sent.started, sent.ttl)
 
 
-def _in_common(then: Prelude, now: Prelude, asking: Asking) -> int:
+def _in_common(then: Prelude, now: Prelude, asking: PlannedRequest) -> int:
     """Tokens of what preceded the messages then, where all of it still does and only more has come after it, such as a rules file."""
     if then.tools != now.tools or then.system != now.system[: len(then.system)] or len(now.system) - len(then.system) >= LOOK_BACK:
         return 0
@@ -121,7 +121,7 @@ class _Place(NamedTuple):
     block: int
 
 
-def _of_messages(requests: SentRequests, view: Projection, standing: Standing, asking: Asking, now: float) -> Iterator[_Left]:
+def _of_messages(requests: SentRequests, view: Projection, standing: EarlierView, asking: PlannedRequest, now: float) -> Iterator[_Left]:
     """What earlier requests left at their marks, where the next one finds it and nothing before it reads otherwise."""
     row = _Row(view, asking.blocks)
     for sent, last_read in _sent_alike(requests, view, asking):
@@ -140,7 +140,7 @@ def _of_messages(requests: SentRequests, view: Projection, standing: Standing, a
                     yield _Left(tokens, since, sent.ttl)
 
 
-def _sent_alike(requests: SentRequests, view: Projection, asking: Asking) -> Iterator[tuple[SentRequest, float]]:
+def _sent_alike(requests: SentRequests, view: Projection, asking: PlannedRequest) -> Iterator[tuple[SentRequest, float]]:
     """The requests that may have left something, the newest first, each with when what it had left at its end was last read."""
     found = list(requests.lately())
     under = requests.newest_under(view.key)
@@ -151,7 +151,9 @@ def _sent_alike(requests: SentRequests, view: Projection, asking: Asking) -> Ite
             yield sent, last_read
 
 
-def _tokens_up_to(through: int, sent: SentRequest, requests: SentRequests, view: Projection, standing: Standing, asking: Asking) -> int:
+def _tokens_up_to(
+    through: int, sent: SentRequest, requests: SentRequests, view: Projection, standing: EarlierView, asking: PlannedRequest
+) -> int:
     """Tokens of what a request held up to and with that entry."""
     if through == sent.through:
         return sent.cached
@@ -170,7 +172,7 @@ def _held_between(through: int, sent: SentRequest, view: Projection, calibration
     return calibration.of_new(sum(map(estimate_message, Projection(said).messages)))
 
 
-def _is_asked_alike(sent: SentRequest, asking: Asking) -> bool:
+def _is_asked_alike(sent: SentRequest, asking: PlannedRequest) -> bool:
     return is_same_model(sent.model, asking.model) and (not sent.effort or sent.effort == asking.effort)
 
 
@@ -234,7 +236,7 @@ def _shifted(mark: Breakpoint, first: int) -> tuple[int, int]:
     return mark.message + first, mark.block
 
 
-class Standing:
+class EarlierView:
     """What earlier requests held of a view that begins with just that now."""
 
     def __init__(self, view: Projection) -> None:
@@ -292,12 +294,12 @@ def _thinks(entry: Entry | None) -> bool:
 # What it is charged
 
 
-def _warm(left: _Left, asking: Asking, cold: Usage) -> NextRequest:
+def _warm(left: _Left, asking: PlannedRequest, cold: Usage) -> NextRequest:
     read = min(left.tokens, asking.used)
     return NextRequest(_charged(asking, read, left.ttl, warm=True), cold, left.started, TTL_SECONDS[left.ttl])
 
 
-def _charged(asking: Asking, left: int, ttl: Ttl, *, warm: bool) -> Usage:
+def _charged(asking: PlannedRequest, left: int, ttl: Ttl, *, warm: bool) -> Usage:
     """By the cache, into which a request was put before that ended at `left`."""
     cache = PromptCache(lambda _: asking.minimum)
     ends = {end for end in (min(asking.fixed, asking.used), left, asking.used) if end}
@@ -307,6 +309,6 @@ def _charged(asking: Asking, left: int, ttl: Ttl, *, warm: bool) -> Usage:
         before = before.then(str(end), end - before.tokens)
         row.append(before)
     if warm:
-        marks = tuple(Mark(prefix, ttl) for prefix in row if prefix.tokens <= left)
+        marks = tuple(CacheMark(prefix, ttl) for prefix in row if prefix.tokens <= left)
         cache.charge(RequestShape(asking.model, 0.0, marks[-1].prefix, marks))
-    return cache.charge(RequestShape(asking.model, 1.0, before, tuple(Mark(prefix, ttl) for prefix in row)))
+    return cache.charge(RequestShape(asking.model, 1.0, before, tuple(CacheMark(prefix, ttl) for prefix in row)))

@@ -13,7 +13,7 @@ from ullage.context.blocks import Block, CompactionBlock, Message, SystemPart, T
 from ullage.context.compaction_entries import BY_THE_USER, Compaction
 from ullage.context.counting.categories import category_in
 from ullage.context.counting.media import ImageLimits, shown_tokens
-from ullage.context.counting.tokens import MESSAGE_TOKENS, Parts, countable, estimate_parts, estimate_text_of, tool_of
+from ullage.context.counting.tokens import MESSAGE_TOKENS, TokenParts, countable, estimate_parts, estimate_text_of, tool_of
 from ullage.context.entries import Entry, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.fold import blocks_of
 from ullage.context.view.log_places import entry_at
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
     category: str
     estimated: int
     """Tokens by kind of text, not calibrated."""
-    parts: Parts | None
+    parts: TokenParts | None
     """What a tokenizer can count in its place; None if none can."""
     exact: int = 0
     """Tokens of images and documents, by their formula."""
@@ -79,7 +79,7 @@ class Piece(NamedTuple):
 def prelude_pieces(prelude: Prelude) -> Iterator[Piece]:
     """What precedes the messages."""
     for index, part in enumerate(prelude.system):
-        yield _text_piece(_system_key(part, index), part.category, Parts(0, (part.text,)))
+        yield _text_piece(_system_key(part, index), part.category, TokenParts(0, (part.text,)))
     for tool in prelude.tools:
         yield _text_piece(PartKey("tool", 0, tool.name), "tools", tool_of(tool))
 
@@ -89,7 +89,7 @@ def _system_key(part: SystemPart, index: int) -> PartKey:
     return PartKey(kind, 0, part.name, str(index))
 
 
-def _text_piece(key: PartKey, category: str, parts: Parts) -> Piece:
+def _text_piece(key: PartKey, category: str, parts: TokenParts) -> Piece:
     return Piece(key, category, estimate_parts(parts), parts)
 
 

@@ -59,7 +59,7 @@ START = Prefix(b"", 0, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CacheMark:
     """A block that is marked for the cache: the last one of `prefix`."""
 
     prefix: Prefix
@@ -73,7 +73,7 @@ class RequestShape:
     model: str
     at: float
     end: Prefix
-    marks: tuple[Mark, ...]
+    marks: tuple[CacheMark, ...]
     output_tokens: int = 0
 
 
@@ -125,7 +125,7 @@ def _read(entries: dict[bytes, _Entry], marked: Prefix, at: float) -> int:
     return 0
 
 
-def _write(entries: dict[bytes, _Entry], mark: Mark, at: float) -> None:
+def _write(entries: dict[bytes, _Entry], mark: CacheMark, at: float) -> None:
     entry = entries.get(mark.prefix.digest)
     if entry is None or not entry.lives(at):
         entries[mark.prefix.digest] = _Entry(mark.ttl, at + TTL_SECONDS[mark.ttl])

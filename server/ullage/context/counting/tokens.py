@@ -167,12 +167,12 @@ def estimate_text_of(block: Block) -> int:
     return estimate_parts(_parts_of(block))
 
 
-def countable(block: Block) -> Parts | None:
+def countable(block: Block) -> TokenParts | None:
     """What a tokenizer counts of a block: nothing of images and documents. None for thinking, of which only its signature is seen."""
     return None if isinstance(block, Thinking | RedactedThinking) else _parts_of(block)
 
 
-def estimate_parts(parts: Parts) -> int:
+def estimate_parts(parts: TokenParts) -> int:
     """Tokens of texts and of the framing around them."""
     return parts.framing + sum(estimate_text(text) for text in parts.texts)
 
@@ -206,17 +206,17 @@ def estimate_tools(prelude: Prelude) -> int:
     return estimate_parts(tools_of(prelude))
 
 
-def tools_of(prelude: Prelude) -> Parts:
+def tools_of(prelude: Prelude) -> TokenParts:
     """What a tokenizer counts of the tool definitions."""
     if not prelude.tools:
-        return Parts(0, ())
+        return TokenParts(0, ())
     texts = (text for tool in prelude.tools for text in tool_of(tool).texts)
-    return Parts(TOOLS_TOKENS + TOOL_SPEC_TOKENS * len(prelude.tools), tuple(texts))
+    return TokenParts(TOOLS_TOKENS + TOOL_SPEC_TOKENS * len(prelude.tools), tuple(texts))
 
 
-def tool_of(tool: ToolSpec) -> Parts:
+def tool_of(tool: ToolSpec) -> TokenParts:
     """The same of one definition."""
-    return Parts(TOOL_SPEC_TOKENS, (tool.name, tool.description, _json(tool.input_schema)))
+    return TokenParts(TOOL_SPEC_TOKENS, (tool.name, tool.description, _json(tool.input_schema)))
 
 
 class Fixed(Protocol):
@@ -278,16 +278,16 @@ def _moved(ratio: float, expected: int, reported: int, weight: float = 1.0) -> f
     return min(max(ratio + step, LOWEST_RATIO), HIGHEST_RATIO)
 
 
-def _parts_of(block: Text | ToolUse | ToolResult | Image | Document | CompactionBlock) -> Parts:
+def _parts_of(block: Text | ToolUse | ToolResult | Image | Document | CompactionBlock) -> TokenParts:
     if isinstance(block, Image | Document):
-        return Parts(0, ())
+        return TokenParts(0, ())
     if isinstance(block, Text):
-        return Parts(0, (block.text,))
+        return TokenParts(0, (block.text,))
     if isinstance(block, ToolUse):
-        return Parts(TOOL_BLOCK_TOKENS, (block.name, _json(block.input)))
+        return TokenParts(TOOL_BLOCK_TOKENS, (block.name, _json(block.input)))
     if isinstance(block, CompactionBlock):
-        return Parts(0, (block.content,))
-    return Parts(TOOL_BLOCK_TOKENS, (block.content,))
+        return TokenParts(0, (block.content,))
+    return TokenParts(TOOL_BLOCK_TOKENS, (block.content,))
 
 
 def _class_of(byte: int) -> bytes:
@@ -354,7 +354,7 @@ class Counts(Protocol):
         ...
 
 
-class Parts(NamedTuple):
+class TokenParts(NamedTuple):
     """What something in a request is made of."""
 
     framing: int
@@ -362,7 +362,7 @@ class Parts(NamedTuple):
     texts: tuple[str, ...]
 
 
-def counted(parts: Parts, counts: Counts) -> int | None:
+def counted(parts: TokenParts, counts: Counts) -> int | None:
     """Tokens of `parts`, of their framing too; None if one of the texts was not counted."""
     total = parts.framing
     for text in parts.texts:

@@ -170,11 +170,11 @@ PLACEHOLDER_TOKENS = 50
 """About what a placeholder takes."""
 
 
-def _tokens(result: Shown) -> int:
+def _tokens(result: ResultInView) -> int:
     return estimate_text(result.text) + sum(map(media_tokens, result.media))
 
 
-def _kept(projection: Projection, shown: Sequence[Shown], options: ClearOptions) -> set[int]:
+def _kept(projection: Projection, shown: Sequence[ResultInView], options: ClearOptions) -> set[int]:
     """The seqs of the results that the options spare."""
     kept = {result.seq for result in shown if not result.answered} if options.answered_only else set[int]()
     if options.spares_newest_reads:
@@ -189,7 +189,7 @@ def _kept(projection: Projection, shown: Sequence[Shown], options: ClearOptions)
     return kept
 
 
-def _spared(projection: Projection, shown: Sequence[Shown], options: ClearOptions) -> Iterator[int]:
+def _spared(projection: Projection, shown: Sequence[ResultInView], options: ClearOptions) -> Iterator[int]:
     """Those of tools, newest messages and newest turns that are never cleared."""
     yield from (result.seq for result in shown if result.returned.answers)  # words of the user, whatever the policy
     if options.spared_tools:
@@ -200,7 +200,7 @@ def _spared(projection: Projection, shown: Sequence[Shown], options: ClearOption
     yield from (result.seq for result in shown if result.message >= first)
 
 
-def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
+def _within(tokens: int, newest_first: Iterable[ResultInView]) -> Iterator[int]:
     """The newest, as long as all together take no more than `tokens`."""
     for result in newest_first:
         tokens -= _tokens(result)
@@ -209,21 +209,21 @@ def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
         yield result.seq
 
 
-def _newest_reads(shown: Sequence[Shown]) -> set[int]:
+def _newest_reads(shown: Sequence[ResultInView]) -> set[int]:
     """The newest that show each file. One that is clipped, or refers to an earlier one, does not stand for the text."""
     whole = (result for result in shown if result.returned.full_output is None)
     reads = {touch.path: result.seq for result in whole for touch in result.returned.touched if touch.kind == "read"}
     return set(reads.values())
 
 
-def _placeholder(entries: Sequence[Logged], result: Shown, options: ClearOptions) -> str:
+def _placeholder(entries: Sequence[Logged], result: ResultInView, options: ClearOptions) -> str:
     head = options.placeholder.replace("{tool}", result.returned.tool) if options.placeholder else _how_to_get_it_back(entries, result)
     if not options.kept_lines:
         return head
     return "\n".join([head, *result.text.splitlines()[-options.kept_lines :]])
 
 
-def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
+def _how_to_get_it_back(entries: Sequence[Logged], result: ResultInView) -> str:
     returned = result.returned
     file = _whole_output(entries, result)
     whole = f", or read {file}" if file else ""
@@ -248,7 +248,7 @@ def _one_line(value: Json) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResultInView:
     """A tool's result that is in view, with its call; `text` and `media` are what the model sees of it."""
 
     seq: int
@@ -262,11 +262,11 @@ class Shown:
     media: tuple[Media, ...] = ()
 
 
-def _results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
+def _results_in_view(projection: Projection, start: int = 0) -> list[ResultInView]:
     """In log order; those of the messages from `start`, a legal cut, on. Costs what is in view from there on, however long the log is."""
     messages = projection.messages[start:] if start else projection.messages
     last_reply = max((index for index, message in enumerate(messages, start) if message.role == "assistant"), default=0)
-    shown: list[Shown] = []
+    shown: list[ResultInView] = []
     calls: Mapping[str, ToolUse] = {}
     for index, message in enumerate(messages, start):
         if message.role == "assistant":
@@ -276,16 +276,16 @@ def _results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
     return sorted(shown, key=lambda result: result.seq)
 
 
-def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Sequence[Logged], *, answered: bool) -> Iterator[Shown]:
+def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Sequence[Logged], *, answered: bool) -> Iterator[ResultInView]:
     for block, seq in zip(message.blocks, message.sources, strict=True):
         if not isinstance(block, ToolResult):
             continue
         returned = entry_at(entries, seq)
         if isinstance(returned, ToolReturned):
-            yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered, block.media)
+            yield ResultInView(seq, returned, calls[block.tool_use_id], block.content, index, answered, block.media)
 
 
-def _whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
+def _whole_output(entries: Sequence[Logged], result: ResultInView) -> str | None:
     """Where the whole of a result is that was clipped; None if the model got all of it."""
     if result.returned.full_output:
         return result.returned.full_output

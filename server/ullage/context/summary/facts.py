@@ -20,11 +20,11 @@ from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.names import NO_INPUT, RECENT_ENTRIES, NamesInUse, ReadEntry, names_in_use
-from ullage.context.summary.sentences import Told
-from ullage.context.summary.settled import Said as Said
+from ullage.context.summary.sentences import ReplySentences
+from ullage.context.summary.settled import EntryWords as EntryWords
 from ullage.context.summary.settled import Settled
 from ullage.context.summary.state_of_work import StateOfWork
-from ullage.context.summary.task_list import Task as Task
+from ullage.context.summary.task_list import ListedTask as ListedTask
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000
@@ -129,21 +129,21 @@ class Reading:
 class Facts:
     """Everything that the program summary is written from, each kind in the order in which it happened unless said otherwise."""
 
-    asked: Sequence[Said]
+    asked: Sequence[EntryWords]
     """What the user typed, verbatim; where something was attached, its name on a line of its own."""
-    constraints: tuple[Said, ...]
+    constraints: tuple[EntryWords, ...]
     """Sentences of the user; the same sentence only once, where it was said last. What they refused, and with which words."""
-    decisions: tuple[Said, ...]
+    decisions: tuple[EntryWords, ...]
     files: tuple[FileFact, ...]
     """Changed ones first, then the last touched first."""
     commands: tuple[CommandFact, ...]
     errors: tuple[ErrorFact, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[ListedTask, ...]
     names: NamesInUse
-    told: tuple[Told, ...]
+    told: tuple[ReplySentences, ...]
     """What the newest replies said in their own words."""
     work: StateOfWork
-    last_call: Said | None
+    last_call: EntryWords | None
     """The last tool call, in a line."""
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
@@ -153,9 +153,9 @@ class Facts:
     """The entries that names and files are looked for in."""
 
     @property
-    def last_words(self) -> Said | None:
+    def last_words(self) -> EntryWords | None:
         """What the newest reply that says anything said."""
-        return Said(self.told[-1].seq, self.told[-1].text) if self.told else None
+        return EntryWords(self.told[-1].seq, self.told[-1].text) if self.told else None
 
 
 def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:

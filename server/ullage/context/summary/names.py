@@ -18,7 +18,7 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.calls import COMMAND_KEYS, PATH_KEYS, Call, strings_of
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.redact import redact
-from ullage.context.summary.sentences import Told, constraints_in, decisions_in, told_in
+from ullage.context.summary.sentences import ReplySentences, constraints_in, decisions_in, told_in
 from ullage.context.summary.words import Words, basename, is_opaque, tail_of, words_in
 
 NO_INPUT: Mapping[str, Json] = {}
@@ -78,7 +78,7 @@ class ReadEntry:
         return tuple(sentence for text in texts for sentence in decisions_in(text))
 
     @cached_property
-    def told(self) -> Told | None:
+    def told(self) -> ReplySentences | None:
         """What the assistant said in its own words; None if it said nothing."""
         entry = self.logged.entry
         return told_in(self.seq, entry) if isinstance(entry, AssistantReply) else None

@@ -15,11 +15,11 @@ from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary import wording
 from ullage.context.summary.command_history import CommandFact, checks_in, command_history, last_open
-from ullage.context.summary.facts import Facts, Said
+from ullage.context.summary.facts import EntryWords, Facts
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.quotes import Quotes
-from ullage.context.summary.sections import Focus, Placed, Section, Share, Staying, fitting, places, spend
-from ullage.context.summary.sentences import QUESTION, Told, by_worth
+from ullage.context.summary.sections import Focus, Placed, Section, SectionShare, Staying, fitting, places, spend
+from ullage.context.summary.sentences import QUESTION, ReplySentences, by_worth
 from ullage.context.summary.state_of_work import ADDING, COMMITTING, StateOfWork
 
 PROGRAM_TOKENS = 1_925
@@ -114,7 +114,7 @@ def _some(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Share]:
+def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[SectionShare]:
     quoted = {each.seq: each.text for each in quotes.quotes if each.whole}
     partly = " ".join(" ".join(each.text.split()) for each in quotes.quotes if not each.whole)
     unquoted = [said for said in found.constraints if said.seq not in quoted and said.text not in partly]
@@ -134,18 +134,18 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus, budget: int) -> list[Sha
     before = [each for each in told if each.seq not in told_now]
     commands = [fact for fact in found.commands if not fact.only_looks and not _is_in_the_state(fact.command)]
     return [
-        Share(
+        SectionShare(
             CONSTRAINTS,
             0.05,
             _constraint_lines([said for said in unquoted if not said.is_aside]),
             focus.newest([*aside, *buried], wording.said_line),
         ),
-        Share(STATE, 0.16, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
-        Share(NOW, NOW_SHARE, [], now),
-        Share(PLAN, PLAN_SHARE, [], _at_length(lambda by: [*enumerate(_documents(found.work, by))], budget * PLAN_SHARE)),
-        Share(DECISIONS, DECISIONS_SHARE, [], focus.favoured(_at_length(lambda by: _decided(before, by), budget * DECISIONS_SHARE))),
-        Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
-        Share(ERRORS, 0.17, open_errors, focus.favoured(list(enumerate(errors)))),
+        SectionShare(STATE, 0.16, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
+        SectionShare(NOW, NOW_SHARE, [], now),
+        SectionShare(PLAN, PLAN_SHARE, [], _at_length(lambda by: [*enumerate(_documents(found.work, by))], budget * PLAN_SHARE)),
+        SectionShare(DECISIONS, DECISIONS_SHARE, [], focus.favoured(_at_length(lambda by: _decided(before, by), budget * DECISIONS_SHARE))),
+        SectionShare(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
+        SectionShare(ERRORS, 0.17, open_errors, focus.favoured(list(enumerate(errors)))),
     ]
 
 
@@ -158,7 +158,7 @@ def _at_length(lines: Callable[[float], list[Placed]], tokens: float) -> list[Pl
     return lines(1.0)
 
 
-def _now_at_length(told: Sequence[Told], tokens: float) -> list[Placed]:
+def _now_at_length(told: Sequence[ReplySentences], tokens: float) -> list[Placed]:
     """The newest words; what closed something last never falls out for its length, however dense its text is (tables, addresses)."""
     to_closing = next((place for place, each in enumerate(reversed(told), 1) if each.closing), 0)
     lines = _at_length(lambda by: _now(told, by), tokens)
@@ -173,14 +173,14 @@ def _is_in_the_state(command: str) -> bool:
     return bool(checks_in(command)) or any(pattern.search(command) for pattern in (COMMITTING, ADDING))
 
 
-def _newest(told: Sequence[Told]) -> list[Told]:
+def _newest(told: Sequence[ReplySentences]) -> list[ReplySentences]:
     """The newest replies, and the newest that closed something: the last of all, and of the others those that say something."""
     closings = [each for each in told if each.closing][-CLOSINGS:]
     working = [each for each in told[-LOOKED_AT:] if not each.closing and (not each.announces or each.acts or each is told[-1])]
     return sorted({each.seq: each for each in (*closings, *working[-JUST_NOW:])}.values(), key=lambda each: each.seq)
 
 
-def _now(told: Sequence[Told], by: float) -> list[Placed]:
+def _now(told: Sequence[ReplySentences], by: float) -> list[Placed]:
     """The newest words, the last first in line; the last that closed something nearly whole, though it may stay in view beside it: who
     reads the summary alone, as the user does in the panel, looks for it first."""
     closings = [each.seq for each in told if each.closing]
@@ -189,7 +189,7 @@ def _now(told: Sequence[Told], by: float) -> list[Placed]:
     return lines[::-1]
 
 
-def _decided(told: Sequence[Told], by: float) -> list[Placed]:
+def _decided(told: Sequence[ReplySentences], by: float) -> list[Placed]:
     lengths = {True: EARLIER_CLOSING_CHARACTERS, False: EARLIER_CHARACTERS}
     return [(each.seq, wording.begun_line(each, int(by * lengths[each.closing]))) for each in by_worth(told)]
 
@@ -218,7 +218,7 @@ def _commands(facts: Sequence[CommandFact]) -> list[Placed]:
     return [(place, line) for place, line, _ in sorted(lines, key=lambda each: (each[2], -each[0]))]
 
 
-def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
+def _constraint_lines(unquoted: Sequence[EntryWords]) -> list[str]:
     lines = [wording.said_line(said) for said in reversed(unquoted)]
     shown = fitting(lines, CONSTRAINT_TOKENS)
     older = [f"- … and {len(lines) - shown} older ones; `recall` finds them"] if shown < len(lines) else []

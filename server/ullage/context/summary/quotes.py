@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.summary.sentences import LONGEST, gives_a_reason, is_strong
-from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked, Said
+from ullage.context.summary.settled import SHORTENED_CHARACTERS, EntryWords, TypedMessages
 
 FIRST_SHARE, FIRST_LONGER = 0.25, 1.5
 """Of the room: kept for the first message, which mostly says what all of it is about. It is often a plan that was made before, so it is
@@ -50,7 +50,7 @@ class Quotes:
     left_out: int
 
 
-def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
+def quote(asked: Sequence[EntryWords], tokens: int, longest: int) -> Quotes:
     """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none but the first more than
     `longest`."""
     quotes: dict[int, Quote] = {}
@@ -73,15 +73,19 @@ def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
     return Quotes(tuple(quotes[index] for index in sorted(quotes)), len(asked) - len(quotes))
 
 
-def _size(asked: Sequence[Said], index: int) -> int:
-    return asked.size(index) if isinstance(asked, Asked) else estimate_text(asked[index].text)
+def _size(asked: Sequence[EntryWords], index: int) -> int:
+    return asked.size(index) if isinstance(asked, TypedMessages) else estimate_text(asked[index].text)
 
 
-def _shortened_size(asked: Sequence[Said], index: int) -> int:
-    return asked.shortened_size(index) if isinstance(asked, Asked) else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
+def _shortened_size(asked: Sequence[EntryWords], index: int) -> int:
+    return (
+        asked.shortened_size(index)
+        if isinstance(asked, TypedMessages)
+        else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
+    )
 
 
-def _fitted(said: Said, tokens: int) -> Quote:
+def _fitted(said: EntryWords, tokens: int) -> Quote:
     """The message, or its beginning and end where it is too long, and of what is between them lines that say why."""
     if estimate_text(said.text) <= tokens:
         return Quote(said.seq, said.text, True)

@@ -86,7 +86,7 @@ class Focus:
 
 
 @dataclass(slots=True)
-class Share:
+class SectionShare:
     """One section while lines are picked for it."""
 
     heading: str
@@ -117,7 +117,7 @@ class Share:
         return Section(self.heading, tuple(lines))
 
 
-def spend(shares: Sequence[Share], budget: int, rest: int, heirs: Sequence[str]) -> None:
+def spend(shares: Sequence[SectionShare], budget: int, rest: int, heirs: Sequence[str]) -> None:
     """Picks lines for every section, each within its share of `budget`. What all leave of `rest` goes to the sections named in `heirs`."""
     rest -= sum(share.take(int(budget * share.share)) for share in shares)
     for share in (share for heading in heirs for share in shares if share.heading == heading):
@@ -134,7 +134,7 @@ def fitting(lines: Sequence[str], tokens: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileWithNames:
     """A file with the names that belong to it, the likeliest first. `fact` is None if it was only mentioned; where in the file it was
     edited it says for the last ones only."""
 
@@ -144,10 +144,10 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class FilesWithNames:
     """What there was room for."""
 
-    places: tuple[Place, ...]
+    places: tuple[FileWithNames, ...]
     """Changed files first, the last changed first."""
     ids: tuple[str, ...]
     """Hashes and URLs, the likeliest needed first."""
@@ -157,7 +157,7 @@ class Places:
     """How many files were changed for which there was no room."""
 
 
-def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> Places:
+def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> FilesWithNames:
     """Files, the likeliest needed first, in about that many characters, each with a few names; changed files stand in it in any case.
 
     `facts` are as `file_history` gives them. `standing` is the text that the reader has before them already: what is in it needs no room.
@@ -171,11 +171,11 @@ def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: F
     known.update(word for tail in tails for word in WORD.findall(basename(tail)))
     ids, rest = _ids_and_names(found, known, focus)
     at, elsewhere = _at_files(found, rest, tails, known, {tail: fact.brought for tail, fact in by_tail.items()})
-    with_names = [Place(shown[tail], by_tail.get(tail), tuple(at.get(tail, ()))) for tail in tails]
+    with_names = [FileWithNames(shown[tail], by_tail.get(tail), tuple(at.get(tail, ()))) for tail in tails]
     paths = set(shown.values())
-    changed = [Place(fact.path, fact, ()) for fact in facts if fact.changed and fact.path not in paths]
+    changed = [FileWithNames(fact.path, fact, ()) for fact in facts if fact.changed and fact.path not in paths]
     more = fitting([place.path for place in changed], CHANGED_TOKENS)
-    return Places((*with_names, *changed[:more]), tuple(ids), tuple(elsewhere), len(changed) - more)
+    return FilesWithNames((*with_names, *changed[:more]), tuple(ids), tuple(elsewhere), len(changed) - more)
 
 
 def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[str], focus: Focus, characters: int) -> list[str]:

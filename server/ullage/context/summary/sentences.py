@@ -222,7 +222,7 @@ _TAGS = re.compile(r"</?thinking>")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReplySentences:
     """What one reply said. `text` is whole where it is `closing`, and else the sentences that say something."""
 
     seq: int
@@ -239,17 +239,17 @@ class Told:
     """Whether what it announces would change something: one after the other, these are the steps of the work."""
 
 
-def told_in(seq: int, reply: AssistantReply) -> Told | None:
+def told_in(seq: int, reply: AssistantReply) -> ReplySentences | None:
     """None if it says nothing."""
     said = ends_of("\n\n".join(block.text for block in reply.blocks if isinstance(block, Text)).strip(), TOLD_CHARACTERS)
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):
-        return Told(seq, said, closing=True, weight=2) if said else None
+        return ReplySentences(seq, said, closing=True, weight=2) if said else None
     thought = next((block.thinking for block in reply.blocks if isinstance(block, Thinking) and block.thinking.strip()), "")
     return _working(seq, said, WORKING_CHARACTERS) or _working(seq, thought[:THINKING_LOOKED_AT], THINKING_CHARACTERS)
 
 
-def _working(seq: int, said: str, characters: int) -> Told | None:
+def _working(seq: int, said: str, characters: int) -> ReplySentences | None:
     every = [sentence for piece in BOUNDARY.split(FENCE.sub("\n", said)) if (sentence := " ".join(BULLET.sub("", piece).split()))]
     every = [sentence for sentence in every if any(map(str.isalnum, sentence))]
     telling = [sentence for sentence in every if not is_announced(sentence)]
@@ -260,7 +260,7 @@ def _working(seq: int, said: str, characters: int) -> Told | None:
     about_to = one_line(" ".join(sentence for sentence in every if sentence not in telling), ABOUT_TO_CHARACTERS) if says else ""
     weight = max(map(_weight, telling), default=0)
     acts = not says and any(map(_acts, every))
-    return Told(seq, text, closing=False, weight=weight, announces=not says, about_to=about_to, acts=acts)
+    return ReplySentences(seq, text, closing=False, weight=weight, announces=not says, about_to=about_to, acts=acts)
 
 
 def _acts(announced: str) -> bool:
@@ -297,13 +297,13 @@ HALVED_AFTER = 40
 hand."""
 
 
-def by_worth(told: Sequence[Told]) -> list[Told]:
+def by_worth(told: Sequence[ReplySentences]) -> list[ReplySentences]:
     """In the order in which they are worth a place: what decides or closes before what only reports, and the newer before the older."""
     worth = {each.seq: WORTH[each.weight] * 0.5 ** ((len(told) - place) / HALVED_AFTER) for place, each in enumerate(told, 1)}
     return sorted(filter(_is_telling, told), key=lambda each: (-worth[each.seq], -each.seq))
 
 
-def _is_telling(told: Told) -> bool:
+def _is_telling(told: ReplySentences) -> bool:
     is_report = not told.announces and not told.text.endswith((":", "：")) and (len(told.text) > SHORT or DENSE.search(told.text))
     return bool(told.weight or is_report)
 

@@ -21,7 +21,7 @@ from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
 from ullage.context.summary.names import ReadEntry
-from ullage.context.summary.sentences import Told, is_strong
+from ullage.context.summary.sentences import ReplySentences, is_strong
 from ullage.context.summary.state_of_work import WorkHistory
 from ullage.context.summary.task_list import TaskHistory
 from ullage.context.view.log_places import entry_at
@@ -48,7 +48,7 @@ ASKING = ("AskUserQuestion", ASK_USER, "ask_followup_question", "request_user_in
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class EntryWords:
     """Words with the entry that they stand in."""
 
     seq: int
@@ -71,7 +71,7 @@ class Settled:
         self.work = WorkHistory()
         self.task_list = TaskHistory()
         self._prompts = Prompts()
-        self._constraints: dict[str, Said] = {}
+        self._constraints: dict[str, EntryWords] = {}
         self._replies: deque[ReadEntry] = deque(maxlen=REPLIES_FOR_DECISIONS)
         self._last_call: Call | None = None
         self._summaries: dict[int, str] = {}
@@ -87,7 +87,7 @@ class Settled:
                 self._prompts.add(read.seq, typed(prompt))
                 pasted = len(prompt.text) > PASTED_CHARACTERS
                 for sentence in read.constraints:
-                    self._forbid(Said(read.seq, sentence, pasted and not is_strong(sentence)))
+                    self._forbid(EntryWords(read.seq, sentence, pasted and not is_strong(sentence)))
             case AssistantReply() as reply:
                 self.at_work = True
                 self._replies.append(read)
@@ -125,31 +125,31 @@ class Settled:
         other._summaries, other._undone = self._summaries.copy(), self._undone.copy()
         return other
 
-    def asked(self, entries: Sequence[Logged]) -> Asked:
+    def asked(self, entries: Sequence[Logged]) -> TypedMessages:
         """What the user typed; `entries` are those that were added."""
-        return Asked(self._prompts, entries)
+        return TypedMessages(self._prompts, entries)
 
     @property
-    def constraints(self) -> tuple[Said, ...]:
+    def constraints(self) -> tuple[EntryWords, ...]:
         """The same sentence only once, where it was said last."""
         return tuple(self._constraints.values())
 
     @property
-    def decisions(self) -> tuple[Said, ...]:
+    def decisions(self) -> tuple[EntryWords, ...]:
         """Of the newest replies; the same sentence only once, where it was said last."""
-        newest: dict[str, Said] = {}
+        newest: dict[str, EntryWords] = {}
         for read in self._replies:
             for sentence in read.decisions:
-                _put_last(newest, Said(read.seq, sentence))
+                _put_last(newest, EntryWords(read.seq, sentence))
         return tuple(newest.values())
 
     @property
-    def told(self) -> tuple[Told, ...]:
+    def told(self) -> tuple[ReplySentences, ...]:
         """What the newest replies said, in their order."""
         return tuple(read.told for read in self._replies if read.told is not None)
 
     @property
-    def last_call(self) -> Said | None:
+    def last_call(self) -> EntryWords | None:
         """The last tool call, in a line."""
         return None if self._last_call is None else _call_in_a_line(self._last_call)
 
@@ -166,19 +166,19 @@ class Settled:
         self.work.add(call)
         self.task_list.add(call)
         for answer in call.returned.answers:
-            self._forbid(Said(call.seq, f"Asked by the agent {told_answer(answer)}"))
+            self._forbid(EntryWords(call.seq, f"Asked by the agent {told_answer(answer)}"))
         if call.returned.tool in ASKING and not call.returned.answers and _tells_an_answer(call.returned):
-            self._forbid(Said(call.seq, f"Asked by the agent, the user said: {one_line(call.returned.content, ANSWER_CHARACTERS)}"))
+            self._forbid(EntryWords(call.seq, f"Asked by the agent, the user said: {one_line(call.returned.content, ANSWER_CHARACTERS)}"))
         if call.returned.refusal is not None:
-            self._forbid(Said(call.seq, _refusal(call, call.returned.refusal)))
+            self._forbid(EntryWords(call.seq, _refusal(call, call.returned.refusal)))
 
-    def _forbid(self, said: Said) -> None:
+    def _forbid(self, said: EntryWords) -> None:
         _put_last(self._constraints, said)
         if len(self._constraints) > MOST_CONSTRAINTS:
             del self._constraints[next(iter(self._constraints))]
 
 
-def _put_last(newest: dict[str, Said], said: Said) -> None:
+def _put_last(newest: dict[str, EntryWords], said: EntryWords) -> None:
     key = said.text.casefold()
     newest.pop(key, None)
     newest[key] = said
@@ -213,7 +213,7 @@ class Prompts:
         return other
 
 
-class Asked(Sequence[Said]):
+class TypedMessages(Sequence[EntryWords]):
     """The messages of the user as they were typed, each read in the log where it is asked for."""
 
     def __init__(self, prompts: Prompts, entries: Sequence[Logged]) -> None:
@@ -229,10 +229,10 @@ class Asked(Sequence[Said]):
         return self._prompts.shortened[place]
 
     @overload
-    def __getitem__(self, index: int) -> Said: ...
+    def __getitem__(self, index: int) -> EntryWords: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Said]: ...
-    def __getitem__(self, index: int | slice) -> Said | Sequence[Said]:
+    def __getitem__(self, index: slice) -> Sequence[EntryWords]: ...
+    def __getitem__(self, index: int | slice) -> EntryWords | Sequence[EntryWords]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         place = range(len(self))[index]
@@ -240,7 +240,7 @@ class Asked(Sequence[Said]):
         if text is None:
             prompt = entry_at(self._entries, seq)
             text = typed(prompt) if isinstance(prompt, UserPrompt) else ""
-        return Said(seq, text)
+        return EntryWords(seq, text)
 
     def __len__(self) -> int:
         return len(self._prompts.seqs)
@@ -275,7 +275,7 @@ def _attached(attachment: Attachment) -> str:
     return name if attachment.media is None else f"{name}: {in_words(attachment.media)}"
 
 
-def _call_in_a_line(call: Call) -> Said:
+def _call_in_a_line(call: Call) -> EntryWords:
     wanted = ", ".join(f"{key}: {one_line(str(value), 80)}" for key, value in list(call.input.items())[:3])
     outcome = "was refused by the user" if call.returned.refusal is not None else "failed" if call.returned.is_error else "answered"
-    return Said(call.seq, one_line(f"{call.returned.tool}({wanted}) {outcome}", CALL_CHARACTERS))
+    return EntryWords(call.seq, one_line(f"{call.returned.tool}({wanted}) {outcome}", CALL_CHARACTERS))

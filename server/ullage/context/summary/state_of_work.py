@@ -96,7 +96,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class GuidingDocument:
     """Text that told the agent what to do: a plan, an issue. `name` is its file, or how it was opened."""
 
     seq: int
@@ -121,9 +121,9 @@ class StateOfWork:
     """The last change of a file that is no plain text."""
     running: tuple[tuple[int, str], ...] = ()
     """What was sent into the background and not heard of since."""
-    plan: Document | None = None
-    issue: Document | None = None
-    written: tuple[Document, ...] = ()
+    plan: GuidingDocument | None = None
+    issue: GuidingDocument | None = None
+    written: tuple[GuidingDocument, ...] = ()
     """The newest that the agent itself wrote for others by a command: of an issue, a pull request, a comment. The last one last."""
     claimed: str = ""
     """The newest command or call that names an issue after that one was opened."""
@@ -255,7 +255,7 @@ class WorkHistory:
         quoted = (match[1] or match[2] for match in BODY.finditer(WRITTEN.sub(" ", handed)))
         text = max((*filter(None, files), *filter(None, quoted)), key=len, default="")
         if len(text) >= WRITTEN_CHARACTERS:
-            made = Document(call.seq, one_line(redact(command), 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
+            made = GuidingDocument(call.seq, one_line(redact(command), 60), text.replace("\\n", "\n")[:DOCUMENT_CHARACTERS])
             before = tuple(each for each in self._state.written if each.text != made.text)
             self._state = replace(self._state, written=(*before[1 - MOST_WRITTEN :], made))
 
@@ -266,26 +266,26 @@ class WorkHistory:
         if call.returned.tool == PROPOSING and isinstance(plan, str):
             self._state = replace(self._state, plan=_proposed(call, plan, self._state.plan))
         elif isinstance(plan, str) and plan.strip():
-            self._state = replace(self._state, plan=Document(call.seq, "", plan[:DOCUMENT_CHARACTERS]))
+            self._state = replace(self._state, plan=GuidingDocument(call.seq, "", plan[:DOCUMENT_CHARACTERS]))
         elif isinstance(content, str) and PLAN_FILE.search(path) and not call.failed:
-            self._state = replace(self._state, plan=Document(call.seq, in_a_line(path), content[:DOCUMENT_CHARACTERS]))
+            self._state = replace(self._state, plan=GuidingDocument(call.seq, in_a_line(path), content[:DOCUMENT_CHARACTERS]))
         command = call.plain or ""
         if call.failed or call.returned.is_error:
             return
         if OPENING.search(command) or OPENING_TOOL.search(call.returned.tool):
             text = call.returned.content[:DOCUMENT_CHARACTERS]
-            self._state = replace(self._state, issue=Document(call.seq, one_line(call.source, 60), text), claimed=_words(call.input))
+            self._state = replace(self._state, issue=GuidingDocument(call.seq, one_line(call.source, 60), text), claimed=_words(call.input))
         elif self._state.issue is not None and _names_it(command or call.returned.tool):
             self._state = replace(self._state, claimed=_words(call.input))
 
 
-def _proposed(call: Call, plan: str, before: Document | None) -> Document | None:
+def _proposed(call: Call, plan: str, before: GuidingDocument | None) -> GuidingDocument | None:
     """The plan that holds after the call, as the user accepted it and may have changed it. A refused one counts where there is no other."""
     answer = call.returned.content
     if not call.returned.is_error and answer.startswith(PLAN_ACCEPTED):
-        return Document(call.seq, "", (answer.partition("\n\n")[2] or plan)[:DOCUMENT_CHARACTERS])
+        return GuidingDocument(call.seq, "", (answer.partition("\n\n")[2] or plan)[:DOCUMENT_CHARACTERS])
     is_refused = before is None or before.name == NOT_ACCEPTED
-    return Document(call.seq, NOT_ACCEPTED, plan[:DOCUMENT_CHARACTERS]) if is_refused and plan.strip() else before
+    return GuidingDocument(call.seq, NOT_ACCEPTED, plan[:DOCUMENT_CHARACTERS]) if is_refused and plan.strip() else before
 
 
 def _names_it(called: str) -> bool:

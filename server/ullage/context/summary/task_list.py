@@ -32,7 +32,7 @@ DONE = ("completed", "done", "complete", "cancelled", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ListedTask:
     """One task of the agent's list, as it was last written."""
 
     content: str
@@ -51,7 +51,7 @@ class TaskHistory:
     def __init__(self) -> None:
         self._written: ToolUse | None = None
         """The last call that wrote all of it."""
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, ListedTask] = {}
         """By number, where each has a call of its own; then the newest kind of list counts."""
 
     def copy(self) -> TaskHistory:
@@ -70,39 +70,39 @@ class TaskHistory:
         """The next call that has its result."""
         if not call.returned.is_error and call.returned.tool == PROPOSING:
             steps = steps_of_result(call.returned.content)
-            self._tasks = {str(number): Task(step, "pending") for number, step in enumerate(steps, 1)}
+            self._tasks = {str(number): ListedTask(step, "pending") for number, step in enumerate(steps, 1)}
             return
         if call.returned.is_error or call.returned.tool not in (CREATING, UPDATING, SHOWING):
             return
         if call.returned.tool == SHOWING:
             shown = SHOWN.findall(call.returned.content)[:MOST_TASKS]
-            self._tasks.update((number, Task(" ".join(subject.split()), status)) for number, status, subject in shown)
+            self._tasks.update((number, ListedTask(" ".join(subject.split()), status)) for number, status, subject in shown)
             return
         if call.returned.tool == CREATING:
             number, subject = NUMBERED.search(call.returned.content), call.input.get("subject")
             if number and isinstance(subject, str) and len(self._tasks) < MOST_TASKS:
-                self._tasks[number[1]] = Task(" ".join(subject.split()), "pending")
+                self._tasks[number[1]] = ListedTask(" ".join(subject.split()), "pending")
             return
         id, status, subject = (call.input.get(key) for key in ("taskId", "status", "subject"))
         if isinstance(id, str) and (task := self._tasks.get(id)):
             content = subject if isinstance(subject, str) and subject.strip() else task.content
-            self._tasks[id] = Task(" ".join(content.split()), status if isinstance(status, str) else task.status)
+            self._tasks[id] = ListedTask(" ".join(content.split()), status if isinstance(status, str) else task.status)
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[ListedTask, ...]:
         """As they stand."""
         if self._tasks:
             return tuple(task for task in self._tasks.values() if task.status != "deleted")
         return tuple(_read(self._written.input)) if self._written is not None else ()
 
 
-def _read(input: Mapping[str, Json]) -> Iterator[Task]:
+def _read(input: Mapping[str, Json]) -> Iterator[ListedTask]:
     todos = input.get("todos", input.get("plan"))
     for todo in todos if isinstance(todos, list) else []:
         content = todo.get("content", todo.get("step")) if isinstance(todo, dict) else None
         status = todo.get("status") if isinstance(todo, dict) else None
         if isinstance(content, str) and content.strip():
-            yield Task(" ".join(content.split()), status if isinstance(status, str) else "pending")
+            yield ListedTask(" ".join(content.split()), status if isinstance(status, str) else "pending")
 
 
 def steps_of_result(content: str) -> tuple[str, ...]:

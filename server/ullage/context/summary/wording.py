@@ -9,11 +9,11 @@ from ullage.context.calls import one_line
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.checkouts import Checkout
 from ullage.context.summary.command_history import CommandFact, ErrorFact
-from ullage.context.summary.facts import Said, Task
+from ullage.context.summary.facts import EntryWords, ListedTask
 from ullage.context.summary.file_history import FileFact
-from ullage.context.summary.sections import Place, Places
-from ullage.context.summary.sentences import Told, ends_of, gist, gives_a_reason, is_strong
-from ullage.context.summary.state_of_work import NOT_ACCEPTED, Document, StateOfWork
+from ullage.context.summary.sections import FilesWithNames, FileWithNames
+from ullage.context.summary.sentences import ReplySentences, ends_of, gist, gives_a_reason, is_strong
+from ullage.context.summary.state_of_work import NOT_ACCEPTED, GuidingDocument, StateOfWork
 from ullage.context.summary.words import basename
 
 TRIED_SHOWN = 2
@@ -37,12 +37,12 @@ LONGEST_LINE = 220
 """Of a plan or an issue."""
 
 
-def said_line(said: Said) -> str:
+def said_line(said: EntryWords) -> str:
     """A constraint: the sentence as it was said."""
     return f"- {said.text} (#{said.seq})"
 
 
-def told_line(told: Told, characters: int) -> str:
+def told_line(told: ReplySentences, characters: int) -> str:
     """What the agent said in one reply. No line of it can pass for a part of the summary, nor for the user's words."""
     if not told.closing:
         return begun_line(told, characters)
@@ -50,7 +50,7 @@ def told_line(told: Told, characters: int) -> str:
     return "\n".join((f"- {first} (#{told.seq})", *(f"{INSIDE}{line}" for line in more)))
 
 
-def begun_line(told: Told, characters: int) -> str:
+def begun_line(told: ReplySentences, characters: int) -> str:
     """What the agent said in one reply, in a line: where it is too long, the sentences of it that tell most."""
     return f"- {ANNOUNCED if told.acts else ''}{gist(told.text, characters)} (#{told.seq})"
 
@@ -103,7 +103,7 @@ def _checkout_lines(checkouts: Sequence[Checkout], changed_seq: int) -> list[str
     return lines
 
 
-def document_lines(document: Document, what: str, characters: int, named: str = "") -> list[str]:
+def document_lines(document: GuidingDocument, what: str, characters: int, named: str = "") -> list[str]:
     """A plan or an issue, in short; from the part on that `named` names, where it does. None if there is nothing in it to read."""
     words = [word.strip("'\"`,;") for word in named.split()]
     lines = _lines_of(document.text)
@@ -154,7 +154,7 @@ def _telling(lines: Sequence[str], characters: int) -> list[int]:
     return sorted(taken)
 
 
-def task_lines(tasks: Sequence[Task]) -> list[str]:
+def task_lines(tasks: Sequence[ListedTask]) -> list[str]:
     """The list: what is open line by line, what is done in one."""
     done = [one_line(task.content, DONE_TASK_CHARACTERS) for task in tasks if not task.is_open]
     lines = [task_line(task) for task in tasks if task.is_open]
@@ -168,9 +168,9 @@ def file_line(fact: FileFact) -> str:
     return f"- {in_a_line(fact.path)}: {_done(fact)}{_place(fact)}"
 
 
-def file_lines(found: Places) -> list[str]:
+def file_lines(found: FilesWithNames) -> list[str]:
     """Files by folder, each with the names that belong to it; those without any at the end of their folder."""
-    folders: dict[str, list[Place]] = {}
+    folders: dict[str, list[FileWithNames]] = {}
     for place in found.places:
         folders.setdefault(in_a_line(place.path).replace("\\", "/").rpartition("/")[0], []).append(place)
     lines: list[str] = []
@@ -185,17 +185,17 @@ def file_lines(found: Places) -> list[str]:
     return lines
 
 
-def elsewhere_lines(found: Places) -> list[str]:
+def elsewhere_lines(found: FilesWithNames) -> list[str]:
     """Names that belong to no file, and hashes."""
     lines = [("Other names in use", found.elsewhere), ("Hashes and addresses seen last", found.ids)]
     return [f"{what}: {' '.join(names)}" for what, names in lines if names]
 
 
-def _has_own_line(place: Place) -> bool:
+def _has_own_line(place: FileWithNames) -> bool:
     return bool(place.names) or (place.fact is not None and (place.fact.changed or bool(place.fact.shows)))
 
 
-def _place_line(place: Place) -> str:
+def _place_line(place: FileWithNames) -> str:
     name = basename(in_a_line(place.path))
     head = f"- {name}" if place.fact is None else f"- {name} ({_done(place.fact)}{_place(place.fact)})"
     return f"{head}: {' '.join(place.names)}" if place.names else head
@@ -267,7 +267,7 @@ def _after(fact: ErrorFact) -> str:
     return f"; open{f', tried: {tried}' if tried else ''}"
 
 
-def task_line(task: Task) -> str:
+def task_line(task: ListedTask) -> str:
     """A task with its state."""
     mark = {"completed": "x", "in_progress": "~"}.get(task.status, " ")
     return f"- [{mark}] {task.content}"

@@ -61,7 +61,7 @@ class EpochKey:
     """The seq of the prelude in force (0 if there is none), and the active compactions.
 
     A request is bound to it: what the model thought under one key may only be sent back under the same, or where the API itself put a
-    block in the place of what was before (`Epoch.holds`).
+    block in the place of what was before (`EpochState.holds`).
     """
 
     prelude: int = 0
@@ -111,7 +111,7 @@ def _keeps_thinking(compaction: Compaction, model: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
+class EpochState:
     """What is in force at one place of a log."""
 
     prelude: Prelude | None = None
@@ -127,7 +127,7 @@ class Epoch:
     """All that there are by now."""
     key: EpochKey = field(default_factory=EpochKey)
 
-    def after(self, logged: Logged) -> Epoch:
+    def after(self, logged: Logged) -> EpochState:
         """What is in force after one more entry: this very object where nothing changed.
 
         Undoing what is undone, redoing what is not, ids that no compaction has, and the same prelude again change nothing.

@@ -8,7 +8,7 @@ message ever changes.
 It is also said here which blocks a reply and a prompt with its attachments become, and folds under keys that are not in force are kept for
 when they are again (`Folds`).
 
-The messages of a growing fold as they are at one moment are a `Snapshot`, which costs no copy.
+The messages of a growing fold as they are at one moment are a `GrownSequence`, which costs no copy.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Fold:
         self._waiting: dict[str, deque[int]] = {}
         """Places in `_calls` of those without a result, by the id that they were logged with."""
         self._ids: set[str] = set()
-        self._shown: Snapshot[Message] | None = None
+        self._shown: GrownSequence[Message] | None = None
 
     def copy(self) -> Fold:
         """Another one that goes on from here by itself; costs copies of lists, no folding."""
@@ -154,7 +154,7 @@ class Fold:
             self._put(source, Text(text), end)
 
     @property
-    def messages(self) -> Snapshot[Message]:
+    def messages(self) -> GrownSequence[Message]:
         """The messages with the results that there are."""
         if self._shown is None:
             answered = [call for call in self._calls if call.result is not None]
@@ -162,7 +162,7 @@ class Fold:
         return self._shown
 
     @property
-    def complete_messages(self) -> Snapshot[Message]:
+    def complete_messages(self) -> GrownSequence[Message]:
         """The messages with a result for every call."""
         if not self._calls:
             return self.messages
@@ -179,9 +179,9 @@ class Fold:
         """The seq of the last entry that the messages up to and with message `index` stand for."""
         return self._ends[index] if index < len(self._ends) else self._last_end()
 
-    def _with_last(self, answered: Sequence[_Call], *more: Message) -> Snapshot[Message]:
+    def _with_last(self, answered: Sequence[_Call], *more: Message) -> GrownSequence[Message]:
         last = () if self._role is None else (self._message(self._role, answered),)
-        return Snapshot(self._closed, len(self._closed), (*last, *more))
+        return GrownSequence(self._closed, len(self._closed), (*last, *more))
 
     def _message(self, role: Role, answered: Sequence[_Call]) -> Message:
         results, sources = _answers(answered)
@@ -320,7 +320,7 @@ def _shown(made: Compaction) -> tuple[object, ...]:
     return made.cleared, made.snipped, made.summarised, made.restored, made.nearby, made.resume, made.without_files
 
 
-class Snapshot(Sequence[T]):
+class GrownSequence(Sequence[T]):
     """The first `length` items of `grown`, then `rest`.
 
     Making one costs nothing however long `grown` is. It never changes as long as `grown` is only appended to. Equal to

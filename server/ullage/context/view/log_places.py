@@ -47,7 +47,7 @@ def clipped_to(entries: Sequence[Logged], seq: int) -> Clipped | None:
 
 def joined(first: Sequence[Logged], second: Sequence[Logged]) -> Sequence[Logged]:
     """Both, one after the other; at once where they are neighbours in a log."""
-    return first.and_then(second) if isinstance(first, Part) else (*first, *second)
+    return first.and_then(second) if isinstance(first, LogPart) else (*first, *second)
 
 
 def said_of(entries: Sequence[Logged], work: Callable[[Sequence[Logged]], T]) -> Iterator[T]:
@@ -103,7 +103,7 @@ class Entries(Sequence[Logged]):
             start, stop, step = index.indices(len(self))
             if step != 1:
                 raise ValueError("a part of a log is one stretch of it")
-            return Part(self, start, max(start, stop))
+            return LogPart(self, start, max(start, stop))
         at = index + len(self) if index < 0 else index
         if not 0 <= at < len(self):
             raise IndexError(index)
@@ -122,11 +122,11 @@ class Entries(Sequence[Logged]):
         return f"{type(self).__name__}({len(self)} entries)"
 
 
-class Part(Entries):
+class LogPart(Entries):
     """What lies between two indexes of a log. It stays as it is while that grows."""
 
     def __init__(self, whole: Entries, start: int, stop: int) -> None:
-        inside = isinstance(whole, Part)
+        inside = isinstance(whole, LogPart)
         self._whole: Entries = whole.whole if inside else whole
         self._start = start + (whole.start if inside else 0)
         self._stop = stop + (whole.start if inside else 0)
@@ -148,8 +148,8 @@ class Part(Entries):
 
     def and_then(self, other: Sequence[Logged]) -> Sequence[Logged]:
         """This with what follows."""
-        if isinstance(other, Part) and other.whole is self._whole and other.start == self._stop:
-            return Part(self._whole, self._start, other.start + len(other))
+        if isinstance(other, LogPart) and other.whole is self._whole and other.start == self._stop:
+            return LogPart(self._whole, self._start, other.start + len(other))
         return (*self, *other)
 
     def place(self, seq: int) -> int:

@@ -16,7 +16,7 @@ from ullage.context.blocks import Message, Text, ToolResult, ToolUse
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of, hidden, shown
-from ullage.context.view.epoch import Epoch, EpochKey
+from ullage.context.view.epoch import EpochKey, EpochState
 from ullage.context.view.fold import Fold, Folds, prompt_blocks, replayed, spoken
 from ullage.context.view.log_places import Entries, EntriesMissing, entry_at
 from ullage.context.view.paged_log import Log
@@ -44,7 +44,7 @@ class Projection:
         self._keys: list[tuple[int, EpochKey]] = []
         """The keys under which replies were made, each with the first of these."""
         self._hidden: tuple[tuple[int, int], ...] = ()
-        self._epoch = Epoch()
+        self._epoch = EpochState()
         self._pins = Pins()
         self._pinned = PinnedEntries()
         self._folds = Folds()

@@ -14,7 +14,7 @@ from ullage.context.compaction_entries import Compaction, CompactionRedone, Comp
 from ullage.context.entries import Attachment, Entry, Logged, Notice, UserPrompt
 from ullage.context.view.epoch import EXCLUDED_MESSAGE as EXCLUDED_MESSAGE
 from ullage.context.view.epoch import EXCLUDED_RESULT as EXCLUDED_RESULT
-from ullage.context.view.epoch import Epoch
+from ullage.context.view.epoch import EpochState
 
 FilePart: TypeAlias = tuple[int, str]
 """The text of a file (its path) in an entry (its seq) that is there but for that."""
@@ -151,7 +151,7 @@ def _left_out(file: RestoredFile) -> RestoredFile:
     return RestoredFile(file.path, excluded_file(file.path), TAKEN_OUT, "", whole=False)
 
 
-def spoken_of(epoch: Epoch) -> Mapping[int, frozenset[Gone]]:
+def spoken_of(epoch: EpochState) -> Mapping[int, frozenset[Gone]]:
     """By seq of each compaction in force whose texts may tell of it: what was taken out since it was made."""
     out = {seq: gone for seq, each in epoch.active.items() if (gone := gone_by(each))}
     found: dict[int, frozenset[Gone]] = {}
@@ -165,7 +165,7 @@ def spoken_of(epoch: Epoch) -> Mapping[int, frozenset[Gone]]:
     return found
 
 
-def told_of(epoch: Epoch) -> frozenset[int]:
+def told_of(epoch: EpochState) -> frozenset[int]:
     """The seqs of the compactions in force whose texts may tell of what was taken out, or that the API wrote, where anything was."""
     told = spoken_of(epoch)
     if not told and not any(gone_by(each) for each in epoch.active.values()):
@@ -179,7 +179,7 @@ def _has_words(made: Compaction) -> bool:
     return made.summarised is not None or made.snipped is not None or bool(made.resume)
 
 
-def as_they_read(epoch: Epoch, whole: Callable[[int, Compaction], Compaction]) -> Mapping[int, Compaction]:
+def as_they_read(epoch: EpochState, whole: Callable[[int, Compaction], Compaction]) -> Mapping[int, Compaction]:
     """The compactions in force by their seq, in log order, with the texts that leave out what was taken out.
 
     An epoch has no texts: `whole` gives a compaction with its own, where they are wanted.
@@ -192,7 +192,7 @@ def as_they_read(epoch: Epoch, whole: Callable[[int, Compaction], Compaction]) -
     return active
 
 
-def is_written(epoch: Epoch, compaction_id: str, without: frozenset[Gone]) -> bool:
+def is_written(epoch: EpochState, compaction_id: str, without: frozenset[Gone]) -> bool:
     """Whether the log has its texts without just this."""
     return any(_without(each) == without for each in epoch.written.get(compaction_id, ()))
 

@@ -138,7 +138,7 @@ class ProposedText:
 
 
 @attrs.frozen
-class Asked:
+class AskedParts:
     """What a call is asked about, part by part."""
 
     action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
@@ -220,7 +220,7 @@ class ToolCallItem:
     seconds: float | None = None
     locations: list[Location] | None = None
     document: str | None = None
-    asked: Asked | None = None
+    asked: AskedParts | None = None
     questions: list[Question] | None = None
     question_id: str | None = None
     answers: list[Answer] | None = None

@@ -29,7 +29,7 @@ from ullage.models.endpoint_checks import mapping, mappings, word
 from ullage.models.errors import BEDROCK, Endpoint, ListRefused, NotSetUp
 from ullage.models.failures import understand
 from ullage.models.model import ModelCard
-from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, Asked, OfferedModel
+from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, CardAnswer, OfferedModel
 from ullage.models.transport import Transport
 from ullage.models.wire import HEADERS
 
@@ -129,9 +129,9 @@ class BedrockWire:
         """By the model's id."""
         return bedrock_card(self._name, self._region)
 
-    async def ask(self, connect: Connect) -> Asked:
+    async def ask(self, connect: Connect) -> CardAnswer:
         """The same: Bedrock has no page that tells windows."""
-        return Asked(self.expected(), settled=True)
+        return CardAnswer(self.expected(), settled=True)
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
         """The profiles of inference across regions that have Claude. Who may invoke need not be allowed to list."""

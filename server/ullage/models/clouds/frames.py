@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping
 from zlib import crc32
 
 from ullage.context.blocks import Json
-from ullage.models.endpoint_checks import NotJson, parse
+from ullage.models.endpoint_checks import BodyNotJson, parse
 from ullage.models.errors import Nonsense
 from ullage.models.event_stream import LARGEST_EVENT
 
@@ -115,7 +115,7 @@ def _failure(headers: Mapping[str, str], payload: bytes) -> Mapping[str, Json]:
     kind = headers.get(":exception-type") or headers.get(":error-code") or "error"
     try:
         told = parse(payload) if payload else None
-    except NotJson:
+    except BodyNotJson:
         told = None
     said = told.get("message") if isinstance(told, dict) else headers.get(":error-message")
     message = said if isinstance(said, str) and said else "no reason given"
@@ -125,6 +125,6 @@ def _failure(headers: Mapping[str, str], payload: bytes) -> Mapping[str, Json]:
 def _object(text: bytes) -> Mapping[str, Json]:
     try:
         value = parse(text)
-    except NotJson as error:
+    except BodyNotJson as error:
         raise Nonsense(f"an event that is no JSON ({error})") from None
     return value if isinstance(value, dict) else {}

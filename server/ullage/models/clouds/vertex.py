@@ -30,7 +30,7 @@ from ullage.models.errors import VERTEX, CloudRefused, Endpoint, ListRefused, No
 from ullage.models.event_stream import events
 from ullage.models.failures import understand
 from ullage.models.model import ModelCard
-from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, Asked, OfferedModel
+from ullage.models.model_card import LIST_TIMEOUT, MOST_MODELS, NO_SUCH_PAGE, CardAnswer, OfferedModel
 from ullage.models.transport import Transport
 from ullage.models.wire import HEADERS, with_betas
 
@@ -131,9 +131,9 @@ class VertexWire:
         """By the model's name."""
         return vertex_card(self._name, self._region)
 
-    async def ask(self, connect: Connect) -> Asked:
+    async def ask(self, connect: Connect) -> CardAnswer:
         """The same: Vertex has no page that tells windows."""
-        return Asked(self.expected(), settled=True)
+        return CardAnswer(self.expected(), settled=True)
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
         """What Anthropic publishes there. Not every project may use all of it."""

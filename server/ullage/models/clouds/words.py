@@ -12,10 +12,10 @@ from ullage.models.endpoint_checks import mapping, string
 from ullage.models.errors import (
     BEDROCK,
     VERTEX,
-    Answered,
     CloudRefused,
     Endpoint,
     EndpointUnreachable,
+    ErrorResponse,
     ModelError,
     Overloaded,
     UnknownModel,
@@ -27,7 +27,7 @@ SIGN_IN_GOOGLE = "Sign in again with `gcloud auth application-default login`, th
 _A_DAY = ("per day", "per_day", "daily")
 
 
-def cloud_refusal(problem: Answered, said: str, endpoint: Endpoint) -> ModelError | None:
+def cloud_refusal(problem: ErrorResponse, said: str, endpoint: Endpoint) -> ModelError | None:
     """The error behind an answer of a cloud where waiting does not help; None if other endpoints answer like that, too. `said` are its own
     words."""
     said = said.rstrip(".")  # it stands within a sentence
@@ -36,7 +36,7 @@ def cloud_refusal(problem: Answered, said: str, endpoint: Endpoint) -> ModelErro
     return _of_vertex(problem, said, endpoint) if endpoint.api is VERTEX else None
 
 
-def _of_bedrock(problem: Answered, said: str, endpoint: Endpoint) -> ModelError | None:
+def _of_bedrock(problem: ErrorResponse, said: str, endpoint: Endpoint) -> ModelError | None:
     status, low = problem.response.status_code, said.lower()
     kind = (
         problem.response.headers.get("x-amzn-errortype", "").partition(":")[0] or string(mapping(problem.body), "__type").rpartition("#")[2]
@@ -83,7 +83,7 @@ def _of_bedrock(problem: Answered, said: str, endpoint: Endpoint) -> ModelError 
     return None
 
 
-def _of_vertex(problem: Answered, said: str, endpoint: Endpoint) -> ModelError | None:
+def _of_vertex(problem: ErrorResponse, said: str, endpoint: Endpoint) -> ModelError | None:
     status, low = problem.response.status_code, said.lower()
     name, model = endpoint.name, endpoint.model
     if status == 401:

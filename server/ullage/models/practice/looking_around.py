@@ -14,7 +14,7 @@ from typing import Literal
 
 from ullage.context.blocks import ToolResult, ToolUse
 from ullage.context.view.request import Request
-from ullage.models.practice.scenario import PlannedCall, Step
+from ullage.models.practice.scenario import PlannedCall, ScenarioStep
 
 PLAY = "look"
 """The name under which its calls are marked."""
@@ -51,7 +51,7 @@ _HIT = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+)[:-] ?(?P<text>.*)$", 
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class LineHit:
     """A line that holds a word."""
 
     path: str
@@ -71,42 +71,42 @@ def words_of(prompt: str) -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda word: (not _is_name(word), -len(word)))[:MOST_WORDS])
 
 
-def first_step(prompt: str, tools: Iterable[str]) -> Step:
+def first_step(prompt: str, tools: Iterable[str]) -> ScenarioStep:
     """What to do with a new prompt; `tools` are the names of those that there are."""
     words = words_of(prompt)
     if not words or "search" not in tools:
-        return Step(text=f"{WHAT_I_AM}\n\n{TAKE_THE_TOUR} {HOW_TO_GET_A_MODEL}")
+        return ScenarioStep(text=f"{WHAT_I_AM}\n\n{TAKE_THE_TOUR} {HOW_TO_GET_A_MODEL}")
     listed = ", ".join(f"`{word}`" for word in words)
     calls = [PlannedCall("search", {"pattern": re.escape(word)}) for word in words]
     if "list_files" in tools:
         calls.append(PlannedCall("list_files", {}))
-    return Step(text=f"I am the practice model, a script and not an AI; I look for {listed} in this workspace.", calls=tuple(calls))
+    return ScenarioStep(text=f"I am the practice model, a script and not an AI; I look for {listed} in this workspace.", calls=tuple(calls))
 
 
-def next_step(step: int, request: Request, results: Sequence[ToolResult], tools: Iterable[str]) -> Step:
+def next_step(step: int, request: Request, results: Sequence[ToolResult], tools: Iterable[str]) -> ScenarioStep:
     """What to do after the results of step `step` (0: the search, 1: the reading)."""
     if step > 0:
         all_results = _results(request)
         hits = _hits(_results_of("search", request, all_results))
-        return Step(text=_report(hits, "" if hits else _beginning(_results_of("read_file", request, all_results))))
+        return ScenarioStep(text=_report(hits, "" if hits else _beginning(_results_of("read_file", request, all_results))))
     hits = _hits(_results_of("search", request, results))
     if "read_file" not in tools:
-        return Step(text=_report(hits))
+        return ScenarioStep(text=_report(hits))
     if not hits:
         listed = any(README in result.content.splitlines() for result in _results_of("list_files", request, results))
         call = PlannedCall("read_file", {"path": README, "limit": READ_LINES})
         return (
-            Step(text="None of these words is in the files. I read what the project says of itself.", calls=(call,))
+            ScenarioStep(text="None of these words is in the files. I read what the project says of itself.", calls=(call,))
             if listed
-            else Step(text=_report(hits))
+            else ScenarioStep(text=_report(hits))
         )
     best = _best(hits)
     offset = max(1, best.line - READ_LINES // 2)
     call = PlannedCall("read_file", {"path": best.path, "offset": offset, "limit": READ_LINES})
-    return Step(text=f"Most of it is in {best.link}; I read that place.", calls=(call,))
+    return ScenarioStep(text=f"Most of it is in {best.link}; I read that place.", calls=(call,))
 
 
-def _report(hits: Sequence[Hit], beginning: str = "") -> str:
+def _report(hits: Sequence[LineHit], beginning: str = "") -> str:
     """`beginning`: of the README, where nothing was found."""
     if not hits:
         found = f"[{README}]({README}) begins like this:\n\n> {beginning}\n\n" if beginning else "I found none of the words. "
@@ -118,26 +118,26 @@ def _report(hits: Sequence[Hit], beginning: str = "") -> str:
     return f"I found {count} in {where}:\n\n" + "\n".join(lines) + f"\n\nThat is all I can say of it. {WHAT_I_AM}\n\n{HOW_TO_GET_A_MODEL}"
 
 
-def _spread(hits: Sequence[Hit]) -> list[Hit]:
+def _spread(hits: Sequence[LineHit]) -> list[LineHit]:
     """The first hits, but of many files rather than many of one."""
     seen: Counter[str] = Counter()
-    ranked: list[tuple[int, int, Hit]] = []
+    ranked: list[tuple[int, int, LineHit]] = []
     for index, hit in enumerate(hits):
         ranked.append((seen[hit.path], index, hit))
         seen[hit.path] += 1
     return [hit for _, _, hit in sorted(ranked, key=lambda each: each[:2])][:MOST_HITS]
 
 
-def _best(hits: Sequence[Hit]) -> Hit:
+def _best(hits: Sequence[LineHit]) -> LineHit:
     """The first hit in the file that has most of them."""
     path = Counter(hit.path for hit in hits).most_common(1)[0][0]
     return next(hit for hit in hits if hit.path == path)
 
 
-def _hits(results: Iterable[ToolResult]) -> list[Hit]:
+def _hits(results: Iterable[ToolResult]) -> list[LineHit]:
     """Each line once; those that hold several of the words first."""
     found = (match for result in results if not result.is_error for match in _HIT.finditer(result.content))
-    times = Counter(Hit(match["path"], int(match["line"]), match["text"]) for match in found)
+    times = Counter(LineHit(match["path"], int(match["line"]), match["text"]) for match in found)
     return sorted(times, key=lambda hit: -times[hit])
 
 

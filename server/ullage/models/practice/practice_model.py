@@ -26,7 +26,7 @@ from ullage.models.model import (
     ToolUseStarted,
 )
 from ullage.models.practice import looking_around
-from ullage.models.practice.scenario import Mark, Scenario, Situation, Step, situation_of
+from ullage.models.practice.scenario import PlayMark, Scenario, ScenarioStep, Situation, situation_of
 
 NAME = "practice"
 FULL_AT = 38_000
@@ -98,9 +98,9 @@ class PracticeModel:
     async def aclose(self) -> None:
         """There is nothing to free."""
 
-    def _next(self, request: Request) -> tuple[Mark, Step]:
+    def _next(self, request: Request) -> tuple[PlayMark, ScenarioStep]:
         if request.system and request.system[0].text == commit_prompt.SYSTEM:
-            return Mark(looking_around.PLAY, 0), Step(text=_commit_message(request))
+            return PlayMark(looking_around.PLAY, 0), ScenarioStep(text=_commit_message(request))
         situation = situation_of(request, self._in_order, self._endings)
         tools = [tool.name for tool in request.tools]
         if situation.played is not None and situation.wants_to_go_on:
@@ -109,26 +109,26 @@ class PracticeModel:
             mark, step = self._begun(situation.prompt, tools)
         missing = [call.name for call in step.calls if call.name not in tools]
         if missing:
-            return mark, Step(text=_without(missing))
+            return mark, ScenarioStep(text=_without(missing))
         return mark, step if not situation.aside else _heard(step, situation.aside)
 
-    def _begun(self, prompt: str, tools: Sequence[str]) -> tuple[Mark, Step]:
+    def _begun(self, prompt: str, tools: Sequence[str]) -> tuple[PlayMark, ScenarioStep]:
         for scenario in self._in_order:
             if scenario.is_asked_for(prompt):
-                return Mark(scenario.name, 0), scenario.steps[0]
-        return Mark(looking_around.PLAY, 0), looking_around.first_step(prompt, tools)
+                return PlayMark(scenario.name, 0), scenario.steps[0]
+        return PlayMark(looking_around.PLAY, 0), looking_around.first_step(prompt, tools)
 
-    def _continued(self, played: Mark, situation: Situation, request: Request, tools: Sequence[str]) -> tuple[Mark, Step]:
+    def _continued(self, played: PlayMark, situation: Situation, request: Request, tools: Sequence[str]) -> tuple[PlayMark, ScenarioStep]:
         scenario = self._scenarios.get(played.play)
         if scenario is None or played.step >= len(scenario.steps) - 1:
-            following = Mark(looking_around.PLAY, played.step + 1)
+            following = PlayMark(looking_around.PLAY, played.step + 1)
             return following, looking_around.next_step(played.step, request, situation.results, tools)
         step = scenario.steps[played.step]
         if situation.was_interrupted or _is_due_again(step, situation):
             return played, step
-        following = Mark(played.play, played.step + 1)
+        following = PlayMark(played.play, played.step + 1)
         unmet = _unmet(step, situation)
-        return following, Step(text=unmet) if unmet else scenario.steps[following.step]
+        return following, ScenarioStep(text=unmet) if unmet else scenario.steps[following.step]
 
     async def _played(self, index: int, block: AssistantBlock) -> AsyncGenerator[ModelEvent, None]:
         match block:
@@ -152,7 +152,7 @@ class PracticeModel:
         await asyncio.sleep(seconds * self._pace)
 
 
-def _blocks(mark: Mark, step: Step) -> tuple[AssistantBlock, ...]:
+def _blocks(mark: PlayMark, step: ScenarioStep) -> tuple[AssistantBlock, ...]:
     """The step as a reply. Its thinking has no signature: it is for the user and never goes back to any model."""
     thinking = (Thinking(step.thinking, ""),) if step.thinking else ()
     text = (Text(step.text),) if step.text else ()
@@ -167,12 +167,12 @@ def _commit_message(request: Request) -> str:
     return f"Change {names[0] if names else 'files'}{others}"
 
 
-def _is_due_again(step: Step, situation: Situation) -> bool:
+def _is_due_again(step: ScenarioStep, situation: Situation) -> bool:
     """Whether the step asks to be played again after such results; not more than once."""
     return bool(step.again_if) and situation.plays < 2 and any(step.again_if in result.content for result in situation.results)
 
 
-def _unmet(step: Step, situation: Situation) -> str:
+def _unmet(step: ScenarioStep, situation: Situation) -> str:
     """What to say where the results are not as expected; empty if they are, or where a compaction took them."""
     if not situation.results:
         return ""
@@ -181,7 +181,7 @@ def _unmet(step: Step, situation: Situation) -> str:
     return next((each.otherwise for each in step.expects if not each.holds(everything, any_failed)), "")
 
 
-def _heard(step: Step, aside: str) -> Step:
+def _heard(step: ScenarioStep, aside: str) -> ScenarioStep:
     said = " ".join(aside.split())
     note = f"(You said: {said[:200]} As the practice model I can only go on with what I was doing.)"
     return replace(step, text=f"{note}\n\n{step.text}".strip())

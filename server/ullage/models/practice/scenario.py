@@ -64,7 +64,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScenarioStep:
     """One reply. `delay` (seconds) is waited before it begins."""
 
     thinking: str = ""
@@ -81,7 +81,7 @@ class Scenario:
 
     name: str
     matches: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ScenarioStep, ...]
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -121,8 +121,8 @@ def _load(folder: Traversable | Path) -> tuple[Scenario, ...]:
     return tuple(parse_scenario(file.read_text("utf-8"), file.name) for file in found)
 
 
-def _step(value: Mapping[str, Json]) -> Step:
-    return Step(
+def _step(value: Mapping[str, Json]) -> ScenarioStep:
+    return ScenarioStep(
         thinking=_text(value, "thinking"),
         text=_text(value, "text"),
         calls=tuple(_call(_object(call)) for call in _list(value, "tools")),
@@ -173,7 +173,7 @@ _ID = re.compile(r"toolu_practice_(?P<play>[a-z0-9-]+)_(?P<step>\d+)_[0-9a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PlayMark:
     """A step (counted from 0) of a scenario or of looking around, by the play's name."""
 
     play: str
@@ -184,15 +184,15 @@ class Mark:
         return f"toolu_practice_{self.play}_{self.step}_{secrets.token_hex(6)}"
 
 
-def mark_of(tool_use_id: str) -> Mark | None:
+def mark_of(tool_use_id: str) -> PlayMark | None:
     """The step that made the id; None for ids of other makers."""
     found = _ID.match(tool_use_id)
-    return Mark(found["play"], int(found["step"])) if found else None
+    return PlayMark(found["play"], int(found["step"])) if found else None
 
 
-def _marks_in(text: str) -> list[Mark]:
+def _marks_in(text: str) -> list[PlayMark]:
     """The steps whose ids a text mentions, in its order."""
-    return [Mark(found["play"], int(found["step"])) for found in _ID.finditer(text)]
+    return [PlayMark(found["play"], int(found["step"])) for found in _ID.finditer(text)]
 
 
 QUOTED_CHARACTERS = 60
@@ -213,7 +213,7 @@ class Situation:
     """What the user asks for in the last message; empty if they ask for nothing new."""
     aside: str
     """What the user said to the running turn beside the results of its calls."""
-    played: Mark | None
+    played: PlayMark | None
     """The step that was played last; None if none was, or where all was said."""
     plays: int
     """How often that step was played in a row, as far as the request tells."""
@@ -244,7 +244,7 @@ def situation_of(request: Request, scenarios: Sequence[Scenario], endings: Seque
     return situation if situation.was_interrupted else Situation("", said, answered, plays, results)
 
 
-def _plays(request: Request, mark: Mark) -> int:
+def _plays(request: Request, mark: PlayMark) -> int:
     plays = 0
     for message in reversed(request.messages):
         if message.role == "assistant":
@@ -259,7 +259,7 @@ def _of_the_user(texts: Iterable[str]) -> str:
     return said[-1].strip() if said else ""
 
 
-def _last_played(request: Request, scenarios: Sequence[Scenario], endings: Sequence[str]) -> Mark | None:
+def _last_played(request: Request, scenarios: Sequence[Scenario], endings: Sequence[str]) -> PlayMark | None:
     for message in reversed(request.messages):
         for block in reversed(message.blocks):
             if isinstance(block, ToolUse):
@@ -274,16 +274,16 @@ def _last_played(request: Request, scenarios: Sequence[Scenario], endings: Seque
     return None
 
 
-def _summarised_step(summary: str, scenarios: Sequence[Scenario]) -> Mark | None:
+def _summarised_step(summary: str, scenarios: Sequence[Scenario]) -> PlayMark | None:
     """The last step that the summary of a compaction speaks of: by its words, else by the id of a call."""
     for scenario in scenarios:
         for index in range(len(scenario.steps) - 1, -1, -1):
             if _tells_of(summary, scenario.steps[index]):
-                return Mark(scenario.name, index)
+                return PlayMark(scenario.name, index)
     return next(reversed(_marks_in(summary)), None)
 
 
-def _tells_of(summary: str, step: Step) -> bool:
+def _tells_of(summary: str, step: ScenarioStep) -> bool:
     """Whether it has the words of the step. Summaries of earlier versions quote the end of them. Those of this one leave out sentences
     that only announce what comes next, and cut the end of what is long."""
     calls = [ToolUse("", call.name, call.input) for call in step.calls]

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 
 from ullage.recorded.readers import claude_code, cline, codex, gemini_cli, opencode, own_log, pi
 from ullage.recorded.readers.files import json_objects
-from ullage.recorded.readers.flaws import NotATranscript, Tally
+from ullage.recorded.readers.flaws import FlawTally, NotATranscript
 from ullage.recorded.readers.values import JsonObject
 from ullage.recorded.transcript import Transcript
 
@@ -30,7 +30,7 @@ _NOT_UNPACKED = {
 """How a file begins that is compressed in a way that is not read here."""
 
 _Value = TypeVar("_Value")
-_Read: TypeAlias = Callable[[Iterable[JsonObject], Tally, Path], tuple[Transcript, ...]]
+_Read: TypeAlias = Callable[[Iterable[JsonObject], FlawTally, Path], tuple[Transcript, ...]]
 
 _READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
     (claude_code.is_line, lambda lines, tally, path: claude_code.read(lines, tally, _name(path))),
@@ -76,7 +76,7 @@ def sessions_in(
         of_opencode = opencode.read_database(path)
         yield from own_log.read(path) if of_opencode is None else of_opencode
         return
-    tally = Tally()
+    tally = FlawTally()
     objects = map(each, json_objects(path, tally, at))
     first: list[JsonObject] = []
     read_all: _Read | None = None
@@ -106,7 +106,7 @@ def _name(path: Path) -> str:
     return name or path.name
 
 
-def _why_not(path: Path, first: list[JsonObject], tally: Tally) -> str:
+def _why_not(path: Path, first: list[JsonObject], tally: FlawTally) -> str:
     if path.stat().st_size == 0:
         return "it is empty"
     with path.open("rb") as file:

@@ -12,9 +12,18 @@ from typing import cast, get_args
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
-from ullage.recorded.readers.claude_content import Reply, Result, attachment_text, is_silent, media_tokens, refusal_in, result_of, text_of
+from ullage.recorded.readers.claude_content import (
+    RecordedReply,
+    Result,
+    attachment_text,
+    is_silent,
+    media_tokens,
+    refusal_in,
+    result_of,
+    text_of,
+)
 from ullage.recorded.readers.claude_lines import Line, LineKind, continued, line_of, queued_line, reply_key
-from ullage.recorded.readers.entries import MOST_IN_MEMORY, Log, is_of_the_program, touched_by_call
+from ullage.recorded.readers.entries import MOST_IN_MEMORY, RecordedLog, is_of_the_program, touched_by_call
 from ullage.recorded.readers.flaws import (
     KEPT_MESSAGES,
     MICRO,
@@ -27,13 +36,13 @@ from ullage.recorded.readers.flaws import (
     REPEATED_CALL,
     REPEATED_RESULT,
     SYNTHETIC,
-    Tally,
+    FlawTally,
     not_recorded,
     unknown,
 )
 from ullage.recorded.readers.values import JsonObject, as_count, as_object, as_text, printable
 from ullage.recorded.transcript import RecordedCompaction, Transcript
-from ullage.store.set_aside import Held, Shelf
+from ullage.store.set_aside import HeldValue, Shelf
 
 ASKS = "AskUserQuestion"
 """The tool with which the agent asks the user."""
@@ -78,7 +87,7 @@ def is_line(value: JsonObject) -> bool:
     return isinstance(kind, str) and kind in _OTHER_KINDS and ("sessionId" in value or "leafUuid" in value or "messageId" in value)
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
     """The session and its side chains. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
     shelf = Shelf(MOST_IN_MEMORY)
     file = _File(tally, shelf)
@@ -90,14 +99,14 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
     chains = [_transcript(session, folder, file.main, tally, shelf)] if file.main or not file.sides else []
     for agent, side in file.sides.items():
         # Where there is no main chain, what is wrong with the file is told with the first side chain.
-        chains.append(_transcript(f"{session}/{printable(agent)}", folder, side, Tally() if chains else tally, shelf))
+        chains.append(_transcript(f"{session}/{printable(agent)}", folder, side, FlawTally() if chains else tally, shelf))
     return tuple(chains)
 
 
 class _File:
     """The lines of a file, by the chain that they belong to."""
 
-    def __init__(self, tally: Tally, shelf: Shelf) -> None:
+    def __init__(self, tally: FlawTally, shelf: Shelf) -> None:
         self.main: list[Line] = []
         self.sides: dict[str, list[Line]] = {}
         self.session = ""
@@ -194,8 +203,8 @@ def _is_empty_message(value: JsonObject) -> bool:
     return as_object(value.get("message")).get("content") in ("", [])
 
 
-def _transcript(session: str, folder: str, lines: list[Line], tally: Tally, shelf: Shelf) -> Transcript:
-    built = Entries(continued(lines, tally), tally, shelf)
+def _transcript(session: str, folder: str, lines: list[Line], tally: FlawTally, shelf: Shelf) -> Transcript:
+    built = ChainLog(continued(lines, tally), tally, shelf)
     tally.note(NOT_WRITTEN if built.log.length else "Nothing is said in it")
     return Transcript(
         session_id=session,
@@ -233,23 +242,23 @@ SILENT_SYSTEM_LINES = {
 
 @dataclass(frozen=True, slots=True)
 class _Returned:
-    result: Held[Result]
+    result: HeldValue[Result]
     line: Line
     number: int
     """Of all results, in the order of the file."""
 
 
-class Entries:
+class ChainLog:
     """Builds the log of one chain of lines."""
 
-    def __init__(self, lines: Sequence[Line], tally: Tally, shelf: Shelf) -> None:
-        self.log = Log(tally)
+    def __init__(self, lines: Sequence[Line], tally: FlawTally, shelf: Shelf) -> None:
+        self.log = RecordedLog(tally)
         self.compactions: list[RecordedCompaction] = []
         self._tally = tally
         self._shelf = shelf
         self._folder = next((line.folder for line in lines if line.folder), "")
         self._model = next((model for line in lines if (model := as_text(line.message.get("model"))) and not line.is_error), "")
-        self._replies: dict[str, Reply] = {}
+        self._replies: dict[str, RecordedReply] = {}
         self._results: dict[str, list[_Returned]] = {}
         self._called: set[str] = set()
         self._emitted: set[str] = set()
@@ -262,13 +271,13 @@ class Entries:
 
     def _collect(self, lines: Sequence[Line]) -> None:
         number = 0
-        open_calls: dict[str, Reply] = {}
+        open_calls: dict[str, RecordedReply] = {}
         for line in lines:
             if line.is_error:
                 continue
             if line.kind == "assistant":
                 key = reply_key(line)
-                reply = self._replies.setdefault(key, Reply(line.reply or line.uuid, self._shelf))
+                reply = self._replies.setdefault(key, RecordedReply(line.reply or line.uuid, self._shelf))
                 new = reply.add(line, self._tally)
                 open_calls.update((block.id, reply) for block in new if isinstance(block, ToolUse))
             elif line.kind == "user":
@@ -392,5 +401,5 @@ def _is_result(block: Json) -> bool:
     return as_object(block).get("type") == "tool_result"
 
 
-def _results_of(line: Line, model: str, tally: Tally) -> list[Result]:
+def _results_of(line: Line, model: str, tally: FlawTally) -> list[Result]:
     return [result_of(as_object(block), model, tally) for block in line.content if _is_result(block)]

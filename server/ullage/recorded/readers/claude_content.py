@@ -17,10 +17,10 @@ from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import AssistantReply
 from ullage.models.known_models import card_from_table
 from ullage.recorded.readers.claude_lines import MEASURED, Line
-from ullage.recorded.readers.entries import IMAGES_NOTE, Shown, shown_pages, shown_size
-from ullage.recorded.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, Tally, unknown
+from ullage.recorded.readers.entries import IMAGES_NOTE, MediaInWords, shown_pages, shown_size
+from ullage.recorded.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, FlawTally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
-from ullage.store.set_aside import Held, Shelf
+from ullage.store.set_aside import HeldValue, Shelf
 
 NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was larger by them than is shown"
 
@@ -49,7 +49,7 @@ def refusal_in(result: Result) -> str | None:
     return said[1].strip() if said else ""
 
 
-def _assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[AssistantBlock]:
+def _assistant_blocks(content: list[Json], model: str, tally: FlawTally) -> list[AssistantBlock]:
     """What the model said in one line."""
     blocks: list[AssistantBlock] = []
     for value in content:
@@ -71,7 +71,7 @@ def _assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[Ass
     return blocks
 
 
-def result_of(block: JsonObject, model: str, tally: Tally) -> Result:
+def result_of(block: JsonObject, model: str, tally: FlawTally) -> Result:
     """The result that a `tool_result` block stands for."""
     content = block.get("content")
     media = 0
@@ -84,7 +84,7 @@ def result_of(block: JsonObject, model: str, tally: Tally) -> Result:
     return Result(as_text(block.get("tool_use_id")), text, block.get("is_error") is True, media)
 
 
-def text_of(value: Json, model: str, tally: Tally) -> str:
+def text_of(value: Json, model: str, tally: FlawTally) -> str:
     """The text of a block that is text, or the words that stand for it; an unknown one as its JSON, which has its size."""
     if isinstance(value, str):
         return value
@@ -127,14 +127,14 @@ def _media_tokens(block: JsonObject, model: str) -> int:
             return 0
 
 
-def _image(block: JsonObject, model: str) -> Shown:
+def _image(block: JsonObject, model: str) -> MediaInWords:
     card = card_from_table(model)
     size = [as_count(each) or 0 for each in as_list(_measured(block).get("size"))]
     known = (size[0], size[1]) if len(size) == len(("width", "height")) and min(size) > 0 else None
     return shown_size(known, old_model=card is not None and card.tokenizer == "3.0")
 
 
-def _document(block: JsonObject) -> Shown:
+def _document(block: JsonObject) -> MediaInWords:
     return shown_pages(as_count(_measured(block).get("pages")))
 
 
@@ -150,7 +150,7 @@ placeholders lie under 0.12 in nine of ten replies, final counts over 0.7."""
 
 
 @dataclass(slots=True)
-class Reply:
+class RecordedReply:
     """A reply as far as its lines were read."""
 
     id: str
@@ -159,14 +159,14 @@ class Reply:
     at: float = 0.0
     is_answered: bool = False
     """Whether a result of its calls came already: what is written later does not move its time."""
-    held: list[Held[list[AssistantBlock]]] = field(default_factory=list[Held[list[AssistantBlock]]])
+    held: list[HeldValue[list[AssistantBlock]]] = field(default_factory=list[HeldValue[list[AssistantBlock]]])
     """Its blocks, line by line."""
     usage: Usage | None = None
     stop_reason: str = ""
     output_is_estimated: bool = False
     _known: set[object] = field(default_factory=set[object])
 
-    def add(self, line: Line, tally: Tally) -> list[AssistantBlock]:
+    def add(self, line: Line, tally: FlawTally) -> list[AssistantBlock]:
         """Takes in one more of its lines; gives the blocks that are new. Those that it has already are not taken twice."""
         self.model = as_text(line.message.get("model")) or self.model
         self.stop_reason = as_text(line.message.get("stop_reason")) or self.stop_reason
@@ -187,7 +187,7 @@ class Reply:
         self._known.add(key)
         return is_new
 
-    def finished(self, tally: Tally) -> AssistantReply:
+    def finished(self, tally: FlawTally) -> AssistantReply:
         """The reply, with an estimate of its output where the true count was never written."""
         blocks = [block for held in self.held for block in held.get()]
         if self.usage is None:

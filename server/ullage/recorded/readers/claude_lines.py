@@ -18,16 +18,16 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Json
 from ullage.context.entries import Answer, TouchKind
 from ullage.recorded.readers.entries import FileOnDisk, pages_of, size_of
-from ullage.recorded.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
+from ullage.recorded.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, FlawTally
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
-from ullage.store.set_aside import Held, Shelf
+from ullage.store.set_aside import HeldValue, Shelf
 
 LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "progress"]
 """Kinds that are links of the conversation's chain."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LineContent:
     """What a line says."""
 
     content: list[Json]
@@ -46,7 +46,7 @@ class Line:
     session: str
     folder: str
     at: float
-    said: Held[Said]
+    said: HeldValue[LineContent]
     characters: int
     """Of what it says."""
     reply: str = ""
@@ -106,7 +106,7 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int, shelf: S
         session=sys.intern(as_text(value.get("sessionId"))),
         folder=sys.intern(as_text(value.get("cwd"))),
         at=as_seconds(value.get("timestamp")),
-        said=shelf.hold(Said(content, about), characters),
+        said=shelf.hold(LineContent(content, about), characters),
         characters=characters,
         reply=as_text(about.get("id")) if kind == "assistant" else "",
         calls=_ids(content, "tool_use", "id"),
@@ -130,7 +130,7 @@ def queued_line(text: str, value: JsonObject, parent: str, name: str, shelf: She
         session=as_text(value.get("sessionId")),
         folder="",
         at=as_seconds(value.get("timestamp")),
-        said=shelf.hold(Said(_blocks(text), {}), len(text)),
+        said=shelf.hold(LineContent(_blocks(text), {}), len(text)),
         characters=len(text),
         is_queued=True,
     )
@@ -205,7 +205,7 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
+def continued(lines: Sequence[Line], tally: FlawTally) -> list[Line]:
     """The lines of the branch that ends last, in the order of the file."""
     chain = _chain(lines, tally)
     replies = {reply_key(lines[index]) for index in chain if lines[index].kind == "assistant"}
@@ -229,7 +229,7 @@ def reply_key(line: Line) -> str:
     return f"{line.reply} {line.request}" if line.reply else line.uuid
 
 
-def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:
+def _chain(lines: Sequence[Line], tally: FlawTally) -> set[int]:
     """The indexes of the last message, all that it follows from, and what the program wrote after it. A line with no known one
     before it follows the line before it."""
     places = {line.uuid: index for index, line in enumerate(lines)}

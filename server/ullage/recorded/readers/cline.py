@@ -8,8 +8,8 @@ The format was taken from github.com/cline/cline: of the first at 94f5a47a59^ (3
 Both are lists of messages as the Messages API has them. In the first, older versions write tool calls as XML in the text, and their results
 as text behind a heading; all that the user says stands in tags.
 
-Files beside the messages have tokens, times, models, what was cut away, and summaries (`Beside`). `ui_messages.json` has what the user was
-shown, each with the place of the message that was the last one then. A file that is not there, or says nothing, is passed over: the
+Files beside the messages have tokens, times, models, what was cut away, and summaries (`OtherFiles`). `ui_messages.json` has what the user
+was shown, each with the place of the message that was the last one then. A file that is not there, or says nothing, is passed over: the
 messages stand for themselves.
 """
 
@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
-from ullage.recorded.readers.conversation import NOTHING, Conversation, Said, joined, usage_of
+from ullage.recorded.readers.conversation import NOTHING, RecordedText, TranscriptBuilder, joined, usage_of
 from ullage.recorded.readers.entries import IMAGES_NOTE, shown_document, shown_image
 from ullage.recorded.readers.files import json_objects
-from ullage.recorded.readers.flaws import KEPT_MESSAGES, ODD_MESSAGE, Tally, unknown
+from ullage.recorded.readers.flaws import KEPT_MESSAGES, ODD_MESSAGE, FlawTally, unknown
 from ullage.recorded.readers.values import (
     JsonObject,
-    NotJson,
+    RecordNotJson,
     as_count,
     as_json_text,
     as_list,
@@ -69,7 +69,7 @@ def is_line(value: JsonObject) -> bool:
     return any(as_text(as_object(block).get("text")).startswith("<task>") for block in as_list(content))
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, path: Path) -> tuple[Transcript, ...]:
     """The one task of a file, with what the files beside it say. `tally` has what is wrong with the file so far."""
     task = _Task(beside(path, tally), tally)
     for value in lines:
@@ -84,8 +84,8 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
 class _Task:
     """A task, as far as its messages were read."""
 
-    def __init__(self, around: Beside, tally: Tally) -> None:
-        self.built = Conversation(tally, around.folder)
+    def __init__(self, around: OtherFiles, tally: FlawTally) -> None:
+        self.built = TranscriptBuilder(tally, around.folder)
         self.session = ""
         self._around = around
         self._tally = tally
@@ -159,7 +159,7 @@ class _Task:
         return (*found, Text(text[end:] if not found else text[end:].strip()))
 
     def _take_words(self, blocks: Sequence[JsonObject], place: int, at: float) -> None:
-        told: list[Said] = []
+        told: list[RecordedText] = []
         answered: ToolUse | None = None
         for block in blocks:
             if block.get("type") == "tool_result":
@@ -172,7 +172,7 @@ class _Task:
             if call is not None and heading is not None:
                 self._answer(answered, told, at)
                 self._calls.remove(call)
-                answered, told = call, [Said(part.text[heading.end() :], part.media_tokens)]
+                answered, told = call, [RecordedText(part.text[heading.end() :], part.media_tokens)]
             elif answered is not None and block.get("type") in ("text", "image") and not _is_apart(part.text):
                 told.append(part)
             else:
@@ -181,11 +181,11 @@ class _Task:
                 self._say(part, place, at, is_file=block.get("type") == "file")
         self._answer(answered, told, at)
 
-    def _answer(self, call: ToolUse | None, told: Sequence[Said], at: float) -> None:
+    def _answer(self, call: ToolUse | None, told: Sequence[RecordedText], at: float) -> None:
         if call is not None:
             self.built.result(call.id, joined(told), False, at)
 
-    def _say(self, part: Said, place: int, at: float, *, is_file: bool) -> None:
+    def _say(self, part: RecordedText, place: int, at: float, *, is_file: bool) -> None:
         text = part.text
         if is_file:
             self.built.notice(part, at)
@@ -198,36 +198,36 @@ class _Task:
             return
         said = [match[2] for match in _OF_THE_USER.finditer(text)]
         if said and not text.startswith("<environment_details>"):
-            self.built.prompt(Said("\n\n".join(said), part.media_tokens), at)
+            self.built.prompt(RecordedText("\n\n".join(said), part.media_tokens), at)
         elif self.session or part.media_tokens:
             self.built.prompt(part, at)  # newer versions write what the user said as it is
         else:
             self.built.notice(part, at)
 
-    def _result(self, content: Json) -> tuple[Said, bool]:
+    def _result(self, content: Json) -> tuple[RecordedText, bool]:
         if isinstance(content, str):
-            return Said(_HEADING.sub("", content)), False
+            return RecordedText(_HEADING.sub("", content)), False
         parts = [as_object(part) for part in as_list(content)]
         said = joined([self._part(part) for part in parts])
-        return Said(_HEADING.sub("", said.text), said.media_tokens), any(part.get("success") is False for part in parts)
+        return RecordedText(_HEADING.sub("", said.text), said.media_tokens), any(part.get("success") is False for part in parts)
 
-    def _part(self, block: JsonObject) -> Said:
+    def _part(self, block: JsonObject) -> RecordedText:
         match as_text(block.get("type")):
             case "text":
-                return Said(as_text(block.get("text")))
+                return RecordedText(as_text(block.get("text")))
             case "image":
                 self._tally.note(IMAGES_NOTE)
                 source = as_object(block.get("source"))
                 shown = shown_image(as_text(source.get("data")) or as_text(block.get("data")), old_model=False)
-                return Said(shown.words, shown.tokens)
+                return RecordedText(shown.words, shown.tokens)
             case "document":
                 shown = shown_document(as_text(as_object(block.get("source")).get("data")))
-                return Said(shown.words, shown.tokens)
+                return RecordedText(shown.words, shown.tokens)
             case "file":
-                return Said(f"{as_text(block.get('path'))}\n{as_text(block.get('content'))}")
+                return RecordedText(f"{as_text(block.get('path'))}\n{as_text(block.get('content'))}")
             case "" if "result" in block or "error" in block:
                 told = block.get("result") or block.get("error")
-                return Said(told if isinstance(told, str) else as_json_text(told))
+                return RecordedText(told if isinstance(told, str) else as_json_text(told))
             case "":
                 self._tally.count(ODD_MESSAGE)
             case kind:
@@ -270,7 +270,7 @@ class Summary:
 
 
 @dataclass(slots=True)
-class Beside:
+class OtherFiles:
     """What the other files say. Places are those of messages, from 0."""
 
     folder: str = ""
@@ -295,9 +295,9 @@ class Beside:
         return self.models[max(index, 0)][1]
 
 
-def beside(path: Path, tally: Tally) -> Beside:
+def beside(path: Path, tally: FlawTally) -> OtherFiles:
     """What lies beside that file of messages."""
-    found = Beside()
+    found = OtherFiles()
     stem = path.name.partition(_MESSAGES)[0]
     if _MESSAGES not in path.name:
         for value in _objects(path.with_name("ui_messages.json"), tally):
@@ -311,8 +311,8 @@ def beside(path: Path, tally: Tally) -> Beside:
     return found
 
 
-def _objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
-    own = Tally()
+def _objects(path: Path, tally: FlawTally) -> Iterator[JsonObject]:
+    own = FlawTally()
     try:
         if path.is_file():
             yield from json_objects(path, own)
@@ -322,7 +322,7 @@ def _objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
         tally.note(f"{path.name}: {note}")
 
 
-def _shown(value: JsonObject, found: Beside) -> None:
+def _shown(value: JsonObject, found: OtherFiles) -> None:
     """A message to the user. One that says that a call begins comes before the call's own message of the user is there."""
     place, at = _place(value.get("conversationHistoryIndex")), as_seconds(value.get("ts"))
     if place is None:
@@ -350,18 +350,18 @@ def _usage(text: str) -> Usage | None:
     """`tokensIn` leaves out what was cached."""
     try:
         told = as_object(parse(text))
-    except NotJson:
+    except RecordNotJson:
         return None
     return usage_of(told, "tokensIn", "tokensOut", "cacheReads", "cacheWrites")
 
 
-def _metadata(value: JsonObject, found: Beside) -> None:
+def _metadata(value: JsonObject, found: OtherFiles) -> None:
     for each in map(as_object, as_list(value.get("model_usage"))):
         found.models.append((as_seconds(each.get("ts")), as_text(each.get("model_id"))))
     found.models.sort()
 
 
-def _compaction(told: list[JsonObject], found: Beside) -> None:
+def _compaction(told: list[JsonObject], found: OtherFiles) -> None:
     """Of a session the newest one is kept: the messages that stand for those before."""
     if len(told) < 2:
         return
@@ -372,7 +372,7 @@ def _compaction(told: list[JsonObject], found: Beside) -> None:
         found.summaries[place] = Summary(as_text(says.get("summary")), as_count(says.get("tokensBefore")), at)
 
 
-def _first_two(path: Path, tally: Tally) -> Iterator[JsonObject]:
+def _first_two(path: Path, tally: FlawTally) -> Iterator[JsonObject]:
     """What is said of the messages, and the first of them."""
     for number, value in enumerate(_objects(path, tally)):
         yield value

@@ -8,9 +8,9 @@ from dataclasses import replace
 from ullage.context.blocks import Json, SystemPart, Usage
 from ullage.context.entries import Notice, Prelude, UserPrompt
 from ullage.recorded.readers import codex_entries as items
-from ullage.recorded.readers.codex_entries import Entries
+from ullage.recorded.readers.codex_entries import CodexLog
 from ullage.recorded.readers.entries import is_of_the_program
-from ullage.recorded.readers.flaws import NO_SUMMARY, PROVIDER_TOOL, SEALED_SUMMARY, Tally, unknown
+from ullage.recorded.readers.flaws import NO_SUMMARY, PROVIDER_TOOL, SEALED_SUMMARY, FlawTally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text, printable
 from ullage.recorded.transcript import RecordedCompaction, Transcript
 
@@ -79,7 +79,7 @@ def is_line(value: JsonObject) -> bool:
     return kind in ("function_call", "function_call_output") and "call_id" in value
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
     """The one session of a rollout. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
     rollout = _Rollout(tally)
     for value in lines:
@@ -103,8 +103,8 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
 class _Rollout:
     """A rollout as far as its lines were read."""
 
-    def __init__(self, tally: Tally) -> None:
-        self.entries = Entries(tally)
+    def __init__(self, tally: FlawTally) -> None:
+        self.entries = CodexLog(tally)
         self.compactions: list[RecordedCompaction] = []
         self.session = ""
         self._tally = tally

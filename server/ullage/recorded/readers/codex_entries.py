@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Entry, ToolReturned, UserPrompt
-from ullage.recorded.readers.entries import Log, patches_in, shown_image, touched_by_patch
+from ullage.recorded.readers.entries import RecordedLog, patches_in, shown_image, touched_by_patch
 from ullage.recorded.readers.flaws import (
     NO_RESULT,
     NO_USAGE,
@@ -19,12 +19,12 @@ from ullage.recorded.readers.flaws import (
     ORPHAN_RESULT,
     ROLLED_BACK,
     USAGE_ALONE,
-    Tally,
+    FlawTally,
     unknown,
 )
 from ullage.recorded.readers.values import (
     JsonObject,
-    NotJson,
+    RecordNotJson,
     as_json_text,
     as_list,
     as_object,
@@ -43,11 +43,11 @@ class _Reply:
     outputs: list[tuple[ToolReturned, float]] = field(default_factory=list[tuple[ToolReturned, float]])
 
 
-class Entries:
+class CodexLog:
     """Builds the log."""
 
-    def __init__(self, tally: Tally) -> None:
-        self.log = Log(tally)
+    def __init__(self, tally: FlawTally) -> None:
+        self.log = RecordedLog(tally)
         self.folder = ""
         self._tally = tally
         self._reply: _Reply | None = None
@@ -154,7 +154,7 @@ def reasoning(item: JsonObject) -> AssistantBlock:
     return Thinking("\n\n".join(as_text(as_object(part).get("text")) for part in parts), "")
 
 
-def call(item: JsonObject, unnamed: str, tally: Tally) -> ToolUse:
+def call(item: JsonObject, unnamed: str, tally: FlawTally) -> ToolUse:
     """A call of a tool. `unnamed` is its id where it has none."""
     kind = as_text(item.get("type"))
     written = as_text(item.get("name")) or kind.removesuffix("_call")
@@ -172,7 +172,7 @@ def is_run_by_the_provider(item: JsonObject) -> bool:
     return item.get("type") in ("web_search_call", "image_generation_call")
 
 
-def output_text(item: JsonObject, tally: Tally) -> tuple[str, bool]:
+def output_text(item: JsonObject, tally: FlawTally) -> tuple[str, bool]:
     """What a tool gave back, and whether it says that it failed."""
     output = item.get("output") if "output" in item else item.get("tools")
     said = as_object(output)
@@ -189,7 +189,7 @@ def output_text(item: JsonObject, tally: Tally) -> tuple[str, bool]:
     return content if isinstance(content, str) else as_json_text(content), failed
 
 
-def message_text(item: JsonObject, tally: Tally) -> str:
+def message_text(item: JsonObject, tally: FlawTally) -> str:
     """The text of a message, its parts one after the other."""
     content = item.get("content")
     if isinstance(content, str):
@@ -197,13 +197,13 @@ def message_text(item: JsonObject, tally: Tally) -> str:
     return "\n\n".join(text for text in (text_of(part, tally) for part in as_list(content)) if text)
 
 
-def message_blocks(item: JsonObject, tally: Tally) -> list[AssistantBlock]:
+def message_blocks(item: JsonObject, tally: FlawTally) -> list[AssistantBlock]:
     """What the assistant said in a message."""
     text = message_text(item, tally)
     return [Text(text)] if text else []
 
 
-def text_of(part: Json, tally: Tally) -> str:
+def text_of(part: Json, tally: FlawTally) -> str:
     """The text of one part of a message, or the words that stand for it."""
     if isinstance(part, str):
         return part
@@ -227,7 +227,7 @@ def _input(value: Json) -> JsonObject:
     if isinstance(value, str):
         try:
             parsed = parse(value)
-        except NotJson:
+        except RecordNotJson:
             parsed = None
         return as_tool_input(parsed if isinstance(parsed, dict) else value)
     return as_tool_input(value)
@@ -238,5 +238,5 @@ def _wrapped(output: str) -> JsonObject:
         return {}
     try:
         return as_object(parse(output))
-    except NotJson:
+    except RecordNotJson:
         return {}

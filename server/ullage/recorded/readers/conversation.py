@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
-from ullage.recorded.readers.entries import Log, is_of_the_program, patches_in, touched_by_call, touched_by_patch
+from ullage.recorded.readers.entries import RecordedLog, is_of_the_program, patches_in, touched_by_call, touched_by_patch
 from ullage.recorded.readers.flaws import (
     NO_RESULT,
     NO_SUMMARY,
@@ -22,30 +22,30 @@ from ullage.recorded.readers.flaws import (
     REPEATED_CALL,
     REPEATED_RESULT,
     USAGE_ALONE,
-    Tally,
+    FlawTally,
 )
 from ullage.recorded.readers.values import Json, JsonObject, as_count, as_tool_input, as_tool_name, printable
 from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class RecordedText:
     """Text, with the tokens of the images that it has words for."""
 
     text: str
     media_tokens: int = 0
 
 
-NOTHING = Said("")
+NOTHING = RecordedText("")
 
 
-class Conversation:
+class TranscriptBuilder:
     """Builds the transcript of one session. `folder` is where the agent worked: paths below it are shown relative to it."""
 
-    def __init__(self, tally: Tally, folder: str = "") -> None:
+    def __init__(self, tally: FlawTally, folder: str = "") -> None:
         self.folder = folder
         self._tally = tally
-        self._log = Log(tally)
+        self._log = RecordedLog(tally)
         self._compactions: list[RecordedCompaction] = []
         self._running: dict[str, ToolUse] = {}
         self._answered: set[str] = set()
@@ -80,7 +80,7 @@ class Conversation:
         self._running = {each.id: each for each in calls}
         self._log.add(AssistantReply(id or self._new_id("reply"), said, model, "tool_use" if calls else "end_turn", usage), at)
 
-    def result(self, call_id: str, said: Said, is_error: bool, at: float, *, is_told_again: bool = False) -> None:
+    def result(self, call_id: str, said: RecordedText, is_error: bool, at: float, *, is_told_again: bool = False) -> None:
         """What a tool gave back. One that `is_told_again` may have been told before, as some programs note results twice."""
         call = self._running.pop(call_id, None)
         if call is None:
@@ -96,12 +96,12 @@ class Conversation:
         if not self._running:
             self._settle()
 
-    def prompt(self, said: Said, at: float, id: str = "") -> None:
+    def prompt(self, said: RecordedText, at: float, id: str = "") -> None:
         """What the user said, or what the program said in the user's role, as far as its words tell."""
         of_the_program = is_of_the_program(said.text)
         self._words(Notice("rules", said.text) if of_the_program else UserPrompt(id or self._new_id("prompt"), said.text), said, at)
 
-    def notice(self, said: Said, at: float) -> None:
+    def notice(self, said: RecordedText, at: float) -> None:
         """What the program told the model."""
         self._words(Notice("rules", said.text), said, at)
 
@@ -138,7 +138,7 @@ class Conversation:
             project=project or self.folder,
         )
 
-    def _words(self, entry: Entry, said: Said, at: float) -> None:
+    def _words(self, entry: Entry, said: RecordedText, at: float) -> None:
         if not said.text.strip():
             return
         self._waiting.append((entry, at, said.media_tokens))
@@ -178,6 +178,6 @@ def usage_of(counts: JsonObject, input: str, output: str, read: str, written: st
     return usage if usage.context_tokens > 0 else None
 
 
-def joined(parts: Sequence[Said]) -> Said:
+def joined(parts: Sequence[RecordedText]) -> RecordedText:
     """Several as one."""
-    return Said("\n".join(part.text for part in parts if part.text), sum(part.media_tokens for part in parts))
+    return RecordedText("\n".join(part.text for part in parts if part.text), sum(part.media_tokens for part in parts))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, image_tokens, pdf_pages, pdf_tokens
 from ullage.context.entries import AssistantReply, Entry, FileTouch, Logged, Notice, ToolReturned, TouchKind, UserPrompt
-from ullage.recorded.readers.flaws import NO_TIME, Tally
+from ullage.recorded.readers.flaws import NO_TIME, FlawTally
 from ullage.recorded.readers.values import as_list, as_text
 from ullage.store.set_aside import EntriesAside
 
@@ -25,11 +25,11 @@ MOST_IN_MEMORY = 16_000_000
 """Characters of a session. The work on it takes about six bytes for each that is in memory."""
 
 
-class Log:
+class RecordedLog:
     """Entries in order. `estimated_outputs` are the seqs of replies whose output the reader estimated, `media_tokens` what images and
     documents take, by the seq of the entry that has only words for them."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: FlawTally) -> None:
         self.estimated_outputs: set[int] = set()
         self.media_tokens: dict[int, int] = {}
         self._entries: list[Logged] | EntriesAside = []
@@ -218,7 +218,7 @@ _START_OF_FRAME = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MediaInWords:
     """What stands for an image or a document."""
 
     words: str
@@ -226,21 +226,21 @@ class Shown:
     """What it takes itself, without the words; 0 if that cannot be told."""
 
 
-def shown_image(data: str, *, old_model: bool) -> Shown:
+def shown_image(data: str, *, old_model: bool) -> MediaInWords:
     """An image, given its base64 text."""
     return shown_size(size_of(data), old_model=old_model)
 
 
-def shown_size(size: tuple[int, int] | None, *, old_model: bool) -> Shown:
+def shown_size(size: tuple[int, int] | None, *, old_model: bool) -> MediaInWords:
     """An image of that width and height in pixels; None where they cannot be told."""
     if size is None:
-        return Shown("[image of unknown size]", 0)
+        return MediaInWords("[image of unknown size]", 0)
     width, height = size
     tokens = image_tokens(width, height, LIMITS_BEFORE if old_model else LIMITS)
-    return Shown(f"[image, {width} x {height} pixels, {tokens} tokens]", tokens)
+    return MediaInWords(f"[image, {width} x {height} pixels, {tokens} tokens]", tokens)
 
 
-def shown_document(data: str) -> Shown:
+def shown_document(data: str) -> MediaInWords:
     """A PDF, given its base64 text."""
     return shown_pages(pages_of(data))
 
@@ -253,12 +253,12 @@ def pages_of(data: str) -> int | None:
         return None
 
 
-def shown_pages(pages: int | None) -> Shown:
+def shown_pages(pages: int | None) -> MediaInWords:
     """A document of so many pages."""
     if pages is None:
-        return Shown("[document]", 0)
+        return MediaInWords("[document]", 0)
     tokens = pdf_tokens(pages)
-    return Shown(f"[document, {pages} pages, about {tokens} tokens]", tokens)
+    return MediaInWords(f"[document, {pages} pages, about {tokens} tokens]", tokens)
 
 
 def size_of(data: str) -> tuple[int, int] | None:

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from ullage.context.blocks import Json
-from ullage.recorded.readers.flaws import BREAKS_OFF, CUT_LINE, DAMAGED_ARCHIVE, LONG_LINE, NO_JSON, NO_OBJECT, NOT_UTF8, Tally
-from ullage.recorded.readers.values import JsonObject, NotJson, parse
+from ullage.recorded.readers.flaws import BREAKS_OFF, CUT_LINE, DAMAGED_ARCHIVE, LONG_LINE, NO_JSON, NO_OBJECT, NOT_UTF8, FlawTally
+from ullage.recorded.readers.values import JsonObject, RecordNotJson, parse
 from ullage.store.folder import database
 
 _DATABASE = "ullage.db"
@@ -118,7 +118,7 @@ _HEAD = 4_096
 """Bytes that show it."""
 
 
-def json_objects(path: Path, tally: Tally, at: Callable[[int], None] = lambda position: None) -> Iterator[JsonObject]:
+def json_objects(path: Path, tally: FlawTally, at: Callable[[int], None] = lambda position: None) -> Iterator[JsonObject]:
     """The objects in the order of their lines, or of the list in a document; what is none is counted in `tally`. Raises `OSError`.
 
     `at` is told how many bytes were read so far, unpacked ones of a compressed file.
@@ -141,7 +141,7 @@ def json_objects(path: Path, tally: Tally, at: Callable[[int], None] = lambda po
 
 def _is_document(path: Path, file: BinaryIO) -> bool:
     """A file that is called so and begins with a part of an object is one too: an object on one line may be longer than any line."""
-    head = _unharmed(lambda: file.read(_HEAD), Tally())
+    head = _unharmed(lambda: file.read(_HEAD), FlawTally())
     file.seek(0)
     if _DOCUMENT.match(head):
         return True
@@ -152,12 +152,12 @@ def _is_document(path: Path, file: BinaryIO) -> bool:
 def _is_whole(line: bytes) -> bool:
     try:
         parse(line.decode("utf-8", "replace"))
-    except NotJson:
+    except RecordNotJson:
         return False
     return True
 
 
-def _value(line: bytes, number: int, tally: Tally) -> Json:
+def _value(line: bytes, number: int, tally: FlawTally) -> Json:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
@@ -165,7 +165,7 @@ def _value(line: bytes, number: int, tally: Tally) -> Json:
         text = line.decode("utf-8", "replace")
     try:
         value = parse(text)
-    except NotJson:
+    except RecordNotJson:
         tally.count(NO_JSON if line.endswith(b"\n") else CUT_LINE, line=number)
         return None
     if not isinstance(value, dict):
@@ -173,7 +173,7 @@ def _value(line: bytes, number: int, tally: Tally) -> Json:
     return value
 
 
-def _lines(file: BinaryIO, tally: Tally) -> Iterator[tuple[int, bytes]]:
+def _lines(file: BinaryIO, tally: FlawTally) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, each with its line end, and with its number from 1."""
     number = 0
     while line := _next_line(file, tally):
@@ -188,11 +188,11 @@ def _lines(file: BinaryIO, tally: Tally) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _next_line(file: BinaryIO, tally: Tally) -> bytes:
+def _next_line(file: BinaryIO, tally: FlawTally) -> bytes:
     return _unharmed(lambda: file.readline(LONGEST_LINE + 1), tally)
 
 
-def _unharmed(read: Callable[[], bytes], tally: Tally) -> bytes:
+def _unharmed(read: Callable[[], bytes], tally: FlawTally) -> bytes:
     """What was read; nothing if a compressed file is damaged there."""
     try:
         return read()
@@ -237,7 +237,7 @@ class _Broken(Exception):
     """Here the document cannot be read on."""
 
 
-def objects_of(read: Callable[[int], bytes], tally: Tally) -> Iterator[JsonObject]:
+def objects_of(read: Callable[[int], bytes], tally: FlawTally) -> Iterator[JsonObject]:
     """The objects of a list; of an object first what stands before its list, then the list's objects, then what stands after it.
 
     `read` gives as many of the next bytes as it is asked for, none at the end. What is no object, and where the document breaks off, is
@@ -255,7 +255,7 @@ def objects_of(read: Callable[[int], bytes], tally: Tally) -> Iterator[JsonObjec
         tally.count(BREAKS_OFF, line=text.line)
 
 
-def _elements(text: _Text, tally: Tally) -> Iterator[JsonObject]:
+def _elements(text: _Text, tally: FlawTally) -> Iterator[JsonObject]:
     text.expect("[")
     while text.next() != "]":
         line = text.line
@@ -269,7 +269,7 @@ def _elements(text: _Text, tally: Tally) -> Iterator[JsonObject]:
     text.expect("]")
 
 
-def _members(text: _Text, tally: Tally) -> Iterator[JsonObject]:
+def _members(text: _Text, tally: FlawTally) -> Iterator[JsonObject]:
     about: dict[str, Json] = {}
     try:
         text.expect("{")

@@ -96,7 +96,7 @@ def not_recorded(kind: str) -> Flaw:
     return Flaw(f'attachments of kind "{shown}" without readable text', "the context was larger by them than is shown")
 
 
-class Tally:
+class FlawTally:
     """Counts flaws of one transcript."""
 
     def __init__(self) -> None:

@@ -22,9 +22,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from ullage.context.blocks import Json, Text, Thinking, Usage
-from ullage.recorded.readers.conversation import NOTHING, Conversation, Said, joined
+from ullage.recorded.readers.conversation import NOTHING, RecordedText, TranscriptBuilder, joined
 from ullage.recorded.readers.entries import IMAGES_NOTE, shown_document, shown_image
-from ullage.recorded.readers.flaws import ABORTED, CLEARED, KEPT_MESSAGES, NO_OBJECT, ODD_MESSAGE, ROLLED_BACK, Tally, unknown
+from ullage.recorded.readers.flaws import ABORTED, CLEARED, KEPT_MESSAGES, NO_OBJECT, ODD_MESSAGE, ROLLED_BACK, FlawTally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_seconds, as_text, printable
 from ullage.recorded.transcript import Transcript
 
@@ -47,12 +47,12 @@ def is_line(value: JsonObject) -> bool:
     return as_text(value.get("type")) in _KINDS and "content" in value and isinstance(value.get("id"), str) and "timestamp" in value
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, path: Path) -> tuple[Transcript, ...]:
     """The one session of a file. `tally` has what is wrong with the lines so far."""
     file = _File(tally)
     for value in lines:
         file.take(value)
-    built = Conversation(tally, _project_root(path) or file.folder)
+    built = TranscriptBuilder(tally, _project_root(path) or file.folder)
     for message in file.messages:
         _add(message, built)
     tally.note("System prompt and tools are not in the sessions of Gemini CLI: the first request is larger than its messages by them")
@@ -77,20 +77,20 @@ def _project_root(path: Path) -> str:
 class _File:
     """The messages of a file, as far as its lines were read."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: FlawTally) -> None:
         self.session = ""
         self.project = ""
         self.folder = ""
         self.is_side = False
         self._tally = tally
-        self._messages: dict[str, Message] = {}
+        self._messages: dict[str, GeminiMessage] = {}
         self._restated: set[str] = set()
         """Ids under which messages were said anew."""
         self._cleared: set[str] = set()
         self._turns = 0
 
     @property
-    def messages(self) -> Sequence[Message]:
+    def messages(self) -> Sequence[GeminiMessage]:
         """In order; a compaction is one of them."""
         return tuple(self._messages.values())
 
@@ -129,7 +129,7 @@ class _File:
         elif as_text(value.get("id")) not in self._restated:
             self._keep(message_of(value, self._tally))
 
-    def _keep(self, message: Message) -> None:
+    def _keep(self, message: GeminiMessage) -> None:
         if _is_snapshot(message):
             message = message.as_compaction()
         self._messages[message.id] = message
@@ -170,10 +170,10 @@ class _File:
         if snapshot is not None:
             self._tally.count(KEPT_MESSAGES, int(kept > 0))
 
-    def _knows(self, message: Message) -> bool:
+    def _knows(self, message: GeminiMessage) -> bool:
         return message.id in self._messages or message.id in self._restated
 
-    def _note_cleared(self, message: Message) -> None:
+    def _note_cleared(self, message: GeminiMessage) -> None:
         was = self._messages.get(message.id)
         if was is None:
             return
@@ -193,11 +193,11 @@ class _File:
                 del self._messages[id]
 
 
-def _is_snapshot(message: Message) -> bool:
+def _is_snapshot(message: GeminiMessage) -> bool:
     return message.kind == "user" and _SNAPSHOT in message.said.text and not message.results
 
 
-def _add(message: Message, built: Conversation) -> None:
+def _add(message: GeminiMessage, built: TranscriptBuilder) -> None:
     match message.kind:
         case "gemini":
             calls = [built.call(call.id, call.name, call.input) for call in message.calls]
@@ -221,36 +221,36 @@ def _add(message: Message, built: Conversation) -> None:
 
 # What messages hold
 
-Result = tuple[str, Said, bool]
+Result = tuple[str, RecordedText, bool]
 """The id of a call, what it gave, and whether it failed."""
 
 _FAILED = frozenset({"error", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class GeminiCall:
     """A call of a tool; `result` is None if it is not told beside it."""
 
     id: str
     name: str
     input: Json
-    result: Said | None = None
+    result: RecordedText | None = None
     failed: bool = False
     at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class GeminiMessage:
     """A message. `results` are those that it tells in its own content or beside its calls."""
 
     id: str
     kind: str
     at: float
-    said: Said
+    said: RecordedText
     model: str = ""
     usage: Usage | None = None
     thinking: tuple[Thinking, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[GeminiCall, ...] = ()
     results: tuple[Result, ...] = ()
 
     @property
@@ -264,12 +264,12 @@ class Message:
         """Its text as a block, where it has one."""
         return (Text(self.said.text),) if self.said.text else ()
 
-    def as_compaction(self) -> Message:
+    def as_compaction(self) -> GeminiMessage:
         """The same, as what took the place of what was before."""
         return replace(self, kind="compaction")
 
 
-def message_of(value: JsonObject, tally: Tally) -> Message:
+def message_of(value: JsonObject, tally: FlawTally) -> GeminiMessage:
     """A line of a session."""
     kind = as_text(value.get("type"))
     parts = _Parts(value.get("content"), tally)
@@ -277,7 +277,7 @@ def message_of(value: JsonObject, tally: Tally) -> Message:
     thoughts = (as_object(each) for each in as_list(value.get("thoughts")))
     told = [f"{as_text(each.get('subject'))}\n{as_text(each.get('description'))}".strip() for each in thoughts] or parts.thoughts
     results = tuple((call.id, call.result, call.failed) for call in calls if call.result is not None)
-    return Message(
+    return GeminiMessage(
         id=as_text(value.get("id")),
         kind=kind,
         at=as_seconds(value.get("timestamp")),
@@ -290,45 +290,45 @@ def message_of(value: JsonObject, tally: Tally) -> Message:
     )
 
 
-def turn_of(value: JsonObject, id: str, tally: Tally) -> Message:
+def turn_of(value: JsonObject, id: str, tally: FlawTally) -> GeminiMessage:
     """A turn of a saved chat: role and parts, nothing else."""
     parts = _Parts(value.get("parts"), tally)
     if value.get("role") != "model":
-        return Message(id, "user", 0.0, parts.said(), results=tuple(parts.results))
+        return GeminiMessage(id, "user", 0.0, parts.said(), results=tuple(parts.results))
     thinking = tuple(Thinking(each, "") for each in parts.thoughts)
-    return Message(id, "gemini", 0.0, parts.said(), thinking=thinking, calls=tuple(parts.calls))
+    return GeminiMessage(id, "gemini", 0.0, parts.said(), thinking=thinking, calls=tuple(parts.calls))
 
 
 class _Parts:
     """What a list of parts says; it may be one part, or plain text."""
 
-    def __init__(self, content: Json, tally: Tally) -> None:
-        self._said: list[Said] = []
+    def __init__(self, content: Json, tally: FlawTally) -> None:
+        self._said: list[RecordedText] = []
         self.thoughts: list[str] = []
-        self.calls: list[Call] = []
+        self.calls: list[GeminiCall] = []
         self.results: list[Result] = []
         self._tally = tally
         for part in content if isinstance(content, list) else [content]:
             self._take(part)
 
-    def said(self) -> Said:
+    def said(self) -> RecordedText:
         """The text. Parts of one text stand without anything between them; an image has a line of its own."""
         text = "".join(f"\n{each.text}\n" if each.media_tokens else each.text for each in self._said).strip("\n")
-        return Said(text, sum(each.media_tokens for each in self._said))
+        return RecordedText(text, sum(each.media_tokens for each in self._said))
 
     def _take(self, value: Json) -> None:
         if isinstance(value, str):
-            self._said.append(Said(value))
+            self._said.append(RecordedText(value))
             return
         part = as_object(value)
         if isinstance(part.get("text"), str):
             if part.get("thought") is True:
                 self.thoughts.append(as_text(part.get("text")))
             else:
-                self._said.append(Said(as_text(part.get("text"))))
+                self._said.append(RecordedText(as_text(part.get("text"))))
         elif isinstance(part.get("functionCall"), dict):
             call = as_object(part.get("functionCall"))
-            self.calls.append(Call(as_text(call.get("id")), as_text(call.get("name")), call.get("args")))
+            self.calls.append(GeminiCall(as_text(call.get("id")), as_text(call.get("name")), call.get("args")))
         elif isinstance(part.get("functionResponse"), dict):
             self.results.append(_response(as_object(part.get("functionResponse")), self._tally))
         elif isinstance(part.get("inlineData"), dict):
@@ -340,7 +340,7 @@ class _Parts:
             self._tally.count(ODD_MESSAGE, int(value is not None))
 
 
-def _call(value: JsonObject, tally: Tally) -> Call:
+def _call(value: JsonObject, tally: FlawTally) -> GeminiCall:
     failed = as_text(value.get("status")) in _FAILED
     id, result = as_text(value.get("id")), None
     if value.get("result") is not None:
@@ -348,19 +348,19 @@ def _call(value: JsonObject, tally: Tally) -> Call:
         said = [*(said for _, said, _ in parts.results), parts.said()]
         result = joined([each for each in said if each.text or each.media_tokens])
         failed |= any(each for _, _, each in parts.results)
-    return Call(id, as_text(value.get("name")), value.get("args"), result, failed, as_seconds(value.get("timestamp")))
+    return GeminiCall(id, as_text(value.get("name")), value.get("args"), result, failed, as_seconds(value.get("timestamp")))
 
 
-def _response(value: JsonObject, tally: Tally) -> Result:
+def _response(value: JsonObject, tally: FlawTally) -> Result:
     """The result of a call. Its `response` has `output` or `error` where it is a tool of Gemini CLI."""
     response = as_object(value.get("response"))
     told = next((response[name] for name in ("output", "error", "result", "content") if name in response), None)
     text = told if isinstance(told, str) else as_json_text(dict(response)) if response else ""
     more = _Parts(value.get("parts"), tally).said()
-    return as_text(value.get("id")), joined([Said(text), more]), "error" in response and "output" not in response
+    return as_text(value.get("id")), joined([RecordedText(text), more]), "error" in response and "output" not in response
 
 
-def _media(data: JsonObject, tally: Tally) -> Said:
+def _media(data: JsonObject, tally: FlawTally) -> RecordedText:
     kind = as_text(data.get("mimeType"))
     if kind == "application/pdf":
         shown = shown_document(as_text(data.get("data")))
@@ -370,7 +370,7 @@ def _media(data: JsonObject, tally: Tally) -> Said:
     else:
         tally.count(unknown("parts of messages", kind))
         return NOTHING
-    return Said(shown.words, shown.tokens)
+    return RecordedText(shown.words, shown.tokens)
 
 
 def _usage(tokens: JsonObject) -> Usage | None:

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.blocks import Json
-from ullage.recorded.readers.conversation import Conversation
+from ullage.recorded.readers.conversation import TranscriptBuilder
 from ullage.recorded.readers.files import json_objects
-from ullage.recorded.readers.flaws import DAMAGED_ENTRY, NOT_A_FILE, NOT_WRITTEN_BACK, NotATranscript, Tally
+from ullage.recorded.readers.flaws import DAMAGED_ENTRY, NOT_A_FILE, NOT_WRITTEN_BACK, FlawTally, NotATranscript
 from ullage.recorded.readers.opencode_messages import Messages
-from ullage.recorded.readers.values import JsonObject, NotJson, as_object, as_text, parse, printable
+from ullage.recorded.readers.values import JsonObject, RecordNotJson, as_object, as_text, parse, printable
 from ullage.recorded.transcript import Transcript
 from ullage.store.database import connect
 
@@ -42,7 +42,7 @@ def is_line(value: JsonObject) -> bool:
     return as_text(value.get("id")).startswith("ses") and isinstance(value.get("title"), str) and isinstance(value.get("time"), dict)
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, path: Path) -> tuple[Transcript, ...]:
     """The one session of a file, with its messages from the files beside. Folders are told by the file's own name, never by what is in
     it."""
     nothing: JsonObject = {}
@@ -53,7 +53,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
     else:
         messages, parts = folder.parent.parent / "message" / stem, folder.parent.parent / "part"
     session = _Session(stem, as_text(about.get("parentID")), as_text(about.get("directory")), as_object(about.get("revert")))
-    built = Messages(Conversation(tally, session.folder), tally, session.taken_back_from)
+    built = Messages(TranscriptBuilder(tally, session.folder), tally, session.taken_back_from)
     files = _Files(tally)
     for name, message in files.objects(messages):
         built.take({**message, "id": name}, [part for _, part in files.objects(parts / name)])
@@ -134,7 +134,7 @@ class _Session:
         """The message from which on the user went back; empty if they did not."""
         return as_text(self.revert.get("messageID"))
 
-    def transcript(self, built: Messages, tally: Tally) -> Transcript:
+    def transcript(self, built: Messages, tally: FlawTally) -> Transcript:
         """All that was said in it."""
         built.settle()
         tally.note("System prompt and tools are not in OpenCode's sessions: the first request is larger than its messages by them")
@@ -145,7 +145,7 @@ class _Session:
 class _Files:
     """The JSON files of folders. Those that cannot be read are counted, and the first are named."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: FlawTally) -> None:
         self._tally = tally
         self._failed = 0
 
@@ -159,7 +159,7 @@ class _Files:
             self._fail(folder, error.strerror or str(error))
             return
         for file in files:
-            own = Tally()
+            own = FlawTally()
             try:
                 found = next(json_objects(file, own), None)
             except OSError as error:
@@ -206,10 +206,10 @@ def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables, only:
         for id, directory, parent, revert in connection.execute(query).fetchall():
             if not isinstance(id, str) or only not in (None, id):
                 continue
-            tally = Tally()
+            tally = FlawTally()
             tally.count(NOT_WRITTEN_BACK, int(unwritten))
             session = _Session(id, _text(parent), _text(directory), _object(revert))
-            built = Messages(Conversation(tally, session.folder), tally, session.taken_back_from)
+            built = Messages(TranscriptBuilder(tally, session.folder), tally, session.taken_back_from)
             try:
                 _take_rows(connection, tables, id, built, tally)
             except sqlite3.Error as error:
@@ -222,7 +222,7 @@ def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables, only:
         connection.close()
 
 
-def _take_rows(connection: sqlite3.Connection, tables: _Tables, session: str, built: Messages, tally: Tally) -> None:
+def _take_rows(connection: sqlite3.Connection, tables: _Tables, session: str, built: Messages, tally: FlawTally) -> None:
     """The messages in the form in which the session was written last."""
     if _is_new(connection, tables, session):
         order = "seq" if "seq" in tables["session_message"] else "time_created, id"
@@ -255,13 +255,13 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _object(value: object, tally: Tally | None = None) -> JsonObject:
+def _object(value: object, tally: FlawTally | None = None) -> JsonObject:
     """The object of a column; an empty one where it holds something else, which is counted in `tally`."""
     found: Json = None
     if isinstance(value, str):
         try:
             found = parse(value)
-        except NotJson:
+        except RecordNotJson:
             found = None
     if tally is not None:
         tally.count(DAMAGED_ENTRY, int(not isinstance(found, dict)))

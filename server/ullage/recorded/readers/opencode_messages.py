@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.blocks import AssistantBlock, Json, Text, Thinking, ToolUse, Usage
-from ullage.recorded.readers.conversation import NOTHING, Conversation, Said, joined
+from ullage.recorded.readers.conversation import NOTHING, RecordedText, TranscriptBuilder, joined
 from ullage.recorded.readers.entries import IMAGES_NOTE, shown_document, shown_image
-from ullage.recorded.readers.flaws import ABORTED, CLEARED, KEPT_MESSAGES, ODD_MESSAGE, PROVIDER_TOOL, ROLLED_BACK, Tally, unknown
+from ullage.recorded.readers.flaws import ABORTED, CLEARED, KEPT_MESSAGES, ODD_MESSAGE, PROVIDER_TOOL, ROLLED_BACK, FlawTally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
 
 _SILENT_PARTS = frozenset({"snapshot", "patch", "agent", "retry", "step-start", "step-finish"})
@@ -27,7 +27,7 @@ _AS_TEXT = frozenset({"text/plain", "application/x-directory"})
 class Messages:
     """Takes the messages of a session in their order. From `taken_back_from` on the user took them back; empty: none."""
 
-    def __init__(self, conversation: Conversation, tally: Tally, taken_back_from: str) -> None:
+    def __init__(self, conversation: TranscriptBuilder, tally: FlawTally, taken_back_from: str) -> None:
         self.conversation = conversation
         self._tally = tally
         self._taken_back_from = taken_back_from
@@ -69,16 +69,16 @@ class Messages:
                 case "text" if part.get("ignored") is True:
                     pass
                 case "text" if part.get("synthetic") is True:
-                    self.conversation.notice(Said(as_text(part.get("text"))), at)
+                    self.conversation.notice(RecordedText(as_text(part.get("text"))), at)
                 case "text":
-                    self.conversation.prompt(Said(as_text(part.get("text"))), at)
+                    self.conversation.prompt(RecordedText(as_text(part.get("text"))), at)
                 case "file" if as_text(part.get("mime")) not in _AS_TEXT:
                     self.conversation.prompt(self._media(part.get("mime"), part.get("url")), at)
                 case "compaction":
                     self._tally.count(ABORTED, int(self._asked is not None))
                     self._asked, self._asked_after = part, self.conversation.length
                 case "subtask":
-                    self.conversation.prompt(Said(as_text(part.get("prompt"))), at)
+                    self.conversation.prompt(RecordedText(as_text(part.get("prompt"))), at)
                 case kind:
                     self._tally.count(unknown("parts of messages", kind), int(kind not in {*_SILENT_PARTS, "file", "reasoning"}))
 
@@ -136,31 +136,31 @@ class Messages:
             case "completed":
                 self._tally.count(CLEARED, int(bool(time.get("compacted"))))
                 told = [self._media(each.get("mime"), each.get("url")) for each in map(as_object, as_list(state.get("attachments")))]
-                self.conversation.result(id, joined([Said(as_text(state.get("output"))), *self._content(state), *told]), False, at)
+                self.conversation.result(id, joined([RecordedText(as_text(state.get("output"))), *self._content(state), *told]), False, at)
             case "error":
                 error = state.get("error")
                 text = error if isinstance(error, str) else as_text(as_object(error).get("message"))
-                self.conversation.result(id, joined([*self._content(state), Said(text)]), True, at)
+                self.conversation.result(id, joined([*self._content(state), RecordedText(text)]), True, at)
             case _:
                 pass  # it never ended
 
-    def _content(self, state: JsonObject) -> Sequence[Said]:
+    def _content(self, state: JsonObject) -> Sequence[RecordedText]:
         """What a tool gave, in the newer form."""
         return [
-            Said(as_text(each.get("text"))) if each.get("type") == "text" else self._media(each.get("mime"), each.get("uri"))
+            RecordedText(as_text(each.get("text"))) if each.get("type") == "text" else self._media(each.get("mime"), each.get("uri"))
             for each in map(as_object, as_list(state.get("content")))
         ]
 
-    def _media(self, mime: Json, url: Json) -> Said:
+    def _media(self, mime: Json, url: Json) -> RecordedText:
         """A file that the model is shown; only what stands in the address itself can be seen."""
         kind, (head, _, data) = as_text(mime), as_text(url).partition(",")
         if kind.startswith("image/"):
             self._tally.note(IMAGES_NOTE)
             shown = shown_image(data if head.endswith(";base64") else "", old_model=False)
-            return Said(shown.words, shown.tokens)
+            return RecordedText(shown.words, shown.tokens)
         if kind == "application/pdf":
             shown = shown_document(data)
-            return Said(shown.words, shown.tokens)
+            return RecordedText(shown.words, shown.tokens)
         self._tally.count(unknown("files", kind), int(bool(kind) and kind not in _AS_TEXT))
         return NOTHING
 
@@ -173,15 +173,15 @@ class Messages:
             return
         match kind:
             case "user":
-                self.conversation.prompt(Said(as_text(message.get("text"))), at)
+                self.conversation.prompt(RecordedText(as_text(message.get("text"))), at)
                 for file in map(as_object, as_list(message.get("files"))):
                     self.conversation.prompt(self._media(file.get("mime"), file.get("uri")), at)
             case "synthetic" | "system" | "skill":
-                self.conversation.notice(Said(as_text(message.get("text"))), at)
+                self.conversation.notice(RecordedText(as_text(message.get("text"))), at)
             case "shell":
                 output = message.get("output")
                 printed = output if isinstance(output, str) else as_text(as_object(output).get("output"))
-                self.conversation.notice(Said(f"$ {as_text(message.get('command'))}\n{printed}"), at)
+                self.conversation.notice(RecordedText(f"$ {as_text(message.get('command'))}\n{printed}"), at)
             case "assistant":
                 self._take_new_reply(message, at)
             case "compaction" if message.get("status", "completed") == "completed":

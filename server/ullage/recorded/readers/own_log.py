@@ -21,10 +21,10 @@ from ullage.context.compaction_entries import (
     SpentInVain,
 )
 from ullage.context.entries import AssistantReply, CameOver, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
-from ullage.context.view.epoch import Epoch
+from ullage.context.view.epoch import EpochState
 from ullage.context.view.taken_out import messages_taken_out
-from ullage.recorded.readers.entries import Log
-from ullage.recorded.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
+from ullage.recorded.readers.entries import RecordedLog
+from ullage.recorded.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, FlawTally, NotATranscript
 from ullage.recorded.transcript import Happening, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import workspace_of
@@ -67,7 +67,7 @@ class Shared:
         self._lineages = lineages
         self._taken: set[tuple[str, int]] = set()
 
-    def without_repeated(self, session_id: str, logged: Sequence[Logged], tally: Tally) -> list[Logged]:
+    def without_repeated(self, session_id: str, logged: Sequence[Logged], tally: FlawTally) -> list[Logged]:
         """The entries with no count of tokens where another session has it."""
         lineage = self._lineages.get(session_id, ())
         kept: list[Logged] = []
@@ -85,7 +85,7 @@ class Shared:
 
 def transcript_of(session_id: str, entries: Sequence[Logged], damaged: int, shared: Shared) -> Transcript:
     """The session with these entries of its log, of which so many more cannot be read."""
-    tally = Tally()
+    tally = FlawTally()
     logged = shared.without_repeated(session_id, entries, tally)
     tally.count(DAMAGED_ENTRY, damaged)
     parted = _Parting(tally)
@@ -100,14 +100,14 @@ def transcript_of(session_id: str, entries: Sequence[Logged], damaged: int, shar
 class _Parting:
     """Parts a log into what was said, under new seqs, and what became of it: compactions, and what the user did by hand."""
 
-    def __init__(self, tally: Tally) -> None:
-        self.log = Log(tally)
+    def __init__(self, tally: FlawTally) -> None:
+        self.log = RecordedLog(tally)
         self.history: dict[int, Happening] = {}
         """By the seq in the log that is read."""
         self._compactions: dict[int, RecordedCompaction] = {}
         """The same without upkeep, and without what the user took out: neither stands for the context that was."""
         self._tally = tally
-        self._epoch = Epoch()
+        self._epoch = EpochState()
         self._places: dict[int, int] = {}
         """The new seq of each entry that was taken."""
         self._before: Entry | None = None

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, Usage
-from ullage.recorded.readers.conversation import NOTHING, Conversation, Said, joined, usage_of
+from ullage.recorded.readers.conversation import NOTHING, RecordedText, TranscriptBuilder, joined, usage_of
 from ullage.recorded.readers.entries import IMAGES_NOTE, shown_image
 from ullage.recorded.readers.flaws import (
     ABORTED,
@@ -21,7 +21,7 @@ from ullage.recorded.readers.flaws import (
     ODD_MESSAGE,
     OTHER_BRANCH,
     REPEATED,
-    Tally,
+    FlawTally,
     unknown,
 )
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
@@ -38,7 +38,7 @@ class _Step:
 
     kind: str
     at: float
-    said: Said = NOTHING
+    said: RecordedText = NOTHING
     blocks: tuple[AssistantBlock, ...] = ()
     model: str = ""
     usage: Usage | None = None
@@ -58,12 +58,12 @@ def is_line(value: JsonObject) -> bool:
     return kind == "message" and as_text(message.get("role")) in _ROLES and "uuid" not in value and "sessionId" not in value
 
 
-def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcript, ...]:
+def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
     """The one session of a file. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
     file = _File(tally)
     for value in lines:
         file.take(value)
-    built = Conversation(tally, file.folder)
+    built = TranscriptBuilder(tally, file.folder)
     for step in file.path():
         _add(step, built, tally)
     tally.note("System prompt and tools are not in pi's sessions: the first request is larger than its messages by them")
@@ -73,7 +73,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
 class _File:
     """The entries of a file, and how they follow each other."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: FlawTally) -> None:
         self.session = ""
         self.folder = ""
         self._tally = tally
@@ -81,7 +81,7 @@ class _File:
         self._before: list[int] = []
         """Of each entry the place of the one that it follows; -1 where it is a first one."""
         self._places: dict[str, int] = {}
-        self._calls = Conversation(tally)
+        self._calls = TranscriptBuilder(tally)
 
     def take(self, value: JsonObject) -> None:
         """Reads one line."""
@@ -123,9 +123,9 @@ class _File:
             case "compaction":
                 keeps = bool(value.get("firstKeptEntryId")) or value.get("firstKeptEntryIndex") is not None
                 before = as_count(value.get("tokensBefore"))
-                return _Step("compaction", at, Said(as_text(value.get("summary"))), tokens_before=before, keeps=keeps)
+                return _Step("compaction", at, RecordedText(as_text(value.get("summary"))), tokens_before=before, keeps=keeps)
             case "branch_summary":
-                return _Step("notice", at, Said(as_text(value.get("summary"))))
+                return _Step("notice", at, RecordedText(as_text(value.get("summary"))))
             case "custom_message":
                 return _Step("notice", at, self._said(value.get("content")))
             case kind:
@@ -147,14 +147,14 @@ class _File:
                 return _Step("result", at, said, call_id=as_text(message.get("toolCallId")), failed=failed)
             case "bashExecution":
                 hidden = message.get("excludeFromContext") is True
-                return _Step("", at) if hidden else _Step("notice", at, Said(_shell(message)))
+                return _Step("", at) if hidden else _Step("notice", at, RecordedText(_shell(message)))
             case "custom" | "hookMessage":
                 return _Step("notice", at, self._said(message.get("content")))
             case "branchSummary":
-                return _Step("notice", at, Said(as_text(message.get("summary"))))
+                return _Step("notice", at, RecordedText(as_text(message.get("summary"))))
             case "compactionSummary":
                 before = as_count(message.get("tokensBefore"))
-                return _Step("compaction", at, Said(as_text(message.get("summary"))), tokens_before=before)
+                return _Step("compaction", at, RecordedText(as_text(message.get("summary"))), tokens_before=before)
             case role:
                 self._tally.count(unknown("messages", role))
                 return _Step("", at)
@@ -175,21 +175,21 @@ class _File:
                 self._tally.count(unknown("blocks", kind))
         return Text("")
 
-    def _said(self, content: Json) -> Said:
+    def _said(self, content: Json) -> RecordedText:
         if isinstance(content, str):
-            return Said(content)
+            return RecordedText(content)
         if not isinstance(content, list):
             self._tally.count(ODD_MESSAGE)
         return joined([self._part(as_object(part)) for part in as_list(content)])
 
-    def _part(self, part: JsonObject) -> Said:
+    def _part(self, part: JsonObject) -> RecordedText:
         match as_text(part.get("type")):
             case "text":
-                return Said(as_text(part.get("text")))
+                return RecordedText(as_text(part.get("text")))
             case "image":
                 self._tally.note(IMAGES_NOTE)
                 shown = shown_image(as_text(part.get("data")), old_model=False)
-                return Said(shown.words, shown.tokens)
+                return RecordedText(shown.words, shown.tokens)
             case "":
                 self._tally.count(ODD_MESSAGE)
             case kind:
@@ -197,7 +197,7 @@ class _File:
         return NOTHING
 
 
-def _add(step: _Step, built: Conversation, tally: Tally) -> None:
+def _add(step: _Step, built: TranscriptBuilder, tally: FlawTally) -> None:
     match step.kind:
         case "user":
             built.prompt(step.said, step.at)

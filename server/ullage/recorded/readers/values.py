@@ -26,16 +26,16 @@ _MILLISECONDS_FROM = 1e11
 """Unix times above this are milliseconds: as seconds they would lie after the year 5000."""
 
 
-class NotJson(Exception):
+class RecordNotJson(Exception):
     """This text is no JSON that can be read."""
 
 
 def parse(text: str) -> Json:
-    """The value of a JSON text. Raises `NotJson`, also where it is nested too deeply or a number has too many digits."""
+    """The value of a JSON text. Raises `RecordNotJson`, also where it is nested too deeply or a number has too many digits."""
     try:
         return cast("Json", json.loads(text))
     except (ValueError, RecursionError) as error:
-        raise NotJson(str(error)) from error
+        raise RecordNotJson(str(error)) from error
 
 
 def as_json_text(value: Json) -> str:

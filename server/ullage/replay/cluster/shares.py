@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from ullage.replay.cluster.installation import Installation, difference, installation
-from ullage.replay.memory import TooLarge, within
+from ullage.replay.memory import WorkTooLarge, within
 from ullage.replay.places import Place, size_of
 from ullage.store.packed import packed
 
@@ -53,14 +53,14 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class TooMuch:
+class TooMuchMemory:
     """In the place of the work of one place: it takes more memory than the worker has."""
 
     megabytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Work]):
+class ShareRequest(Generic[Work]):
     """What a worker is asked. Can be pickled."""
 
     work: Callable[[Place], Work]
@@ -88,9 +88,9 @@ def _most(left: int, workers: int, most_places: int) -> int:
     return min(most_places, max(LEAST_PLACES, left // (SHARES_TO_COME * max(workers, 1))))
 
 
-def done(places: tuple[Place, ...], asked: Asked[Work]) -> bytes:
-    """Runs on a worker: the work of each place, `Raised` or `TooMuch` (`store/packed.py`). Raises `OtherInstallation`; whatever goes wrong
-    with one place, the others are done."""
+def done(places: tuple[Place, ...], asked: ShareRequest[Work]) -> bytes:
+    """Runs on a worker: the work of each place, `Raised` or `TooMuchMemory` (`store/packed.py`). Raises `OtherInstallation`;
+    whatever goes wrong with one place, the others are done."""
     other = difference(installation(), asked.by)
     if other:
         raise OtherInstallation(other)
@@ -104,10 +104,10 @@ def _limit() -> int | None:
     return int(limit) if limit else None
 
 
-def _done(place: Place, work: Callable[[Place], Work]) -> Work | Raised | TooMuch:
+def _done(place: Place, work: Callable[[Place], Work]) -> Work | Raised | TooMuchMemory:
     try:
         return work(place)
-    except TooLarge as error:
-        return TooMuch(error.megabytes)
+    except WorkTooLarge as error:
+        return TooMuchMemory(error.megabytes)
     except Exception as error:  # noqa: BLE001 - a fault of one transcript must not cost the others of its share
         return Raised(f"{type(error).__name__}: {error}")

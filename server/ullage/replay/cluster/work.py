@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from ullage.replay.cluster.connecting import NoCluster, refusal, threads_of
 from ullage.replay.cluster.installation import installation
-from ullage.replay.cluster.shares import Asked, OtherInstallation, Raised, Share, TooMuch, done
+from ullage.replay.cluster.shares import OtherInstallation, Raised, Share, ShareRequest, TooMuchMemory, done
 from ullage.replay.places import Place
 from ullage.store.packed import unpacked
 
@@ -59,7 +59,7 @@ def work_on_cluster(
     """
     # The largest first: one that is left to the end would be waited for by all others.
     in_turn = sorted(shares, key=lambda share: -share.size)
-    with closing(_Course(client, Asked(work, installation()), in_turn, _Ended(unfinished), here, warn)) as course:
+    with closing(_Course(client, ShareRequest(work, installation()), in_turn, _Ended(unfinished), here, warn)) as course:
         ready: dict[int, Work] = {}
         total, given = sum(len(share.places) for share in shares), 0
         for number, made in course.each():
@@ -82,7 +82,7 @@ class _Ended(Generic[Work]):
     def raised(self, place: Place, raised: Raised) -> Work:
         return self.unfinished(f"{place} was not finished: {raised.why}")
 
-    def works_in(self, answer: object, places: Sequence[Place]) -> tuple[Work | TooMuch, ...]:
+    def works_in(self, answer: object, places: Sequence[Place]) -> tuple[Work | TooMuchMemory, ...]:
         """What a worker answered for these places, one work for each. Raises `_WrongAnswer`: no worker is relied on to answer that."""
         if not isinstance(answer, tuple):
             raise _WrongAnswer(f"a worker gave {type(answer).__name__} instead of results")
@@ -90,10 +90,10 @@ class _Ended(Generic[Work]):
         if len(made) != len(places):
             raise _WrongAnswer(f"a worker gave {_counted(len(made), 'result')} for {_counted(len(places), 'file')}")
         kind = type(self.unfinished(""))
-        wrong = next((each for each in made if not isinstance(each, kind | Raised | TooMuch)), None)
+        wrong = next((each for each in made if not isinstance(each, kind | Raised | TooMuchMemory)), None)
         if wrong is not None:
             raise _WrongAnswer(f"a worker gave {type(wrong).__name__} instead of what was asked")
-        works = cast("tuple[Work | Raised | TooMuch, ...]", made)
+        works = cast("tuple[Work | Raised | TooMuchMemory, ...]", made)
         return tuple(self.raised(place, each) if isinstance(each, Raised) else each for place, each in zip(places, works, strict=True))
 
 
@@ -110,7 +110,7 @@ class _Course(Generic[Work]):
     """One run. `close` takes back what is not done."""
 
     client: Any
-    asked: Asked[Work]
+    asked: ShareRequest[Work]
     waiting: Sequence[Share]
     ended: _Ended[Work]
     here: Callable[[int], Work]
@@ -186,12 +186,12 @@ class _Course(Generic[Work]):
                 self._suspect(share)
             return
         for number, work in enumerate(works, share.first):
-            if isinstance(work, TooMuch):
+            if isinstance(work, TooMuchMemory):
                 self._leave(number, share.places[number - share.first], work)
             else:
                 yield number, work
 
-    def _leave(self, number: int, place: Place, too_much: TooMuch) -> None:
+    def _leave(self, number: int, place: Place, too_much: TooMuchMemory) -> None:
         self._too_large.append(number)
         self.warn(f"{place} takes more memory than the {too_much.megabytes:,} MB of a worker: it is read here, after the others")
 

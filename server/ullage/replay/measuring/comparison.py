@@ -23,7 +23,7 @@ OPTIMUM = "optimum"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PolicyStanding:
     """One policy's runs together. Runs that failed are in `failures` alone, as (session, why)."""
 
     policy: str
@@ -118,12 +118,12 @@ class Comparison:
 
     sessions: tuple[str, ...]
     left_out: Mapping[str, str]
-    standings: tuple[Standing, ...]
-    optimum: Standing | None
+    standings: tuple[PolicyStanding, ...]
+    optimum: PolicyStanding | None
     runs: Mapping[str, Sequence[Run]]
     """Of every session, also of those left out."""
 
-    def by_cost(self) -> tuple[Standing, ...]:
+    def by_cost(self) -> tuple[PolicyStanding, ...]:
         """The policies from the cheapest to the dearest; those that did not get through all sessions last."""
         return tuple(sorted(self.standings, key=lambda each: (bool(each.failures), not each.priced, each.total)))
 
@@ -157,12 +157,12 @@ def _why_left_out(runs: Sequence[Run]) -> str:
     return ""
 
 
-def standing(policy: str, runs: Sequence[Run]) -> Standing:
+def standing(policy: str, runs: Sequence[Run]) -> PolicyStanding:
     """The sum of runs under one policy."""
     good = [run for run in runs if not run.failure]
     points = [point for run in good for point in run.requests]
     compactions = [point for run in good for point in run.compactions]
-    return Standing(
+    return PolicyStanding(
         policy=policy,
         runs=len(good),
         failures=tuple((run.session_id, run.failure) for run in runs if run.failure),
@@ -184,7 +184,7 @@ def standing(policy: str, runs: Sequence[Run]) -> Standing:
     )
 
 
-def _standing(policy: str, sessions: Sequence[str], runs: Sequence[Run]) -> Standing:
+def _standing(policy: str, sessions: Sequence[str], runs: Sequence[Run]) -> PolicyStanding:
     """With a failure for every session that there is no run of."""
     there = {run.session_id for run in runs}
     absent = [Run(policy, id, failure="there is no run of it") for id in sessions if id not in there]
@@ -203,28 +203,28 @@ MOST_RULES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class PolicyChoice:
     """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept.
 
-    `cheapest` may be one of which it is not known what it keeps (`Standing.unjudged`); the others are not.
+    `cheapest` may be one of which it is not known what it keeps (`PolicyStanding.unjudged`); the others are not.
     """
 
-    cheapest: Standing | None
-    keeps_most: Standing | None
-    best: Standing | None
+    cheapest: PolicyStanding | None
+    keeps_most: PolicyStanding | None
+    best: PolicyStanding | None
     """The one to take: of the front the one that costs least once what was gone from view has been got back. None if there is no
     front."""
-    front: tuple[Standing, ...]
+    front: tuple[PolicyStanding, ...]
     """Those that no other clearly beats in both, from the cheapest to the one that keeps most."""
-    about_as_cheap: tuple[Standing, ...]
+    about_as_cheap: tuple[PolicyStanding, ...]
     """Within `CLOSE_SHARE` of the cheapest, without it."""
-    keep_about_as_much: tuple[Standing, ...]
+    keep_about_as_much: tuple[PolicyStanding, ...]
     """Not clearly less than the one that keeps most, without it."""
     ruled_out: Mapping[str, str]
     """By policy: why it could not have carried these sessions, in words."""
 
 
-def choose(comparison: Comparison) -> Choice:
+def choose(comparison: Comparison) -> PolicyChoice:
     """The answer from the sums."""
     ruled_out = {each.policy: why for each in comparison.standings if (why := _unfit(each))}
     able = [each for each in comparison.standings if each.policy not in ruled_out]
@@ -235,7 +235,7 @@ def choose(comparison: Comparison) -> Choice:
         judged = []
     front = _front(each for each in judged if each.priced)
     keeps_most = front[-1] if front else min(judged, key=lambda each: each.gone, default=None)
-    return Choice(
+    return PolicyChoice(
         cheapest=cheapest,
         keeps_most=keeps_most,
         best=min(front, key=lambda each: each.total + each.getting_back, default=None),
@@ -248,17 +248,17 @@ def choose(comparison: Comparison) -> Choice:
     )
 
 
-def keeps_more(one: Standing, other: Standing) -> bool:
+def keeps_more(one: PolicyStanding, other: PolicyStanding) -> bool:
     """Whether it keeps more than the other, by more than two counts of the same thing would differ by chance (twice the square root of
     their sum)."""
     return other.gone - one.gone > 2 * sqrt(one.gone + other.gone)
 
 
-def _is_cheaper(one: Standing, other: Standing) -> bool:
+def _is_cheaper(one: PolicyStanding, other: PolicyStanding) -> bool:
     return one.total * (1 + CLOSE_SHARE) < other.total
 
 
-def _unfit(standing: Standing) -> str:
+def _unfit(standing: PolicyStanding) -> str:
     reasons: list[str] = []
     if standing.failures:
         reasons.append(f"it failed in {len(standing.failures):,} of {standing.runs + len(standing.failures):,} sessions")
@@ -269,10 +269,10 @@ def _unfit(standing: Standing) -> str:
     return " and ".join(reasons)
 
 
-def _front(standings: Iterable[Standing]) -> tuple[Standing, ...]:
+def _front(standings: Iterable[PolicyStanding]) -> tuple[PolicyStanding, ...]:
     """Each keeps clearly more than the one before it; of those that cost about the same only the one that keeps most."""
-    front: list[Standing] = []
-    group: Standing | None = None
+    front: list[PolicyStanding] = []
+    group: PolicyStanding | None = None
     for each in sorted(standings, key=lambda each: (each.total, each.gone)):
         if front and not keeps_more(each, front[-1]):
             continue

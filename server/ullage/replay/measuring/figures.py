@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FactKind
 from ullage.recorded.readers.flaws import KEPT_MESSAGES, SEALED_SUMMARY
-from ullage.recorded.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
+from ullage.recorded.retention import HitShare, KindRetention, by_kind, judged, recorded_cuts, session_facts
 from ullage.recorded.transcript import Repair, Source, Transcript
-from ullage.replay.measuring.comparison import Standing
-from ullage.replay.measuring.files_and_names import Named, file_calls, files_read_again, named, tied
+from ullage.replay.measuring.comparison import PolicyStanding
+from ullage.replay.measuring.files_and_names import NamedInSummaries, file_calls, files_read_again, named, tied
 from ullage.replay.measuring.runs import Places, Retained, Run, Summaries
 from ullage.replay.places import Place
 from ullage.replay.pricing.cost import Dollars, cost_of, predict, summary_calls, total_usage
@@ -23,7 +23,7 @@ from ullage.replay.pricing.recorded_models import prices_of
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class RequestCounts:
     """The requests: how many there were, how many of them are counted in tokens, how many of those priced."""
 
     made: int = 0
@@ -31,8 +31,8 @@ class Calls:
     priced: int = 0
     outputs_estimated: int = 0
 
-    def __add__(self, other: Calls) -> Calls:
-        return Calls(
+    def __add__(self, other: RequestCounts) -> RequestCounts:
+        return RequestCounts(
             self.made + other.made,
             self.counted + other.counted,
             self.priced + other.priced,
@@ -53,7 +53,7 @@ class CacheReads:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptInSummaries:
     """What was needed after the compactions whose summary is recorded (`measured`), and what of it stood in the summaries.
 
     `files_read_again` counts each file once a compaction, also where the summary is not recorded. `at_least` where more than
@@ -64,13 +64,13 @@ class Kept:
     sealed: int = 0
     """Compactions in sessions whose summaries only the provider can read."""
     kinds: dict[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    names_beside_their_file: Share = field(default_factory=Share)
+    names_beside_their_file: HitShare = field(default_factory=HitShare)
     files_read_again: int = 0
     at_least: bool = False
-    named: Named = field(default_factory=Named)
+    named: NamedInSummaries = field(default_factory=NamedInSummaries)
 
-    def __add__(self, other: Kept) -> Kept:
-        return Kept(
+    def __add__(self, other: KeptInSummaries) -> KeptInSummaries:
+        return KeptInSummaries(
             self.measured + other.measured,
             self.sealed + other.sealed,
             {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
@@ -85,7 +85,7 @@ class Kept:
 class Figures:
     """One session's, or several sessions' together. Contexts are tokens sent with a request; `summaries_…` are not in `dollars`."""
 
-    calls: Calls = field(default_factory=Calls)
+    calls: RequestCounts = field(default_factory=RequestCounts)
     tokens: Usage = field(default_factory=lambda: Usage(0, 0))
     largest_context: int = 0
     dollars: Dollars = field(default_factory=Dollars)
@@ -97,7 +97,7 @@ class Figures:
     summaries_cold: Dollars = field(default_factory=Dollars)
     cache_reads: CacheReads = field(default_factory=CacheReads)
     compactions: int = 0
-    kept: Kept = field(default_factory=Kept)
+    kept: KeptInSummaries = field(default_factory=KeptInSummaries)
 
     @property
     def mean_context(self) -> float | None:
@@ -131,7 +131,7 @@ def _figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
     counted = [(reply.model, usage) for reply in transcript.replies if (usage := reply.usage) and usage.total_input_tokens]
     cost = cost_of(transcript, as_model)
     return Figures(
-        calls=Calls(
+        calls=RequestCounts(
             made=len(transcript.replies),
             counted=len(counted),
             priced=sum(prices_of(as_model or model) is not None for model, _ in counted),
@@ -163,20 +163,20 @@ def _cache_reads(transcript: Transcript) -> CacheReads:
     return CacheReads(len(prediction.calls), prediction.recorded.cache_read_tokens, prediction.predicted.cache_read_tokens)
 
 
-def _kept(transcript: Transcript) -> Kept:
+def _kept(transcript: Transcript) -> KeptInSummaries:
     cuts = recorded_cuts(transcript)
     if not cuts:
-        return Kept()
+        return KeptInSummaries()
     entries, calls = transcript.entries, file_calls(transcript.entries)
     read_again = sum(len(files_read_again(entries, calls, cut.after_seq)) for cut in cuts)
     mended = {repair.what for repair in transcript.repairs}
     if SEALED_SUMMARY.what in mended:
         # What stands for the summary then is what was kept beside it: nothing that was not in it is known to be lost.
-        return Kept(sealed=len(cuts), files_read_again=read_again)
+        return KeptInSummaries(sealed=len(cuts), files_read_again=read_again)
     told = [cut for cut in cuts if cut.kept]
     places = {cut.after_seq for cut in told}
     judgements = judged(session_facts(entries), cuts)
-    return Kept(
+    return KeptInSummaries(
         measured=len(told),
         kinds=by_kind(each for each in judgements if each.needed.after_seq in places),
         names_beside_their_file=tied(entries, calls, told),
@@ -187,7 +187,7 @@ def _kept(transcript: Transcript) -> Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MeasuredSession:
     """One session. `models` are those that it ran on, in order of appearance; `repairs` and `notes` as in `Transcript`."""
 
     path: Place
@@ -201,9 +201,9 @@ class Row:
     """The folder in which the agent worked; empty if the record does not tell."""
 
 
-def row_of(path: Place, transcript: Transcript, as_model: str | None = None) -> Row:
+def row_of(path: Place, transcript: Transcript, as_model: str | None = None) -> MeasuredSession:
     """The row of a session that was read from `path`, at the prices of `as_model` where it is given."""
-    return Row(
+    return MeasuredSession(
         path=path,
         session_id=transcript.session_id,
         source=transcript.source,
@@ -219,7 +219,7 @@ def row_of(path: Place, transcript: Transcript, as_model: str | None = None) -> 
 class Report:
     """All sessions, and what could not be read. `as_model` is whose prices were taken instead of the recorded models'."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MeasuredSession, ...]
     failures: tuple[str, ...] = ()
     as_model: str | None = None
     runs: tuple[Run, ...] = ()
@@ -230,14 +230,14 @@ class Report:
     summaries: Summaries = "digest"
 
 
-def as_recorded(rows: Iterable[Row], sessions: Collection[str]) -> Standing | None:
+def as_recorded(rows: Iterable[MeasuredSession], sessions: Collection[str]) -> PolicyStanding | None:
     """None if a request of any of the sessions has no cost: a sum of some would seem cheaper than it was. Output that is estimated
     in part is no hindrance, since the policies' runs have the same."""
     of_them = [row.figures for row in rows if row.session_id in sessions]
     if not of_them or any(each.calls.priced < each.calls.made for each in of_them):
         return None
     whole = together(of_them)
-    return Standing(
+    return PolicyStanding(
         policy="as recorded",
         runs=len(of_them),
         requests=whole.calls.counted,

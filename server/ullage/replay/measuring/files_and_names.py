@@ -22,7 +22,7 @@ from ullage.context.calls import printing_arguments, strings_of
 from ullage.context.compaction.needed import identifiers_in, paths_in, tail_of, written_text
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.recorded.readers.entries import PATCHED
-from ullage.recorded.retention import Cut, Share, entries_after
+from ullage.recorded.retention import Cut, HitShare, entries_after
 
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 """Claude Code's and Gemini CLI's file tools; Ullage's and most others'; Claude Code's for notebooks; OpenCode's; Gemini CLI's once."""
@@ -136,10 +136,10 @@ def files_read_again(entries: Sequence[Logged], calls: Sequence[FileCall], after
     return frozenset(call.path for call in calls if after_seq < call.seq <= last_seq and call.reads and call.path in read)
 
 
-def restoring(read_again: Collection[str], in_view: Collection[str]) -> Share:
+def restoring(read_again: Collection[str], in_view: Collection[str]) -> HitShare:
     """Of the files `read_again`, the share whose text a policy had put in view; `in_view` are paths of any form."""
     restored = {tail_of(path) for path in in_view}
-    return Share(sum(1 for path in read_again if tail_of(path) in restored), len(read_again))
+    return HitShare(sum(1 for path in read_again if tail_of(path) in restored), len(read_again))
 
 
 NEAR_CHARACTERS = 600
@@ -152,10 +152,10 @@ _NAME = re.compile(r"\b(?:[a-z]+[A-Z]\w{5,}|[A-Z][a-z]+[A-Z]\w{4,}|[a-z]+_[a-z]\
 """A stricter form than in `facts.py`: with an inner capital or an underscore, of some length, whole words."""
 
 
-def tied(entries: Sequence[Logged], calls: Sequence[FileCall], cuts: Iterable[Cut]) -> Share:
+def tied(entries: Sequence[Logged], calls: Sequence[FileCall], cuts: Iterable[Cut]) -> HitShare:
     """Of the identifiers that the assistant writes into a file in the window after a cut, and that stood in a call on that file before it:
     the share that stands near the file's basename in the text kept. `calls` are those of `entries`."""
-    return sum((_tied_in(needed_pairs(entries, calls, cut.after_seq), cut.kept) for cut in cuts), Share())
+    return sum((_tied_in(needed_pairs(entries, calls, cut.after_seq), cut.kept) for cut in cuts), HitShare())
 
 
 def needed_pairs(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq: int) -> set[tuple[str, str]]:
@@ -173,10 +173,10 @@ def needed_pairs(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq
     }
 
 
-def _tied_in(pairs: set[tuple[str, str]], text: str) -> Share:
+def _tied_in(pairs: set[tuple[str, str]], text: str) -> HitShare:
     names = {name: _spans(name, text, _IN_WORDS) for _, name in pairs}
     files = {path: _spans(path.rpartition("/")[2], text, _IN_FILE_NAMES) for path, _ in pairs}
-    return Share(sum(_near(files[path], names[name]) for path, name in pairs), len(pairs))
+    return HitShare(sum(_near(files[path], names[name]) for path, name in pairs), len(pairs))
 
 
 def _spans(name: str, text: str, inside: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -202,26 +202,26 @@ def _near(files: list[tuple[int, int]], names: list[tuple[int, int]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedInSummaries:
     """Summaries together: how many there were, how long they were, and of the names in them those that the agent then wrote."""
 
     summaries: int = 0
     characters: int = 0
-    names: Share = field(default_factory=Share)
+    names: HitShare = field(default_factory=HitShare)
 
     @property
     def mean_characters(self) -> float | None:
         """Of a summary; None if there is none."""
         return self.characters / self.summaries if self.summaries else None
 
-    def __add__(self, other: Named) -> Named:
-        return Named(self.summaries + other.summaries, self.characters + other.characters, self.names + other.names)
+    def __add__(self, other: NamedInSummaries) -> NamedInSummaries:
+        return NamedInSummaries(self.summaries + other.summaries, self.characters + other.characters, self.names + other.names)
 
 
-def named(entries: Sequence[Logged], summaries: Iterable[Cut]) -> Named:
+def named(entries: Sequence[Logged], summaries: Iterable[Cut]) -> NamedInSummaries:
     """`summaries` are those of one session in their order, `kept` their texts; empty ones and those after which nothing comes are not
     counted. A name is used where the agent writes it, in text or in a call, in the window after it, and before the next summary."""
-    found = Named()
+    found = NamedInSummaries()
     for cut, following in pairwise(chain[Cut | None](summaries, (None,))):
         if cut is None:
             break
@@ -231,5 +231,5 @@ def named(entries: Sequence[Logged], summaries: Iterable[Cut]) -> Named:
             continue
         used = {name for logged in window if isinstance(logged.entry, AssistantReply) for name in _NAME.findall(written_text(logged.entry))}
         names = set(_NAME.findall(cut.kept))
-        found += Named(1, len(cut.kept), Share(len(names & used), len(names)))
+        found += NamedInSummaries(1, len(cut.kept), HitShare(len(names & used), len(names)))
     return found

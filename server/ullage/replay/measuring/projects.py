@@ -16,9 +16,9 @@ from functools import lru_cache, reduce
 from operator import add
 from random import Random
 
-from ullage.recorded.retention import KindRetention, Share
+from ullage.recorded.retention import HitShare, KindRetention
 from ullage.replay.measuring.comparison import OPTIMUM, Comparison
-from ullage.replay.measuring.figures import Row
+from ullage.replay.measuring.figures import MeasuredSession
 from ullage.replay.measuring.leaving_out import LEFT_OUT, left_out, variants_in
 from ullage.replay.measuring.runs import Retained
 
@@ -43,16 +43,16 @@ class Interval:
 class Estimate:
     """A share over `sessions` that had something of the kind; without an interval where these are too few."""
 
-    share: Share
+    share: HitShare
     sessions: int
     interval: Interval | None
 
 
-def estimate(shares: Sequence[Share]) -> Estimate:
+def estimate(shares: Sequence[HitShare]) -> Estimate:
     """`shares` are those of single sessions."""
     some = [each for each in shares if each.of]
     low_high = ratio_interval([(each.hits, each.of) for each in some])
-    return Estimate(sum(some, Share()), len(some), low_high)
+    return Estimate(sum(some, HitShare()), len(some), low_high)
 
 
 def ratio_interval(parts: Sequence[tuple[float, float]]) -> Interval | None:
@@ -93,14 +93,14 @@ class Measure:
 
     key: str
     name: str
-    of: Callable[[Retained], Share]
+    of: Callable[[Retained], HitShare]
 
 
-def _all_kinds(retained: Retained) -> Share:
+def _all_kinds(retained: Retained) -> HitShare:
     return reduce(add, retained.kinds.values(), KindRetention()).kept
 
 
-def _with_files(retained: Retained) -> Share:
+def _with_files(retained: Retained) -> HitShare:
     return reduce(add, retained.with_files.values(), KindRetention()).kept
 
 
@@ -119,7 +119,7 @@ CHOSEN_BY = "text_acquired_again_in_view"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProjectPart:
     """What came of one session under a policy, or of its record. `dollars` are None if they are not known."""
 
     session: str
@@ -186,7 +186,7 @@ class ByProject:
         return sum(values) / len(values) if values else None
 
 
-def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
+def by_project(rows: Sequence[MeasuredSession], comparison: Comparison) -> ByProject:
     """The figures of the sessions that are compared; without policies those of all sessions as they were recorded."""
     parts = [*_of_policies(rows, comparison)] or [*_recorded(rows)]
     folders: dict[str, dict[str, None]] = {}
@@ -210,8 +210,8 @@ def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
     return ByProject(tuple(projects), _figures(parts), chosen, _figure(LEFT_OUT, held, beside) if held else None)
 
 
-def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:
-    """What a policy kept is left out where it says nothing of the policy (`Standing.unjudged`)."""
+def _of_policies(rows: Sequence[MeasuredSession], comparison: Comparison) -> Iterable[ProjectPart]:
+    """What a policy kept is left out where it says nothing of the policy (`PolicyStanding.unjudged`)."""
     projects = {row.session_id: project_of(row.project) for row in rows}
     judged = {each.policy for each in comparison.standings if each.keeps_known}
     forgetting_known = {each.policy for each in comparison.standings if each.forgetting_known}
@@ -221,15 +221,17 @@ def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:
             if run.policy != OPTIMUM and not run.failure:
                 compactions = sum(not point.upkeep for point in run.compactions)
                 retained = run.retained if run.policy in judged else Retained()
-                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, retained, forgetting)
+                yield ProjectPart(
+                    root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, retained, forgetting
+                )
 
 
-def _recorded(rows: Sequence[Row]) -> Iterable[Part]:
+def _recorded(rows: Sequence[MeasuredSession]) -> Iterable[ProjectPart]:
     for row in rows:
         kept = row.figures.kept
         retained = Retained(kept.measured, kept.kinds, kept.kinds, kept.names_beside_their_file, named=kept.named)
         dollars = row.figures.dollars.total if row.figures.calls.priced else None
-        yield Part(root_of(row.session_id), project_of(row.project), RECORDED, dollars, row.figures.compactions, retained)
+        yield ProjectPart(root_of(row.session_id), project_of(row.project), RECORDED, dollars, row.figures.compactions, retained)
 
 
 def root_of(session: str) -> str:
@@ -237,7 +239,7 @@ def root_of(session: str) -> str:
     return session.partition("/")[0]
 
 
-def _figures(parts: Sequence[Part]) -> tuple[OfPolicy, ...]:
+def _figures(parts: Sequence[ProjectPart]) -> tuple[OfPolicy, ...]:
     """A figure for each policy."""
     cost_beside = [each for each in parts if each.policy == BESIDE]
     return tuple(
@@ -246,14 +248,14 @@ def _figures(parts: Sequence[Part]) -> tuple[OfPolicy, ...]:
     )
 
 
-def _by_session(parts: Iterable[Part]) -> dict[str, float]:
+def _by_session(parts: Iterable[ProjectPart]) -> dict[str, float]:
     dollars: dict[str, float] = {}
     for part in parts:
         dollars[part.session] = dollars.get(part.session, 0.0) + (part.dollars or 0.0)
     return dollars
 
 
-def _with_forgetting(parts: Iterable[Part]) -> dict[str, float]:
+def _with_forgetting(parts: Iterable[ProjectPart]) -> dict[str, float]:
     """Of sessions of which both are known."""
     return _by_session(
         replace(part, dollars=part.dollars + part.forgetting) for part in parts if part.dollars is not None and part.forgetting is not None
@@ -269,7 +271,7 @@ def _ratio(pairs: Sequence[tuple[float, float]]) -> float | None:
     return sum(each for each, _ in pairs) / below if below else None
 
 
-def _figure(policy: str, parts: Sequence[Part], cost_beside: Sequence[Part]) -> OfPolicy:
+def _figure(policy: str, parts: Sequence[ProjectPart], cost_beside: Sequence[ProjectPart]) -> OfPolicy:
     kept: dict[str, Retained] = {}
     for part in parts:
         kept[part.session] = kept.get(part.session, Retained()) + part.retained

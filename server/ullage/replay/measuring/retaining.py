@@ -16,11 +16,22 @@ from ullage.context.calls import strings_of
 from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.recorded.retention import Cut, Search, Seen, SessionFacts, Share, View, by_kind, entries_after, judged, session_facts
+from ullage.recorded.retention import (
+    AgentSearch,
+    Cut,
+    HitShare,
+    SessionBlocks,
+    SessionFacts,
+    ViewAfter,
+    by_kind,
+    entries_after,
+    judged,
+    session_facts,
+)
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
 from ullage.replay.measuring.runs import Retained
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchIndex
@@ -64,10 +75,10 @@ class Left:
         return _unpressed(self._put_back)
 
     @property
-    def view(self) -> View:
+    def view(self) -> ViewAfter:
         """All of it."""
         kept, put_back = self.kept, self.put_back
-        return View(self.after_seq, f"{kept}\n\n{put_back}", len(kept) - len(self.summary) + len(put_back))
+        return ViewAfter(self.after_seq, f"{kept}\n\n{put_back}", len(kept) - len(self.summary) + len(put_back))
 
 
 def _pressed(text: str) -> bytes:
@@ -106,12 +117,12 @@ def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
 class Needed:
     """What was needed in one session, to be asked for the compactions of any policy."""
 
-    def __init__(self, transcript: Transcript, search: Search | None = None) -> None:
+    def __init__(self, transcript: Transcript, search: AgentSearch | None = None) -> None:
         self._entries = transcript.entries
         self._search = search
         self._facts: SessionFacts | None = None
         self._calls: tuple[FileCall, ...] = ()
-        self._seen: Seen | None = None
+        self._seen: SessionBlocks | None = None
 
     def retained(self, left: Sequence[Left]) -> Retained:
         """What compactions kept; `left` in their order. Of several at one place the last counts."""
@@ -120,7 +131,7 @@ class Needed:
         if not places:
             return Retained()
         if self._facts is None or self._seen is None:
-            self._facts, self._calls, self._seen = session_facts(self._entries), file_calls(self._entries), Seen(self._entries)
+            self._facts, self._calls, self._seen = session_facts(self._entries), file_calls(self._entries), SessionBlocks(self._entries)
         # Of a long session the views after its compactions are larger together than the session: one is unpacked at a time.
         restored = (restoring(files_read_again(self._entries, self._calls, each.after_seq), each.restored) for each in places)
         return Retained(
@@ -128,7 +139,7 @@ class Needed:
             kinds=by_kind(judged(self._facts, _cuts(places), self._search)),
             in_summary=by_kind(judged(self._facts, _summaries(places))),
             tied=tied(self._entries, self._calls, _cuts(places)),
-            restored=sum(restored, Share()),
+            restored=sum(restored, HitShare()),
             with_files=by_kind(judged(self._facts, (Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places))),
             named=named(self._entries, _summaries(places)),
             acquired=self._seen.acquired(each.view for each in places),
@@ -144,12 +155,12 @@ def _summaries(places: Sequence[Left]) -> Iterator[Cut]:
 
 
 class SessionSearch:
-    """A `Search` over one session. The index is made when something is first looked for, and what was found is kept."""
+    """A `AgentSearch` over one session. The index is made when something is first looked for, and what was found is kept."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._index: SearchIndex | None = None
-        self._found: dict[str, list[SearchHit]] = {}
+        self._found: dict[str, list[EntryHit]] = {}
         self._hits = 0
         """In all of that."""
 

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Usage
 from ullage.context.compaction.needed import FactKind
 from ullage.context.compaction_entries import Rung, Trigger
-from ullage.recorded.retention import Acquired, KindRetention, Share, by_kind
-from ullage.replay.measuring.files_and_names import Named
+from ullage.recorded.retention import Acquired, HitShare, KindRetention, by_kind
+from ullage.replay.measuring.files_and_names import NamedInSummaries
 from ullage.replay.pricing.cost import Dollars
 
 Places: TypeAlias = Literal["policy", "recorded"]
@@ -68,11 +68,11 @@ class Retained:
     """Those after which the session went on."""
     kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    tied: Share = field(default_factory=Share)
-    restored: Share = field(default_factory=Share)
+    tied: HitShare = field(default_factory=HitShare)
+    restored: HitShare = field(default_factory=HitShare)
     """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
     with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    named: Named = field(default_factory=Named)
+    named: NamedInSummaries = field(default_factory=NamedInSummaries)
     """The summaries, and the names in them."""
     acquired: Acquired = field(default_factory=Acquired)
     """Text that tools gave again, and what of it stood in view."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, Usage
 from ullage.context.counting.media import media_tokens as tokens_of_media
-from ullage.context.counting.prompt_cache import START, Mark, Prefix, RequestShape, Ttl
+from ullage.context.counting.prompt_cache import START, CacheMark, Prefix, RequestShape, Ttl
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt, media_in
 from ullage.recorded.transcript import Source, Transcript
@@ -143,7 +143,7 @@ class _Builder:
             model=model,
             at=self._started,
             end=self._head,
-            marks=tuple(Mark(end, self._ttl) for end in ends),
+            marks=tuple(CacheMark(end, self._ttl) for end in ends),
             output_tokens=usage.output_tokens,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ullage.replay.measuring.comparison import CLOSE_SHARE, FEW_FACTS, Choice, Comparison, Standing
+from ullage.replay.measuring.comparison import CLOSE_SHARE, FEW_FACTS, Comparison, PolicyChoice, PolicyStanding
 from ullage.replay.reporting.html.markup import Markup, tag, words_of
 from ullage.replay.reporting.wording import money, number, percent
 
@@ -12,7 +12,7 @@ MOST_HELD_AGAINST = 3
 """Other policies whose cost is named beside that of the one to take."""
 
 
-def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], recorded: Standing | None) -> Markup:
+def answer(comparison: Comparison, choice: PolicyChoice, titles: Mapping[str, str], recorded: PolicyStanding | None) -> Markup:
     """The first thing on the page."""
     distinctions: dict[str, list[str]] = {}
     for title, standing in (
@@ -34,7 +34,7 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
     )
 
 
-def in_words(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:
+def in_words(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None) -> Iterator[str]:
     """The same without pictures, a paragraph each; the first is the answer itself."""
     yield "".join(map(words_of, _capital(_lead(comparison, choice))))
     yield from _beside(comparison, choice, recorded)
@@ -45,7 +45,7 @@ def _together(distinctions: Sequence[str]) -> str:
     return ", ".join((*distinctions[:1], *(each.lower() for each in distinctions[1:])))
 
 
-def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
+def _card(title: str, standing: PolicyStanding, titles: Mapping[str, str]) -> Markup:
     figures = [money(standing.total)] if standing.priced else []
     if standing.keeps_known:
         figures.append(f"{number(standing.gone)} needed {'fact' if standing.gone == 1 else 'facts'} gone")
@@ -62,7 +62,7 @@ def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
     )
 
 
-def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
+def _lead(comparison: Comparison, choice: PolicyChoice) -> Iterator[Markup | str]:
     cheapest, most = choice.cheapest, choice.keeps_most
     if not comparison.standings:
         yield "No policy was replayed, so there is nothing to choose from: this shows what was recorded."
@@ -97,7 +97,7 @@ def _capital(parts: Iterator[Markup | str]) -> Iterator[Markup | str]:
     yield from parts
 
 
-def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
+def _of_the_front(comparison: Comparison, choice: PolicyChoice) -> Iterator[Markup | str]:
     front, best = choice.front, choice.best
     if len(comparison.standings) == 1:
         yield from (
@@ -119,14 +119,14 @@ def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | s
         yield f" With a search for each fact that was gone, that is {money(best.total + best.getting_back)} against {against}."
 
 
-def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
+def _without_either(comparison: Comparison, choice: PolicyChoice) -> Iterator[str]:
     if len(choice.ruled_out) == len(comparison.standings):
         yield "None of the policies could have carried these sessions: see below why."
     else:
         yield "Neither what the policies cost nor what they keep can be said of these sessions: see below what is missing."
 
 
-def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
+def _between(best: PolicyStanding, cheap: PolicyStanding, kept: PolicyStanding) -> Iterator[Markup | str]:
     yield from ("take ", _name(best), f". It costs {money(best.total)}, ")
     if best is cheap:
         yield from ("and none is clearly cheaper. ", _name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
@@ -142,7 +142,7 @@ def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup
         yield from (_name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
 
 
-def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:
+def _beside(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None) -> Iterator[str]:
     """What else belongs to the answer."""
     cheapest, optimum = choice.cheapest, comparison.optimum
     if len(choice.front) > 1 and choice.best is not None:
@@ -168,7 +168,7 @@ def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -
         yield f"Cheaper on paper, but ruled out: {', '.join(f'{name}, since {choice.ruled_out[name]}' for name in cheaper)}."
 
 
-def _how_chosen(best: Standing, front: Sequence[Standing]) -> Iterator[str]:
+def _how_chosen(best: PolicyStanding, front: Sequence[PolicyStanding]) -> Iterator[str]:
     prices = ", ".join(f"{money(each.getting_back)} for the {number(each.gone)} of {each.policy}" for each in front)
     yield (
         f"How it was chosen: no other policy clearly beats {' or '.join(each.policy for each in front)} in both cost and what is kept, and "
@@ -195,11 +195,11 @@ def _why_not_kept(comparison: Comparison) -> str:
     return "Nothing that stood before a compaction was needed after it, so what the policies keep cannot be judged by these sessions."
 
 
-def _name(standing: Standing) -> Markup:
+def _name(standing: PolicyStanding) -> Markup:
     return tag("strong", standing.policy)
 
 
-def _kept(standing: Standing) -> str:
+def _kept(standing: PolicyStanding) -> str:
     needed = standing.needed
     if not needed.needed:
         return (
@@ -210,12 +210,12 @@ def _kept(standing: Standing) -> str:
     return f"{number(needed.in_view)} of {number(needed.needed)} facts ({percent(needed.kept.value)}) were in view when they were needed"
 
 
-def _more(dear: Standing, cheap: Standing) -> str:
+def _more(dear: PolicyStanding, cheap: PolicyStanding) -> str:
     """How much dearer, in dollars and percent."""
     dollars = dear.total - cheap.total
     return f"{money(dollars)} ({percent(dollars / cheap.total)})" if cheap.total else money(dollars)
 
 
-def _fewer(kept: Standing, other: Standing) -> str:
+def _fewer(kept: PolicyStanding, other: PolicyStanding) -> str:
     facts = "1 needed fact was" if kept.gone == 1 else f"{number(kept.gone)} needed facts were"
     return f"{facts} gone from view instead of {number(other.gone)}"

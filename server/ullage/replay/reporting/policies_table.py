@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.recorded.readers.values import printable
-from ullage.recorded.retention import Share
-from ullage.replay.measuring.comparison import Comparison, Standing
-from ullage.replay.measuring.files_and_names import Named
+from ullage.recorded.retention import HitShare
+from ullage.replay.measuring.comparison import Comparison, PolicyStanding
+from ullage.replay.measuring.files_and_names import NamedInSummaries
 from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, OfPolicy, Project
 from ullage.replay.measuring.runs import Retained
 from ullage.replay.reporting.wording import ABSENT, columns, estimated, money, number, percent, whole_percent, with_interval
 
 
-def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:
+def cost_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
     """Requests, dollars by price class, summaries, compactions and contexts, a line a policy."""
     head = [
         "policy",
@@ -38,7 +38,7 @@ def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:
     return columns(head, [[each.policy, *_cost_cells(each)] for each in standings], left=1)
 
 
-def _cost_cells(standing: Standing) -> list[str]:
+def _cost_cells(standing: PolicyStanding) -> list[str]:
     if not standing.runs:
         return [ABSENT] * 14
     dollars = standing.dollars
@@ -56,7 +56,7 @@ def _cost_cells(standing: Standing) -> list[str]:
     ]
 
 
-def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
+def kept_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
     """What was needed after the compactions and was in view, a line a policy."""
     head = [
         "policy",
@@ -78,7 +78,7 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
     return columns(head, [[each.policy, *_kept_cells(each)] for each in standings], left=1)
 
 
-def _kept_cells(standing: Standing) -> list[str]:
+def _kept_cells(standing: PolicyStanding) -> list[str]:
     if not standing.runs:
         return [ABSENT] * 14
     kept = standing.retained
@@ -96,15 +96,15 @@ def _beside(kept: Retained) -> list[str]:
     return [percent(kept.acquired.again.value) if kept.acquired.again.of else ABSENT, number(kept.acquired.mean_beside_summary)]
 
 
-def _summaries(named: Named) -> list[str]:
+def _summaries(named: NamedInSummaries) -> list[str]:
     return [number(named.mean_characters), _share(named.names)]
 
 
-def _share(share: Share) -> str:
+def _share(share: HitShare) -> str:
     return f"{percent(share.value)} of {share.of:,}" if share.of else ABSENT
 
 
-def fate_lines(standings: Iterable[Standing]) -> Iterator[str]:
+def fate_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
     """What became of all that was needed, kinds together, a line a policy."""
     head = [
         "policy",
@@ -120,7 +120,7 @@ def fate_lines(standings: Iterable[Standing]) -> Iterator[str]:
     return columns(head, [[each.policy, *_fate_cells(each)] for each in standings], left=1)
 
 
-def _fate_cells(standing: Standing) -> list[str]:
+def _fate_cells(standing: PolicyStanding) -> list[str]:
     stood_in = ", ".join(f"{number(count)} {what}" for what, count in standing.stood_in.items()) or ABSENT
     needed = standing.needed
     if not needed.needed or standing.stood_in.get("blank"):
@@ -130,12 +130,12 @@ def _fate_cells(standing: Standing) -> list[str]:
     return [*map(number, told), percent(needed.within_reach.value), back, stood_in]
 
 
-def cautions(standings: Iterable[Standing]) -> Iterator[str]:
+def cautions(standings: Iterable[PolicyStanding]) -> Iterator[str]:
     """Of policies of which what they kept says little, why."""
     return (f"* {each.policy}: {each.unjudged}" for each in standings if each.unjudged)
 
 
-def listed(standings: Sequence[Standing], of_all: Comparison) -> Iterator[str]:
+def listed(standings: Sequence[PolicyStanding], of_all: Comparison) -> Iterator[str]:
     """What went wrong, in words: policies that failed, sessions without any figures, rules that requests would have broken."""
     for each in standings:
         yield from (f"{each.policy} failed on {session}: {why}" for session, why in each.failures)

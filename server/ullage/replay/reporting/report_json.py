@@ -11,10 +11,10 @@ from dataclasses import asdict
 
 from ullage.context.blocks import Json
 from ullage.context.compaction.needed import FactKind
-from ullage.recorded.retention import Acquired, KindRetention, Share
-from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
-from ullage.replay.measuring.figures import Figures, Report, Row, together
-from ullage.replay.measuring.files_and_names import Named
+from ullage.recorded.retention import Acquired, HitShare, KindRetention
+from ullage.replay.measuring.comparison import PolicyChoice, PolicyStanding, choose, compared
+from ullage.replay.measuring.figures import Figures, MeasuredSession, Report, together
+from ullage.replay.measuring.files_and_names import NamedInSummaries
 from ullage.replay.measuring.projects import BESIDE, CHOSEN_BY, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
@@ -36,7 +36,7 @@ def as_json(report: Report) -> str:
     return json.dumps(whole, indent=2)
 
 
-def _session(row: Row) -> Json:
+def _session(row: MeasuredSession) -> Json:
     return {
         "file": str(row.path),
         "session": row.session_id,
@@ -89,7 +89,7 @@ def _dollars(dollars: Dollars) -> Json:
     return {**asdict(dollars), "total": dollars.total}
 
 
-def _names_beside(share: Share) -> Json:
+def _names_beside(share: HitShare) -> Json:
     return {"needed": share.of, "in_summary": share.hits}
 
 
@@ -170,10 +170,10 @@ def _means(by: ByProject, policy: str) -> Json:
     return {each.key: by.mean(policy, each.key) for each in MEASURES}
 
 
-def _answer(choice: Choice) -> Json:
+def _answer(choice: PolicyChoice) -> Json:
     """As the page has it."""
 
-    def name(standing: Standing | None) -> Json:
+    def name(standing: PolicyStanding | None) -> Json:
         return standing.policy if standing is not None else None
 
     return {
@@ -187,7 +187,7 @@ def _answer(choice: Choice) -> Json:
     }
 
 
-def _standing(standing: Standing, optimum: Standing | None) -> Json:
+def _standing(standing: PolicyStanding, optimum: PolicyStanding | None) -> Json:
     over = standing.total / optimum.total - 1 if standing.priced and optimum is not None and optimum.total else None
     return {
         "policy": standing.policy,
@@ -281,7 +281,7 @@ def _acquired(acquired: Acquired) -> Json:
     }
 
 
-def _named_json(named: Named) -> Json:
+def _named_json(named: NamedInSummaries) -> Json:
     """Summaries: how many, how long, and what of the names in them was used."""
     return {"written": named.summaries, "mean_characters": named.mean_characters, "identifiers_then_used": _share(named.names)}
 
@@ -305,5 +305,5 @@ def _fates(facts: KindRetention) -> Json:
     }
 
 
-def _share(share: Share) -> Json:
+def _share(share: HitShare) -> Json:
     return {"hits": share.hits, "of": share.of}

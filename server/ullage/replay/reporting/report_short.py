@@ -11,9 +11,9 @@ from operator import add
 
 from ullage.context.compaction.needed import FactKind
 from ullage.recorded.readers.values import printable
-from ullage.recorded.retention import Share
-from ullage.replay.measuring.comparison import Choice, Comparison, Standing, choose, compared
-from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
+from ullage.recorded.retention import HitShare
+from ullage.replay.measuring.comparison import Comparison, PolicyChoice, PolicyStanding, choose, compared
+from ullage.replay.measuring.figures import Figures, MeasuredSession, Report, as_recorded, together
 from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.reporting.answer import in_words
 from ullage.replay.reporting.policies_table import cautions, in_short, left_out_lines
@@ -52,7 +52,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _rest(report)
 
 
-def _in_all(rows: Sequence[Row], every: Figures) -> str:
+def _in_all(rows: Sequence[MeasuredSession], every: Figures) -> str:
     """What was recorded, in a sentence or two."""
     programs = " and ".join(dict.fromkeys(PROGRAMS[row.source] for row in rows))
     told = [f"{number(len(rows))} {'session' if len(rows) == 1 else 'sessions'} of {programs}: {number(every.calls.made)} requests"]
@@ -94,12 +94,12 @@ def _policies(report: Report) -> Iterator[str]:
     yield from items("", [*of_projects, *_reservations(comparison, choice)])
 
 
-def _standings(standings: Iterable[Standing], by: ByProject) -> Iterator[str]:
+def _standings(standings: Iterable[PolicyStanding], by: ByProject) -> Iterator[str]:
     head = ["policy", "cost", "compactions", "context|mean", "needed later:|in view", "or found by|a search", "lost"]
     return columns(head, [[each.policy, *_standing_cells(each, by)] for each in standings], left=1)
 
 
-def _standing_cells(standing: Standing, by: ByProject) -> list[str]:
+def _standing_cells(standing: PolicyStanding, by: ByProject) -> list[str]:
     if not standing.runs:
         return [ABSENT] * 6
     cost = money(standing.total) if standing.priced else ABSENT
@@ -114,7 +114,7 @@ def _standing_cells(standing: Standing, by: ByProject) -> list[str]:
     return [*cells, in_view + mark, percent(needed.within_reach.value) + mark, number(needed.lost) + mark]
 
 
-def _reservations(comparison: Comparison, choice: Choice) -> Iterator[str]:
+def _reservations(comparison: Comparison, choice: PolicyChoice) -> Iterator[str]:
     """What keeps a policy from being taken at its figures."""
     yield from cautions(comparison.standings)
     yield from (f"{name} is ruled out: {why}" for name, why in choice.ruled_out.items())
@@ -123,7 +123,7 @@ def _reservations(comparison: Comparison, choice: Choice) -> Iterator[str]:
         yield f"{number(count)} {'session is' if count == 1 else 'sessions are'} in no sum of policies (--full says why)"
 
 
-def _sessions(rows: Sequence[Row]) -> Iterator[str]:
+def _sessions(rows: Sequence[MeasuredSession]) -> Iterator[str]:
     """The dearest; as many as were read where these are few."""
     numbered = sorted(enumerate(rows, 1), key=lambda each: (-each[1].figures.dollars.total, each[0]))[:MOST_SESSIONS]
     head = ["#", "session", "models", "requests", "cost", "from|cache", "context|largest", "compactions", "needed|later, kept"]
@@ -132,9 +132,9 @@ def _sessions(rows: Sequence[Row]) -> Iterator[str]:
     return section(title, columns(head, cells, left=3))
 
 
-def _session_cells(row: Row) -> list[str]:
+def _session_cells(row: MeasuredSession) -> list[str]:
     figures, without = row.figures, missing(row.figures)
-    kept = reduce(add, (each.kept for each in figures.kept.kinds.values()), Share())
+    kept = reduce(add, (each.kept for each in figures.kept.kinds.values()), HitShare())
     name = row.session_id if len(row.session_id) <= LONGEST_ID else f"{row.session_id[: LONGEST_ID - 1]}…"
     return [
         printable(name),

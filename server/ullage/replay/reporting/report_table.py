@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from ullage.recorded.readers.values import printable
-from ullage.recorded.retention import Share
+from ullage.recorded.retention import HitShare
 from ullage.recorded.transcript import Source
 from ullage.replay.measuring.comparison import choose, compared
-from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
+from ullage.replay.measuring.figures import Figures, MeasuredSession, Report, as_recorded, together
 from ullage.replay.measuring.projects import by_project
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
@@ -111,7 +111,7 @@ def wrapped(text: str, indent: str = "") -> Iterator[str]:
     yield from wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
-def _sessions(rows: Iterable[Row]) -> Iterator[str]:
+def _sessions(rows: Iterable[MeasuredSession]) -> Iterator[str]:
     cells = [
         [str(index), row.session_id, PROGRAMS[row.source], ", ".join(map(printable, row.models)) or ABSENT, printable(row.path.name)]
         for index, row in enumerate(rows, 1)
@@ -194,7 +194,7 @@ def _needed_cells(figures: Figures) -> list[str]:
     return [number(figures.compactions), *shares, number(kept.files_read_again)]
 
 
-def _share(share: Share, mark: str) -> str:
+def _share(share: HitShare, mark: str) -> str:
     return f"{share.hits}/{share.of}{mark}"
 
 
@@ -217,7 +217,7 @@ _MOST_LINES = 3
 """Sessions of which the line is told."""
 
 
-def notes(rows: Iterable[Row]) -> Iterator[str]:
+def notes(rows: Iterable[MeasuredSession]) -> Iterator[str]:
     """Each kind of repair once, with how often there was one in all, and where the first is; then what else was noted."""
     counts: dict[tuple[str, str], int] = {}
     places: dict[tuple[str, str], list[int]] = {}

@@ -24,10 +24,10 @@ from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, 
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.recorded.transcript import Transcript
 from ullage.replay.pricing.recorded_requests import CHANGED, OPENING, SYSTEM, SYSTEM_ANEW, RecordedRequest, pieces_of, requests_of
-from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.carried import CarriedSession
 
 
-class Size(NamedTuple):
+class BlockSize(NamedTuple):
     """Of a block. `version` counts how often the block was changed where it stood, as the record lets one infer."""
 
     tokens: int
@@ -42,7 +42,7 @@ class SizedRequest:
     """
 
     recorded: RecordedRequest
-    sizes: Mapping[str, Size]
+    sizes: Mapping[str, BlockSize]
     changes: bool
 
 
@@ -55,10 +55,10 @@ class RecordedSizes:
     """Of every block, without the ratio."""
     ratio: float
 
-    def of(self, identity: str, known: Mapping[str, Size]) -> Size:
+    def of(self, identity: str, known: Mapping[str, BlockSize]) -> BlockSize:
         """The size of a block, estimated where no request has told it."""
         size = known.get(identity)
-        return Size(round(self.estimates.get(identity, 0) * self.ratio)) if size is None else size
+        return BlockSize(round(self.estimates.get(identity, 0) * self.ratio)) if size is None else size
 
 
 def recorded_sizes(transcript: Transcript) -> RecordedSizes:
@@ -133,13 +133,13 @@ def _ratio(additions: Sequence[_Added], estimates: Mapping[str, int]) -> float:
 class _Sizing:
     estimates: Mapping[str, int]
     ratio: float
-    _sizes: dict[str, Size] = field(default_factory=dict[str, Size])
+    _sizes: dict[str, BlockSize] = field(default_factory=dict[str, BlockSize])
     _stands_for: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The blocks that a block of unknown content took the place of."""
 
     def sized(self, request: RecordedRequest, added: _Added, compacted: bool) -> SizedRequest:
         gone = tuple(block for identity in added.gone for block in self._stands_for.pop(identity, (identity,)))
-        found: dict[str, Size] = {}
+        found: dict[str, BlockSize] = {}
         for identity, tokens in added.blocks:
             if identity.startswith(SYSTEM_ANEW):
                 found[SYSTEM] = self._changed(SYSTEM, tokens)
@@ -149,17 +149,17 @@ class _Sizing:
                 self._stands_for[identity] = blocks
                 found.update(self._laid_out(tokens, blocks))
             elif compacted:
-                found[identity] = Size(round(self.estimates.get(identity, 0) * self.ratio))
+                found[identity] = BlockSize(round(self.estimates.get(identity, 0) * self.ratio))
             else:
-                found[identity] = Size(tokens)
+                found[identity] = BlockSize(tokens)
         changes = any(identity in self._sizes for identity in found)
         self._sizes.update(found)
         return SizedRequest(request, found, changes)
 
-    def _laid_out(self, tokens: int, blocks: Sequence[str]) -> dict[str, Size]:
+    def _laid_out(self, tokens: int, blocks: Sequence[str]) -> dict[str, BlockSize]:
         before = [self._sizes[block].tokens if block in self._sizes else 0 for block in blocks]
         total, so_far, laid = sum(before), 0, 0
-        found: dict[str, Size] = {}
+        found: dict[str, BlockSize] = {}
         for block, old in zip(blocks, before, strict=True):
             so_far += old
             upto = tokens * so_far // total if total else 0
@@ -167,9 +167,9 @@ class _Sizing:
             laid = upto
         return found
 
-    def _changed(self, identity: str, tokens: int) -> Size:
+    def _changed(self, identity: str, tokens: int) -> BlockSize:
         known = self._sizes.get(identity)
-        return Size(tokens, known.version + 1 if known is not None else 0)
+        return BlockSize(tokens, known.version + 1 if known is not None else 0)
 
 
 EstimateOf: TypeAlias = Callable[[Block], int]
@@ -179,11 +179,11 @@ EstimateOf: TypeAlias = Callable[[Block], int]
 class LaidOut:
     """The requests of one log, laid out; what was laid out before is kept as long as it stands."""
 
-    def __init__(self, carried: Carried, sizes: RecordedSizes, estimate: EstimateOf = estimate_block) -> None:
+    def __init__(self, carried: CarriedSession, sizes: RecordedSizes, estimate: EstimateOf = estimate_block) -> None:
         self._carried = carried
         self._sizes = sizes
         self._estimate = estimate
-        self._known: dict[str, Size] = {}
+        self._known: dict[str, BlockSize] = {}
         self._key: EpochKey | None = None
         self._start = START
         self._ends: list[Prefix] = []
@@ -191,7 +191,7 @@ class LaidOut:
         self.system: Prefix = START
         """Where system prompt and tools end in the view that was laid out last."""
 
-    def learn(self, sizes: Mapping[str, Size], *, changes: bool) -> None:
+    def learn(self, sizes: Mapping[str, BlockSize], *, changes: bool) -> None:
         """Sizes that a recorded request tells. `changes`: also of blocks that were laid out already."""
         self._known.update(sizes)
         if changes:
@@ -264,7 +264,7 @@ class LaidOut:
         return f"{source} says {hash(text)}", round(self._estimate(block) * self._sizes.ratio)
 
 
-def _versioned(identity: str, size: Size) -> str:
+def _versioned(identity: str, size: BlockSize) -> str:
     return f"{identity} changed {size.version}" if size.version else identity
 
 

@@ -50,7 +50,7 @@ def _output_path(tool_use_id: str) -> str:
     return f".ullage/tool-results/{tool_use_id}.txt"
 
 
-class Carried:
+class CarriedSession:
     """One session's log under one policy. `prelude` stands for what precedes the messages, unless the transcript holds one."""
 
     def __init__(self, engine: Engine, prelude: str, recorded: Sequence[Logged]) -> None:

@@ -169,7 +169,7 @@ def without_numbers(shown: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class KnownFileEdit:
     """One place of a file. `old` of None: the whole file is `new`."""
 
     path: str
@@ -177,7 +177,7 @@ class Change:
     new: str
 
 
-def _changes_in(patch: str) -> Iterator[Change]:
+def _changes_in(patch: str) -> Iterator[KnownFileEdit]:
     """The changes in their order; what is deleted is not among them."""
     kind, path = "", ""
     old: list[str] = []
@@ -185,7 +185,7 @@ def _changes_in(patch: str) -> Iterator[Change]:
     for line in [*patch.split("\n"), "*** End Patch"]:
         if line.startswith(("@@", "*** ")):
             if new or old:
-                yield Change(path, None if kind == "Add" else "\n".join(old), "\n".join(new))
+                yield KnownFileEdit(path, None if kind == "Add" else "\n".join(old), "\n".join(new))
             old, new = [], []
             head = PATCHED.match(line)
             if head is not None:

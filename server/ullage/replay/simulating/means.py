@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, NotForTheApi, NothingToCompact, Sizes, Wanted, with_entry
+from ullage.context.compaction.draft import Draft, DraftSizes, NotForTheApi, NothingToCompact, WantedCompaction, with_entry
 from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.economy import CHARACTERS_PER_TOKEN, Refetching, forgetting
 from ullage.context.compaction.forgotten import Forgotten, priced
@@ -37,11 +37,11 @@ from ullage.replay.measuring.retaining import left_by
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
-from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.carried import CarriedSession
 from ullage.replay.simulating.known_files import KnownFiles, put_back
 from ullage.replay.simulating.measures import Measures, prelude_of
-from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Question, Watch, stand_in
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.outcome import Ledger, Made, RequestAfter, SummaryQuestion, Watch, stand_in
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.views import violations
 
 Answer = TypeVar("Answer")
@@ -124,11 +124,11 @@ class AskingNobody:
 class TellingNobody:
     """Nobody waits. What goes wrong is raised."""
 
-    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
+    def being_made(self, wanted: WantedCompaction) -> AbstractContextManager[None]:
         """Nothing is shown."""
         return nullcontext()
 
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+    def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
         """It did not come about. Raises the error, unless there was nothing to do."""
         if not isinstance(error, NothingToCompact):
             raise error
@@ -137,7 +137,7 @@ class TellingNobody:
         """Raises the error: a figure that hides one is worth nothing."""
         raise error
 
-    def was_told(self, wanted: Wanted) -> bool:
+    def was_told(self, wanted: WantedCompaction) -> bool:
         """There is nobody to tell."""
         return False
 
@@ -145,7 +145,7 @@ class TellingNobody:
 class ReplayMeans:
     """Of one session under one policy. `now`, `shape`, `told` and `after_seq` are set by whoever goes through the transcript."""
 
-    def __init__(self, session: Prepared, policy: Policy, settings: Settings, watch: Watch | None) -> None:
+    def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, watch: Watch | None) -> None:
         self.at = 0.0
         """Unix seconds: how late it is."""
         self.shape: RequestShape | None = None
@@ -157,7 +157,7 @@ class ReplayMeans:
         self.seconds = 0.0
         """What the policy took."""
         self.policy = policy
-        self.carried = Carried(policy.engine, prelude_of(session), session.transcript.entries)
+        self.carried = CarriedSession(policy.engine, prelude_of(session), session.transcript.entries)
         self.laid_out = LaidOut(self.carried, session.sizes, session.memo.block)
         self.ledger = Ledger(habits_of(session.transcript))
         self.known_files = KnownFiles()
@@ -208,7 +208,7 @@ class ReplayMeans:
         """How full the context is now."""
         return self.measures.fullness(self.request.model)
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> DraftSizes:
         """How full it is, to plan by."""
         return self.measures.sizes(self.request.model)
 
@@ -249,7 +249,7 @@ class ReplayMeans:
     def _answer(self, asked: Asked, focus: str) -> WrittenSummary:
         """What stands for the answer to a question, which is charged."""
         stands, ratio = stand_in(self._settings.summary, self.told, asked), self._session.sizes.ratio
-        question = Question(
+        question = SummaryQuestion(
             asked=round(estimate_text(asking(asked.prompt, focus)) * ratio),
             answer=round(stands.tokens * ratio),
             own_text=None if asked.text is None else round(estimate_text(asked.text) * ratio),
@@ -307,7 +307,7 @@ class ReplayMeans:
     async def set_aside(self) -> None:
         """The transcript is there."""
 
-    async def objection(self, wanted: Wanted) -> str:
+    async def objection(self, wanted: WantedCompaction) -> str:
         """Nobody objects: hooks are not in a transcript."""
         return ""
 
@@ -373,7 +373,7 @@ class ReplayMeans:
         self.made.violations.update(dict.fromkeys(violations(view.complete_messages, view.entries)))
         self._unchecked = False
         if self._unseen is not None and self._watch is not None:
-            self._watch(Epoch(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
+            self._watch(RequestAfter(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
         self._unseen = None
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ullage.context.compaction.decide import Fullness, State
-from ullage.context.compaction.draft import Sizes
+from ullage.context.compaction.draft import DraftSizes
 from ullage.context.compaction.economy import Terms
 from ullage.context.compaction.gathering import Circumstances, Gathering, threshold_in_force
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
@@ -22,14 +22,14 @@ from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.pricing.recorded_models import image_limits, prices_of, tokenizer_share
-from ullage.replay.simulating.carried import UNSEEN_PRELUDE, Carried
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.carried import UNSEEN_PRELUDE, CarriedSession
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 
 
 class Measures:
     """Of one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked for."""
 
-    def __init__(self, session: Prepared, policy: Policy, settings: Settings, carried: Carried) -> None:
+    def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, carried: CarriedSession) -> None:
         self.largest_threshold = 0
         self.largest_window = 0
         self._policy = policy
@@ -85,9 +85,9 @@ class Measures:
         """What a prompt will take that is still to come."""
         return prompt_tokens(prompt, self.calibration(model))
 
-    def sizes(self, model: str) -> Sizes:
+    def sizes(self, model: str) -> DraftSizes:
         """What a compaction is planned by."""
-        return Sizes(self.counted(model).used, self.threshold(model), self.window(model), self.calibration(model))
+        return DraftSizes(self.counted(model).used, self.threshold(model), self.window(model), self.calibration(model))
 
     def refused(self, model: str, tokens: int) -> None:
         """The API has refused the request as too long, and named its size."""
@@ -130,6 +130,6 @@ class Measures:
         return window
 
 
-def prelude_of(session: Prepared) -> str:
+def prelude_of(session: PreparedSession) -> str:
     """What stands for a prelude that the transcript does not tell; empty if it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""

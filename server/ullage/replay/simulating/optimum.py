@@ -21,10 +21,10 @@ from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
 from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
-from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.carried import CarriedSession
 from ullage.replay.simulating.outcome import Leaves, Outcome
 from ullage.replay.simulating.outlines import outlines_of
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import outcome_of
 
 OPTIMUM = "optimum"
@@ -43,7 +43,7 @@ ASKED_AT = (0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RequestStep:
     """One request as it would be were everything carried. Tokens throughout."""
 
     seq: int
@@ -69,10 +69,10 @@ class Schedule:
     """Requests that no compaction could have brought within the window."""
 
 
-class Choice:
+class ScheduleCosts:
     """A session and what compactions leave in it, ready to be asked what a schedule costs."""
 
-    def __init__(self, steps: Sequence[Step], leaves: Leaves, *, writes_cost: bool = True) -> None:
+    def __init__(self, steps: Sequence[RequestStep], leaves: Leaves, *, writes_cost: bool = True) -> None:
         self._steps = steps
         self._leaves = leaves
         self._writes_cost = writes_cost
@@ -191,7 +191,7 @@ class Choice:
             window=max((step.window for step in self._steps), default=0),
         )
 
-    def _compaction(self, step: Step, after_seq: int, before: int, after: int) -> CompactionPoint:
+    def _compaction(self, step: RequestStep, after_seq: int, before: int, after: int) -> CompactionPoint:
         rung = "model" if self._leaves.asks else "moves"
         return CompactionPoint(after_seq, step.at, "threshold", rung, before, after, 0, False, "")
 
@@ -242,7 +242,7 @@ class Choice:
         return Usage(full, output, read, written if is_short else 0, 0 if is_short else written)
 
 
-def _before_by_model(steps: Sequence[Step]) -> list[int | None]:
+def _before_by_model(steps: Sequence[RequestStep]) -> list[int | None]:
     """For each step the last one before it of the same model."""
     latest: dict[str, int] = {}
     found: list[int | None] = []
@@ -263,7 +263,7 @@ def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
         yield replace(best, policy=OPTIMUM, line=0, violations=(), seconds=0.0)
 
 
-def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Policy, settings: Settings) -> Iterator[Run]:
+def best_schedule(session: PreparedSession, outcomes: Sequence[Outcome], default: Policy, settings: ReplaySettings) -> Iterator[Run]:
     """The cheapest run of a session under the name `optimum`: by the choice of a schedule with what each policy's compactions leave, or
     what one of the policies did itself. Nothing if the session has no counted request.
 
@@ -276,16 +276,16 @@ def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Polic
         # What cannot be compacted is left as large as it is.
         leaves = [asked or Leaves(default.name, max((step.context for step in steps), default=0))]
     writes_cost = habits_of(session.transcript).writes_cost
-    choices = [Choice(steps, each, writes_cost=writes_cost) for each in leaves]
+    choices = [ScheduleCosts(steps, each, writes_cost=writes_cost) for each in leaves]
     session_id = session.transcript.session_id
     found = [choice.run(session_id, choice.cheapest()) for choice in choices]
     yield from cheapest_of([*found, *(outcome.run for outcome in outcomes)])
 
 
-def steps_of(session: Prepared, settings: Settings) -> Iterator[Step]:
+def steps_of(session: PreparedSession, settings: ReplaySettings) -> Iterator[RequestStep]:
     """The requests of a session were nothing compacted."""
     entries = outlines_of(session.transcript.entries)
-    carried = Carried(Unchanging(), "", entries)
+    carried = CarriedSession(Unchanging(), "", entries)
     laid_out = LaidOut(carried, session.sizes, session.memo.block)
     windows = session.windows(settings)
     sent: set[bytes] = set()
@@ -301,7 +301,7 @@ def steps_of(session: Prepared, settings: Settings) -> Iterator[Step]:
             shared = _shared(end, sent)
             if is_first and found in {mark.prefix.tokens for mark in shape.marks}:
                 shared = found
-            yield Step(
+            yield RequestStep(
                 logged.seq,
                 shape.at,
                 shape.model,
@@ -326,7 +326,7 @@ def _shared(end: Prefix, sent: set[bytes]) -> int:
     return shared
 
 
-def _asked(session: Prepared, policy: Policy, settings: Settings) -> Outcome:
+def _asked(session: PreparedSession, policy: Policy, settings: ReplaySettings) -> Outcome:
     entries = session.transcript.entries
     places = sorted({int(len(entries) * share) for share in ASKED_AT} - {0})
     asked = tuple(RecordedCompaction(place, "", None, None, None) for place in places)

@@ -13,7 +13,7 @@ from statistics import mean
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Trigger
-from ullage.context.counting.prompt_cache import START, Mark, Prefix, PromptCache, RequestShape
+from ullage.context.counting.prompt_cache import START, CacheMark, Prefix, PromptCache, RequestShape
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.moves.plan import Asked
 from ullage.context.view.projection import Projection
@@ -22,7 +22,7 @@ from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run, Sum
 from ullage.replay.pricing.cost import Dollars, PricedCall, dollars_of, without_writes
 from ullage.replay.pricing.recorded_models import minimum_cached
 from ullage.replay.pricing.recorded_requests import Habits
-from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.carried import CarriedSession
 
 USUAL_SUMMARY_TOKENS = 3_300
 """By our estimate: the median of the summaries in recorded sessions of Claude Code, which are some 11,500 characters long. What a model
@@ -34,7 +34,7 @@ BLANK = _BLANK_LINE * round(USUAL_SUMMARY_TOKENS / estimate_text(_BLANK_LINE))
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SummaryQuestion:
     """What is asked of a model for one summary, in tokens.
 
     It is asked at the end of the conversation, which is then read from the cache; or with `own_text` tokens of a text of its own, which
@@ -56,7 +56,7 @@ class Ledger:
     calls: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries_cold: list[PricedCall] = field(default_factory=list[PricedCall])
-    questions: list[Question] = field(default_factory=list[Question])
+    questions: list[SummaryQuestion] = field(default_factory=list[SummaryQuestion])
     _sent: set[bytes] = field(default_factory=set[bytes])
     """Every prefix of every request so far."""
     _turn: Prefix | None = None
@@ -70,7 +70,7 @@ class Ledger:
         self.calls.append(PricedCall(recorded.model, usage))
         return usage
 
-    def charge_summary(self, recorded: RequestShape, system: Prefix, end: Prefix, question: Question) -> None:
+    def charge_summary(self, recorded: RequestShape, system: Prefix, end: Prefix, question: SummaryQuestion) -> None:
         """The calls for one summary; `end` is the conversation as the last request would have it."""
         self.questions.append(question)
         number = len(self.questions)
@@ -98,7 +98,7 @@ class Ledger:
         ends = [system, self._shared(system, end), end]
         if self.habits.forgets_reasoning and self._turn is not None and _holds(end, self._turn):
             ends.append(self._turn)
-        return RequestShape(recorded.model, recorded.at, end, tuple(Mark(each, ttl) for each in ends), recorded.output_tokens)
+        return RequestShape(recorded.model, recorded.at, end, tuple(CacheMark(each, ttl) for each in ends), recorded.output_tokens)
 
     def _shared(self, system: Prefix, end: Prefix) -> Prefix:
         """The longest prefix that an earlier request had, too."""
@@ -167,7 +167,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
+class RequestAfter:
     """The request that follows a compaction: `number` counts them from 1, `after_seq` is the transcript's last entry before it. Upkeep is
     no compaction here."""
 
@@ -175,10 +175,10 @@ class Epoch:
     after_seq: int
     trigger: Trigger
     view: Projection
-    carried: Carried
+    carried: CarriedSession
 
 
-Watch = Callable[[Epoch], None]
+Watch = Callable[[RequestAfter], None]
 """Gets every request that follows a compaction."""
 
 
@@ -199,7 +199,7 @@ class Made:
         """What those left that were not undone."""
         return [left for id, left in self.left.items() if id not in self.undone]
 
-    def leaves(self, policy: str, questions: Sequence[Question]) -> Leaves | None:
+    def leaves(self, policy: str, questions: Sequence[SummaryQuestion]) -> Leaves | None:
         """What its compactions left on average; None if there were none. `questions` are what a model was asked for them."""
         made = [point for point in self.compactions if not point.upkeep]
         if not made:

@@ -19,7 +19,7 @@ from ullage.replay.measuring.retaining import Needed, SessionSearch
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import window_in
 from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
-from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
+from ullage.replay.simulating.block_sizes import BlockSize, RecordedSizes, recorded_sizes
 from ullage.replay.simulating.carried import tells_prelude
 
 WRITING_SECONDS = 30.0
@@ -27,7 +27,7 @@ WRITING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ReplaySettings:
     """How sessions are carried through policies. `as_model` is the model that the session was put on, where it is not its own;
     `window` tokens take the place of the model's."""
 
@@ -43,10 +43,10 @@ class Settings:
     """How long a model writes a summary. One that is drafted in the background is there only then."""
 
 
-USUAL = Settings()
+USUAL = ReplaySettings()
 
 
-class Prepared:
+class PreparedSession:
     """A session with all that is worked out of it once, whatever the policies."""
 
     def __init__(self, transcript: Transcript, needed: Needed | None = None, sources: Mapping[str, str] | None = None) -> None:
@@ -59,20 +59,20 @@ class Prepared:
         self.requests = {each.recorded.seq: each for each in self.sizes.requests}
         self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
 
-    def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> Prepared:
+    def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> PreparedSession:
         """The same session, compacted elsewhere; what it was really counted with stays."""
         other = copy(self)
         other.transcript = replace(self.transcript, compactions=compactions, history=())
         other.needed = Needed(replace(self.transcript, entries=()))
         return other
 
-    def windows(self, settings: Settings) -> dict[str, int]:
+    def windows(self, settings: ReplaySettings) -> dict[str, int]:
         """Tokens that each model of the session takes."""
         models = {request.recorded.shape.model for request in self.sizes.requests}
         return {model: settings.window or window_in(self.transcript, model, settings.as_model) for model in models}
 
     def _tokens_before_the_messages(self) -> int:
-        first: Mapping[str, Size] = self.sizes.requests[0].sizes if self.sizes.requests else {}
+        first: Mapping[str, BlockSize] = self.sizes.requests[0].sizes if self.sizes.requests else {}
         return sum(self.sizes.of(identity, first).tokens for identity in (SYSTEM, OPENING))
 
 

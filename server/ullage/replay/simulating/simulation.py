@@ -22,7 +22,7 @@ from ullage.context.compaction.decide import (
     decide_after_turn,
     decide_in_pause,
 )
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import ASKED_FOR, Compaction, SpentInVain
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
@@ -30,27 +30,27 @@ from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.recorded.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 from ullage.replay.measuring.runs import RequestPoint, Run
-from ullage.replay.memory import TooLarge, look
+from ullage.replay.memory import WorkTooLarge, look
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.simulating.block_sizes import SizedRequest
 from ullage.replay.simulating.by_hand import HandsOfTheUser
 from ullage.replay.simulating.means import ReplayMeans, at_once
 from ullage.replay.simulating.outcome import Outcome, Watch
-from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
+from ullage.replay.simulating.prepared import USUAL, PreparedSession, ReplaySettings
 
 
-def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Outcome:
+def outcome_of(session: PreparedSession, policy: Policy, settings: ReplaySettings = USUAL, watch: Watch | None = None) -> Outcome:
     """One session under one policy, with what its compactions left. A policy that raises gives a run with nothing but its `failure`."""
     session_id = session.transcript.session_id
     try:
         return _Simulation(session, policy, settings, watch).outcome()
-    except TooLarge:
+    except WorkTooLarge:
         raise
     except Exception as error:  # noqa: BLE001 - a policy may come from anybody; the other rows go on
         return Outcome(Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}"))
 
 
-def carry(session: Prepared, policy: Policy, settings: Settings = USUAL) -> Projection:
+def carry(session: PreparedSession, policy: Policy, settings: ReplaySettings = USUAL) -> Projection:
     """The log as it would have become, as it stands at the end. Raises what the policy raises."""
     simulation = _Simulation(session, policy, settings, None)
     simulation.carry_through()
@@ -58,7 +58,7 @@ def carry(session: Prepared, policy: Policy, settings: Settings = USUAL) -> Proj
 
 
 class _Simulation:
-    def __init__(self, session: Prepared, policy: Policy, settings: Settings, watch: Watch | None) -> None:
+    def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, watch: Watch | None) -> None:
         self._session = session
         self._transcript = session.transcript
         self._policy = policy
@@ -321,7 +321,7 @@ class _Simulation:
         means.told = compaction.told
         trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
         by_program = compaction.by_program and self._is_by_program_here(compaction)
-        wanted = Wanted(means.new_id(), trigger, compaction.focus, by_program, compaction.saves)
+        wanted = WantedCompaction(means.new_id(), trigger, compaction.focus, by_program, compaction.saves)
         made = self._attempt(wanted, at_work=at_work)
         if made is None and trigger not in ASKED_FOR:
             made = self._attempt(replace(wanted, trigger="manual"), at_work=at_work)
@@ -336,7 +336,7 @@ class _Simulation:
             return False
         return compaction.trigger == "economy" or compaction.policy == self._policy.name
 
-    def _attempt(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
+    def _attempt(self, wanted: WantedCompaction, *, at_work: bool) -> Compaction | None:
         must = wanted.trigger == "reactive"
         return self._means.timed(lambda: at_once(self._making.attempt(wanted, at_work=at_work, must=must)))
 

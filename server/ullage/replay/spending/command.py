@@ -17,7 +17,7 @@ from ullage.replay.reporting.wording import ABSENT, columns, money, number, perc
 from ullage.replay.spending.page import NO_TIME, About, as_page
 from ullage.replay.spending.sums import Once, Sum, Sums, sums_of, together
 from ullage.replay.spending.tables import Tables, paths_beside
-from ullage.replay.spending.work import FileSpending, Options, file_spending, unfinished
+from ullage.replay.spending.work import FileSpending, SpendingOptions, file_spending, unfinished
 from ullage.replay.terminal import complain, known_policies, places_of, show_progress, shown_name, write
 from ullage.store.folder import BadLocation, database, store_location, workspaces_in
 
@@ -29,17 +29,17 @@ WEEKS_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SpendingArguments:
     """What the command line says. Without `names`, all sessions that Ullage keeps are read."""
 
     names: tuple[str, ...]
     page: Path
-    options: Options
+    options: SpendingOptions
     store: str = ""
     """Where what is kept of all workspaces lies; empty: the system's own place."""
 
 
-def run(asked: Asked) -> int:
+def run(asked: SpendingArguments) -> int:
     """Writes the page and the tables, and a short form of it to stdout; gives the exit code.
 
     0 if at least one session was read, 1 where none was or a file could not be written, 2 where nothing could be asked.
@@ -75,7 +75,7 @@ def _own(kept: Mapping[Path, Path]) -> tuple[Path, ...]:
     return tuple(path for folder in kept.values() if (path := database(folder)).is_file())
 
 
-def _written(paths: Sequence[Place], failures: list[str], options: Options, asked: Asked) -> Sums:
+def _written(paths: Sequence[Place], failures: list[str], options: SpendingOptions, asked: SpendingArguments) -> Sums:
     """What was read, after it was written. Raises `OSError`."""
     with Tables(asked.page) if can_be_written() else nullcontext() as tables:
         sums = together(_sums(paths, failures, options, tables))
@@ -86,7 +86,7 @@ def _written(paths: Sequence[Place], failures: list[str], options: Options, aske
     return sums
 
 
-def _sums(paths: Sequence[Place], failures: list[str], options: Options, tables: Tables | None) -> Iterator[Sums]:
+def _sums(paths: Sequence[Place], failures: list[str], options: SpendingOptions, tables: Tables | None) -> Iterator[Sums]:
     once = Once()
     for spending in _works(paths, options):
         failures.extend(spending.failures)
@@ -101,7 +101,7 @@ def _sums(paths: Sequence[Place], failures: list[str], options: Options, tables:
                 yield each.carried
 
 
-def _works(paths: Sequence[Place], options: Options) -> Iterator[FileSpending]:
+def _works(paths: Sequence[Place], options: SpendingOptions) -> Iterator[FileSpending]:
     with closing(work_through(paths, partial(file_spending, options=options), options.jobs, unfinished)) as done:
         for index, path in enumerate(paths, 1):
             show_progress(f"reading {index} of {len(paths)}: {path.name}")

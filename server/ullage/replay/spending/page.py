@@ -14,7 +14,7 @@ from ullage.replay.reporting.html.markup import Markup, joined, legend, patterns
 from ullage.replay.reporting.html.page import page, section
 from ullage.replay.reporting.report_table import PROGRAMS
 from ullage.replay.reporting.wording import ABSENT, money, number, percent
-from ullage.replay.spending.sums import RECORDED, Carried, Compactions, Misses, Sum, Sums
+from ullage.replay.spending.sums import RECORDED, Compactions, Misses, PolicySum, Sum, Sums
 
 NO_TIME = "time not recorded"
 NO_MODEL = "model not recorded"
@@ -260,12 +260,12 @@ def _others(sums: Sums) -> Iterator[Markup]:
         yield _figures("Cost by project", ("Project", *names), cells)
 
 
-def _carried(policy: str, each: Carried, recorded: Carried) -> tuple[str, ...]:
+def _carried(policy: str, each: PolicySum, recorded: PolicySum) -> tuple[str, ...]:
     beside = ABSENT if policy == RECORDED else percent(each.dollars / recorded.dollars - 1, "+")
     return money(each.dollars), beside, number(each.compactions), ABSENT if each.forgetting is None else money(each.forgetting)
 
 
-def _dollars(carried: Carried | None) -> str:
+def _dollars(carried: PolicySum | None) -> str:
     return money(carried.dollars) if carried is not None else ABSENT
 
 

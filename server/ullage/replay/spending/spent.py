@@ -11,7 +11,7 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.economy import CHARACTERS_PER_TOKEN, Refetching, forgetting
 from ullage.context.entries import AssistantReply, Logged
 from ullage.recorded.readers.flaws import SEALED_SUMMARY
-from ullage.recorded.retention import Seen, View
+from ullage.recorded.retention import SessionBlocks, ViewAfter
 from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 from ullage.replay.measuring.projects import project_of
 from ullage.replay.pricing.cost import Dollars, dollars, summary_call
@@ -39,7 +39,7 @@ class Whose:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CountedRequest:
     """One request that was counted. `at` is when it was answered (Unix seconds; 0.0 where no time was recorded)."""
 
     session: str
@@ -96,7 +96,7 @@ class Compacted:
 class Spent:
     """One session."""
 
-    calls: tuple[Call, ...]
+    calls: tuple[CountedRequest, ...]
     compactions: tuple[Compacted, ...]
     uncounted: int
     """Replies without a count of tokens."""
@@ -131,16 +131,16 @@ class _Session:
         self._made = sorted(transcript.compactions, key=lambda each: each.after_seq)
         self._places = [each.after_seq for each in self._made]
 
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[CountedRequest]:
         missed = {each.seq: each for each in misses_in(self._transcript)}
         for logged in self.replies:
             usage = _usage(logged)
             if usage is not None:
                 yield self._call(logged, usage, missed.get(logged.seq))
 
-    def _call(self, logged: Logged, usage: Usage, missed: Missed | None) -> Call:
+    def _call(self, logged: Logged, usage: Usage, missed: Missed | None) -> CountedRequest:
         prices = prices_of(_model(logged))
-        return Call(
+        return CountedRequest(
             session=self._transcript.session_id,
             reply=logged.entry.id if isinstance(logged.entry, AssistantReply) else "",
             whose=self._whose(logged.at, self._policy(logged.seq), _model(logged)),
@@ -154,7 +154,7 @@ class _Session:
 
     def compactions(self) -> Iterator[Compacted]:
         sealed = any(repair.what == SEALED_SUMMARY.what for repair in self._transcript.repairs)
-        seen = Seen(self._transcript.entries) if self._made and not sealed else None
+        seen = SessionBlocks(self._transcript.entries) if self._made and not sealed else None
         for index, made in enumerate(self._made):
             call = summary_call(self._transcript, made)
             after = next((each for each in self.replies if each.seq > made.after_seq and _usage(each) is not None), None)
@@ -173,14 +173,14 @@ class _Session:
                 again=self._again(made, index, after, seen) if after is not None else None,
             )
 
-    def _again(self, made: RecordedCompaction, index: int, after: Logged, seen: Seen | None) -> Again | None:
+    def _again(self, made: RecordedCompaction, index: int, after: Logged, seen: SessionBlocks | None) -> Again | None:
         told = made.fetched_again
         if told is not None:
             return self._priced(told.tokens, told.results, after, at_most=False) if told.messages else None
         if seen is None:
             return None
         until = self._places[index + 1] if index + 1 < len(self._places) else None
-        found = seen.acquired_after(View(made.after_seq, made.summary, 0), until)
+        found = seen.acquired_after(ViewAfter(made.after_seq, made.summary, 0), until)
         if not found.places:
             return None
         tokens = round(found.gone / CHARACTERS_PER_TOKEN * tokenizer_share(_model(after)))

@@ -10,7 +10,7 @@ from ullage.context.blocks import Usage
 from ullage.replay.measuring.projects import root_of
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.misses import Why
-from ullage.replay.spending.spent import Call, Compacted, Spent, Whose
+from ullage.replay.spending.spent import Compacted, CountedRequest, Spent, Whose
 
 RECORDED = "as recorded"
 """In the place of a policy: what really happened."""
@@ -89,7 +89,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class PolicySum:
     """Sessions under a policy, or as recorded. The same sessions stand under each policy."""
 
     sessions: int = 0
@@ -99,9 +99,9 @@ class Carried:
     forgetting: float | None = 0.0
     """Dollars for what the agent would have got again; None if that is not known."""
 
-    def __add__(self, other: Carried) -> Carried:
+    def __add__(self, other: PolicySum) -> PolicySum:
         known = self.forgetting is not None and other.forgetting is not None
-        return Carried(
+        return PolicySum(
             self.sessions + other.sessions,
             self.dollars + other.dollars,
             self.compactions + other.compactions,
@@ -115,7 +115,7 @@ class Sums:
 
     by_whose: Mapping[Whose, Sum] = field(default_factory=dict[Whose, Sum])
     by_reasons: Mapping[tuple[Why, ...], Misses] = field(default_factory=dict[tuple[Why, ...], Misses])
-    carried: Mapping[tuple[str, str], Carried] = field(default_factory=dict[tuple[str, str], Carried])
+    carried: Mapping[tuple[str, str], PolicySum] = field(default_factory=dict[tuple[str, str], PolicySum])
     """By policy and project."""
     sessions: frozenset[str] = frozenset()
     """A sub-agent belongs to the session that it works for."""
@@ -136,11 +136,11 @@ class Sums:
             found[name(whose)] = found.get(name(whose), Sum()) + each
         return dict(sorted(found.items()))
 
-    def policies(self) -> dict[str, Carried]:
+    def policies(self) -> dict[str, PolicySum]:
         """What each policy would have cost over the same sessions; what was recorded comes first."""
-        found: dict[str, Carried] = {}
+        found: dict[str, PolicySum] = {}
         for (policy, _), each in self.carried.items():
-            found[policy] = found.get(policy, Carried()) + each
+            found[policy] = found.get(policy, PolicySum()) + each
         return found
 
 
@@ -158,7 +158,7 @@ def sums_of(session: str, spent: Spent) -> Sums:
     return Sums(by_whose, by_reasons, sessions=frozenset({root_of(session)} if is_there else ()), uncounted=spent.uncounted)
 
 
-def _of_call(call: Call) -> Sum:
+def _of_call(call: CountedRequest) -> Sum:
     return Sum(
         calls=1,
         unpriced=call.dollars is None,
@@ -203,7 +203,7 @@ def together(parts: Iterable[Sums]) -> Sums:
     """All of them as one. Costs what is in the parts, however many there are."""
     by_whose: dict[Whose, Sum] = {}
     by_reasons: dict[tuple[Why, ...], Misses] = {}
-    carried: dict[tuple[str, str], Carried] = {}
+    carried: dict[tuple[str, str], PolicySum] = {}
     sessions: set[str] = set()
     uncounted = left_out = 0
     for part in parts:
@@ -212,7 +212,7 @@ def together(parts: Iterable[Sums]) -> Sums:
         for reasons, missed in part.by_reasons.items():
             by_reasons[reasons] = by_reasons.get(reasons, Misses()) + missed
         for under, run in part.carried.items():
-            carried[under] = carried.get(under, Carried()) + run
+            carried[under] = carried.get(under, PolicySum()) + run
         sessions |= part.sessions
         uncounted += part.uncounted
         left_out += part.left_out

@@ -8,46 +8,46 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ullage.replay.parquet import Column, Table, published, text, time
-from ullage.replay.spending.spent import Call, Compacted
+from ullage.replay.parquet import Table, TableColumn, published, text, time
+from ullage.replay.spending.spent import Compacted, CountedRequest
 
-CALLS: tuple[Column[Call], ...] = (
-    Column("session", "text", lambda each: text(each.session)),
-    Column("at", "time", lambda each: time(each.at)),
-    Column("week", "text", lambda each: each.whose.week or None),
-    Column("project", "text", lambda each: text(each.whose.project)),
-    Column("program", "text", lambda each: each.whose.program),
-    Column("policy", "text", lambda each: text(each.whose.policy)),
-    Column("model", "text", lambda each: text(each.whose.model)),
-    Column("input_tokens", "whole", lambda each: each.usage.input_tokens),
-    Column("output_tokens", "whole", lambda each: each.usage.output_tokens),
-    Column("cache_read_tokens", "whole", lambda each: each.usage.cache_read_tokens),
-    Column("cache_write_5m_tokens", "whole", lambda each: each.usage.cache_write_5m_tokens),
-    Column("cache_write_1h_tokens", "whole", lambda each: each.usage.cache_write_1h_tokens),
-    Column("dollars", "amount", lambda each: each.dollars.total if each.dollars is not None else None),
-    Column("missed_tokens", "whole", lambda each: each.missed),
-    Column("missed_dollars", "amount", lambda each: each.missed_dollars if each.dollars is not None else None),
-    Column("missed_because", "texts", lambda each: list(each.reasons)),
+CALLS: tuple[TableColumn[CountedRequest], ...] = (
+    TableColumn("session", "text", lambda each: text(each.session)),
+    TableColumn("at", "time", lambda each: time(each.at)),
+    TableColumn("week", "text", lambda each: each.whose.week or None),
+    TableColumn("project", "text", lambda each: text(each.whose.project)),
+    TableColumn("program", "text", lambda each: each.whose.program),
+    TableColumn("policy", "text", lambda each: text(each.whose.policy)),
+    TableColumn("model", "text", lambda each: text(each.whose.model)),
+    TableColumn("input_tokens", "whole", lambda each: each.usage.input_tokens),
+    TableColumn("output_tokens", "whole", lambda each: each.usage.output_tokens),
+    TableColumn("cache_read_tokens", "whole", lambda each: each.usage.cache_read_tokens),
+    TableColumn("cache_write_5m_tokens", "whole", lambda each: each.usage.cache_write_5m_tokens),
+    TableColumn("cache_write_1h_tokens", "whole", lambda each: each.usage.cache_write_1h_tokens),
+    TableColumn("dollars", "amount", lambda each: each.dollars.total if each.dollars is not None else None),
+    TableColumn("missed_tokens", "whole", lambda each: each.missed),
+    TableColumn("missed_dollars", "amount", lambda each: each.missed_dollars if each.dollars is not None else None),
+    TableColumn("missed_because", "texts", lambda each: list(each.reasons)),
 )
 """Of the calls. Dollars are null where the prices of the model are not known."""
 
-COMPACTIONS: tuple[Column[Compacted], ...] = (
-    Column("session", "text", lambda each: text(each.session)),
-    Column("at", "time", lambda each: time(each.at)),
-    Column("week", "text", lambda each: each.whose.week or None),
-    Column("project", "text", lambda each: text(each.whose.project)),
-    Column("program", "text", lambda each: each.whose.program),
-    Column("policy", "text", lambda each: text(each.whose.policy)),
-    Column("model", "text", lambda each: text(each.whose.model)),
-    Column("trigger", "text", lambda each: each.trigger or None),
-    Column("tokens_before", "whole", lambda each: each.tokens_before),
-    Column("summary_characters", "whole", lambda each: each.summary_characters),
-    Column("summary_dollars", "amount", lambda each: each.dollars),
-    Column("summary_dollars_recorded", "yes or no", lambda each: each.is_recorded),
-    Column("got_again_tokens", "whole", lambda each: each.again.tokens if each.again is not None else None),
-    Column("got_again_requests", "whole", lambda each: each.again.requests if each.again is not None else None),
-    Column("got_again_dollars", "amount", lambda each: each.again.dollars if each.again is not None else None),
-    Column("got_again_at_most", "yes or no", lambda each: each.again.at_most if each.again is not None else None),
+COMPACTIONS: tuple[TableColumn[Compacted], ...] = (
+    TableColumn("session", "text", lambda each: text(each.session)),
+    TableColumn("at", "time", lambda each: time(each.at)),
+    TableColumn("week", "text", lambda each: each.whose.week or None),
+    TableColumn("project", "text", lambda each: text(each.whose.project)),
+    TableColumn("program", "text", lambda each: each.whose.program),
+    TableColumn("policy", "text", lambda each: text(each.whose.policy)),
+    TableColumn("model", "text", lambda each: text(each.whose.model)),
+    TableColumn("trigger", "text", lambda each: each.trigger or None),
+    TableColumn("tokens_before", "whole", lambda each: each.tokens_before),
+    TableColumn("summary_characters", "whole", lambda each: each.summary_characters),
+    TableColumn("summary_dollars", "amount", lambda each: each.dollars),
+    TableColumn("summary_dollars_recorded", "yes or no", lambda each: each.is_recorded),
+    TableColumn("got_again_tokens", "whole", lambda each: each.again.tokens if each.again is not None else None),
+    TableColumn("got_again_requests", "whole", lambda each: each.again.requests if each.again is not None else None),
+    TableColumn("got_again_dollars", "amount", lambda each: each.again.dollars if each.again is not None else None),
+    TableColumn("got_again_at_most", "yes or no", lambda each: each.again.at_most if each.again is not None else None),
 )
 """Of the compactions."""
 
@@ -70,7 +70,7 @@ class Tables:
         self._compactions = Table(compactions, COMPACTIONS)
         self._published: AbstractContextManager[None, bool | None] = published((self._calls, self._compactions))
 
-    def add(self, calls: Iterable[Call], compactions: Iterable[Compacted]) -> None:
+    def add(self, calls: Iterable[CountedRequest], compactions: Iterable[Compacted]) -> None:
         """More rows."""
         self._calls.add(calls)
         self._compactions.add(compactions)

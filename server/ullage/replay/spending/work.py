@@ -10,19 +10,19 @@ from ullage.context.policy import Policy
 from ullage.installed_policies import policies
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.projects import project_of
-from ullage.replay.places import Place, Unreadable, sessions_of
+from ullage.replay.places import Place, UnreadablePlace, sessions_of
 from ullage.replay.pricing.cost import cost_of
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.replay.spending.spent import Spent, spent_in
-from ullage.replay.spending.sums import RECORDED, Carried, Sums
+from ullage.replay.spending.sums import RECORDED, PolicySum, Sums
 
-SETTINGS = Settings(at="policy", summary="none")
+SETTINGS = ReplaySettings(at="policy", summary="none")
 """For cost alone: a blank of the usual size stands for a summary that a model would write."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SpendingOptions:
     """What is asked. `policies` by name; without any, nothing is carried through them. `jobs` of None: one a core."""
 
     policies: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class SpentConversation:
     """A session or a sub-agent by name: what it spent, and what it would have cost under the policies."""
 
     name: str
@@ -44,20 +44,20 @@ class Conversation:
 class FileSpending:
     """What was spent in one file. `failures` say what could not be done, for the user."""
 
-    conversations: tuple[Conversation, ...] = ()
+    conversations: tuple[SpentConversation, ...] = ()
     failures: tuple[str, ...] = ()
 
 
-def file_spending(place: Place, options: Options) -> FileSpending:
+def file_spending(place: Place, options: SpendingOptions) -> FileSpending:
     """All that is asked of a file. Texts of a session are let go before the next is read."""
-    found: list[Conversation] = []
+    found: list[SpentConversation] = []
     failures: list[str] = []
     try:
         for transcript in sessions_of(place):
             spent = spent_in(transcript, options.since)
             carried = _carried(transcript, options.policies, failures) if options.policies and spent.calls else Sums()
-            found.append(Conversation(transcript.session_id, spent, carried))
-    except Unreadable as error:
+            found.append(SpentConversation(transcript.session_id, spent, carried))
+    except UnreadablePlace as error:
         failures.append(str(error))
     if not found and not failures:
         failures.append(f"{place} holds no sessions")
@@ -75,8 +75,8 @@ def _carried(transcript: Transcript, names: Sequence[str], failures: list[str]) 
     if recorded.unpriced or not recorded.dollars.total:
         return Sums(left_out=1)
     known = policies()
-    session, project = Prepared(transcript), project_of(transcript.project)
-    found = {(RECORDED, project): Carried(1, recorded.dollars.total + recorded.summaries_warm.total, len(transcript.compactions), None)}
+    session, project = PreparedSession(transcript), project_of(transcript.project)
+    found = {(RECORDED, project): PolicySum(1, recorded.dollars.total + recorded.summaries_warm.total, len(transcript.compactions), None)}
     for name in names:
         carried = _under(session, known[name], failures)
         if carried is None:
@@ -85,10 +85,10 @@ def _carried(transcript: Transcript, names: Sequence[str], failures: list[str]) 
     return Sums(carried=found)
 
 
-def _under(session: Prepared, policy: Policy, failures: list[str]) -> Carried | None:
+def _under(session: PreparedSession, policy: Policy, failures: list[str]) -> PolicySum | None:
     run = outcome_of(session, policy, SETTINGS).run
     if run.failure:
         failures.append(f"session {run.session_id} cannot be carried through {policy.name}: {run.failure}")
     if run.failure or not run.requests:
         return None
-    return Carried(1, run.total, sum(not point.upkeep for point in run.compactions), run.forgetting)
+    return PolicySum(1, run.total, sum(not point.upkeep for point in run.compactions), run.forgetting)

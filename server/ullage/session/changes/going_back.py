@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
-from ullage.context.changes.checkpoints import Checkpoint, Wanted, checkpoints, way_back
+from ullage.context.changes.checkpoints import Checkpoint, WantedFile, checkpoints, way_back
 from ullage.session.changes.progress import STOPPED, ManyFiles, nowhere
 from ullage.session.changes.scanning import LARGEST_BYTES, TOO_LARGE
-from ullage.session.changes.shown import Decided
+from ullage.session.changes.shown import DecidedChanges
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.long_work import to_its_end
@@ -29,7 +29,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.store.versions import GOING_BACK, Begun, pack
 from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, Put
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_of, text_sha256
+from ullage.workspace.text_file import FileTooLarge, NotEncodable, NotText, text_of, text_sha256
 
 Action: TypeAlias = Literal["write", "create", "delete"]
 
@@ -57,7 +57,7 @@ class FileBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class GoingBackPreview:
     """What going back would do. Files that are as they were then are left out."""
 
     checkpoint: Checkpoint
@@ -86,29 +86,29 @@ class GoingBack:
         """All of the session, the oldest first. A long log is read for it."""
         return await asyncio.to_thread(checkpoints, self._conversation.entries[:])
 
-    async def preview(self, checkpoint_id: str) -> Preview:
+    async def preview(self, checkpoint_id: str) -> GoingBackPreview:
         """What would happen; nothing is done. Raises `SessionError`, `StoreFailed`."""
         checkpoint, uncovered, found = await self._look(checkpoint_id, ManyFiles(nowhere, ""))
-        return Preview(checkpoint, tuple(each.back for each in found), uncovered)
+        return GoingBackPreview(checkpoint, tuple(each.back for each in found), uncovered)
 
-    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedChanges]:
         """Goes back. Files in conflict stay as they are, but for those in `overwrite`. Raises `SessionError`, `StoreFailed`."""
-        decided: list[Decided] = []
+        decided: list[DecidedChanges] = []
         with suppress(asyncio.CancelledError):  # it comes too late: what was begun is done
             await to_its_end(self._restore(checkpoint_id, overwrite, decided))
         return sorted(decided, key=lambda each: each.path)
 
-    async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[Decided]) -> None:
+    async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[DecidedChanges]) -> None:
         with ManyFiles(self._surroundings.show_progress, GOES_BACK) as many:
             _, _, found = await self._look(checkpoint_id, many)
-            decided += [Decided(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
+            decided += [DecidedChanges(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
             chosen = [each for each in found if _may(each.back, overwrite)]
             changed: list[ChangedFile] = []
             try:
                 for batch in many.batches(chosen, LOOKED_AT, 1.0):
                     before = await asyncio.to_thread(self._note, checkpoint_id, batch)
                     for each, why in zip(batch, await self._write(batch), strict=True):
-                        decided.append(Decided(each.back.path, "conflict" if why else "done", why))
+                        decided.append(DecidedChanges(each.back.path, "conflict" if why else "done", why))
                         if not why:
                             changed.append(ChangedFile(each.back.path, before[each.back.path], _version_of(each.wanted)))
             finally:
@@ -117,7 +117,7 @@ class GoingBack:
                 for each in changed:
                     self._notice(each.path)
             done = {each.path for each in decided}
-            decided += [Decided(each.back.path, "conflict", STOPPED) for each in chosen if each.back.path not in done]
+            decided += [DecidedChanges(each.back.path, "conflict", STOPPED) for each in chosen if each.back.path not in done]
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [GOING_BACK + checkpoint_id])
 
     # How the files stand
@@ -134,10 +134,10 @@ class GoingBack:
             found += await asyncio.to_thread(self._compare, batch, places, now)
         return way.checkpoint, way.uncovered, [each for each in found if each is not None]
 
-    def _places(self, files: Sequence[Wanted]) -> list[Path | _Found]:
+    def _places(self, files: Sequence[WantedFile]) -> list[Path | _Found]:
         return [self._place(each) for each in files]
 
-    def _place(self, file: Wanted) -> Path | _Found:
+    def _place(self, file: WantedFile) -> Path | _Found:
         """Where the file lies, if it can be reached there."""
         try:
             where = self._surroundings.folders.resolve_for_writing(file.path)
@@ -145,25 +145,25 @@ class GoingBack:
             return self._stays(file, LEADS_ELSEWHERE)
         return where if where == self._named(file) else self._stays(file, LEADS_ELSEWHERE)
 
-    def _named(self, file: Wanted) -> Path:
+    def _named(self, file: WantedFile) -> Path:
         first = self._surroundings.folders.first
         return Path(file.path) if first is None else first / file.path
 
-    def _stays(self, file: Wanted, why: str) -> _Found:
+    def _stays(self, file: WantedFile, why: str) -> _Found:
         action: Action = "delete" if file.then is None else "write"
         return _Found(FileBack(file.path, self._named(file), action, why, can_overwrite=False), None, None)
 
     def _compare(
-        self, files: Sequence[Wanted], places: Sequence[Path | _Found], now: Mapping[Path, Content | Exception | None]
+        self, files: Sequence[WantedFile], places: Sequence[Path | _Found], now: Mapping[Path, Content | Exception | None]
     ) -> list[_Found | None]:
         return [
             place if isinstance(place, _Found) else self._look_at(file, place, now[place])
             for file, place in zip(files, places, strict=True)
         ]
 
-    def _look_at(self, file: Wanted, where: Path, now: Content | Exception | None) -> _Found | None:
+    def _look_at(self, file: WantedFile, where: Path, now: Content | Exception | None) -> _Found | None:
         """None if the file is as it was then."""
-        if isinstance(now, TooLarge):
+        if isinstance(now, FileTooLarge):
             return self._stays(file, f"It is {TOO_LARGE} by now, so what it holds could not be kept")
         if isinstance(now, Exception):
             return self._stays(file, f"It cannot be read: {getattr(now, 'strerror', None) or now}")
@@ -223,7 +223,7 @@ class GoingBack:
                 now = await self._write_open(where, file.wanted, now)
             if now != file.wanted:
                 await files.put(where, file.wanted, now)
-        except (ChangedMeanwhile, EditorRefused, EditorChanged, OSError, NotEncodable, TooLarge) as error:
+        except (ChangedMeanwhile, EditorRefused, EditorChanged, OSError, NotEncodable, FileTooLarge) as error:
             return error
         return None
 

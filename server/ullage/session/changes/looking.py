@@ -10,12 +10,12 @@ from pathlib import Path
 from ullage.context.change_entries import ChangedFile, FileVersion
 from ullage.context.changes.hunks import OpenHunk, OpenText, open_text
 from ullage.context.changes.merging import differences, lines_of
-from ullage.context.changes.review import CarriedText, OpenChange, Settled, settled
+from ullage.context.changes.review import CarriedText, OpenChange, SettledChange, settled
 from ullage.session.changes.shown import ShownFile, ShownHunk, Status
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.files import Content
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, NotText, TextFile, TooLarge, text_of
+from ullage.workspace.text_file import MAXIMUM_BYTES, FileTooLarge, NotEncodable, NotText, TextFile, text_of
 
 MOVED = "This file was deleted or moved since"
 MADE_AGAIN = "There is a file of this name again since the agent deleted it"
@@ -44,11 +44,11 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class LookedFile:
     """A file with open changes, as it is now."""
 
     change: OpenChange
-    settled: Settled
+    settled: SettledChange
     where: Path
     now: Content | None
     baseline: Side
@@ -85,7 +85,7 @@ class Looking:
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
 
-    async def look(self, change: OpenChange, before: Looked | None = None) -> Looked | None:
+    async def look(self, change: OpenChange, before: LookedFile | None = None) -> LookedFile | None:
         """The file now; None if nothing of the change is open any more. `before` is what was found last.
 
         Raises `StoreFailed`.
@@ -95,7 +95,7 @@ class Looking:
             now = await self._surroundings.files.content(where, MAXIMUM_BYTES)
         except OutsideWorkspace:
             return await asyncio.to_thread(self._unreachable, change, OUTSIDE)
-        except TooLarge:
+        except FileTooLarge:
             return await asyncio.to_thread(self._unreachable, change, TOO_LARGE)
         except (OSError, NotEncodable) as error:
             return await asyncio.to_thread(self._unreachable, change, f"This file cannot be read: {getattr(error, 'strerror', error)}")
@@ -103,13 +103,13 @@ class Looking:
             return before
         return await asyncio.to_thread(self._compare, change, where, now)
 
-    def _unreachable(self, change: OpenChange, note: str) -> Looked:
+    def _unreachable(self, change: OpenChange, note: str) -> LookedFile:
         found = settled(change, self.text)
         sides = self._side(found.baseline, found.agents), self._side(found.agents)
         where = Path(change.path) if self._surroundings.folders.first is None else self._surroundings.folders.first / change.path
-        return Looked(change, found, where, None, *sides, now_text=None, texts=None, status=_status(found), note=note, can_undo=False)
+        return LookedFile(change, found, where, None, *sides, now_text=None, texts=None, status=_status(found), note=note, can_undo=False)
 
-    def _compare(self, change: OpenChange, where: Path, now: Content | None) -> Looked | None:
+    def _compare(self, change: OpenChange, where: Path, now: Content | None) -> LookedFile | None:
         found = settled(change, self.text)
         agents = self._side(found.agents)
         baseline = self._side(found.baseline, found.agents)
@@ -117,8 +117,8 @@ class Looking:
 
         shared = SHARED if change.shared else ""
 
-        def looked(texts: OpenText | None = None, note: str = "", *, can_undo: bool = False, binary: bool = False) -> Looked:
-            return Looked(change, found, where, now, baseline, agents, now_side.text, texts, status, note or shared, can_undo, binary)
+        def looked(texts: OpenText | None = None, note: str = "", *, can_undo: bool = False, binary: bool = False) -> LookedFile:
+            return LookedFile(change, found, where, now, baseline, agents, now_side.text, texts, status, note or shared, can_undo, binary)
 
         if found.is_closed or _is(now, found.baseline):
             return None
@@ -176,7 +176,7 @@ class Looking:
         return Path(path) if first is None else first / path
 
 
-def _status(found: Settled) -> Status:
+def _status(found: SettledChange) -> Status:
     return "created" if found.baseline is None else "deleted" if found.agents is None else "modified"
 
 

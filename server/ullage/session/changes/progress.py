@@ -21,7 +21,7 @@ STOPPED = "You stopped before it was done"
 T = TypeVar("T")
 
 
-class Shown(Protocol):
+class ShownProgress(Protocol):
     """A progress that the user sees."""
 
     def report(self, percent: int) -> None:
@@ -36,7 +36,7 @@ class Shown(Protocol):
 class ShowProgress(Protocol):
     """Shows what takes long; `stop` is called where the user wants it to end."""
 
-    def __call__(self, title: str, stop: Callable[[], None]) -> Shown: ...
+    def __call__(self, title: str, stop: Callable[[], None]) -> ShownProgress: ...
 
 
 class _Nowhere:
@@ -45,7 +45,7 @@ class _Nowhere:
     def end(self) -> None: ...
 
 
-def nowhere(title: str, stop: Callable[[], None]) -> Shown:
+def nowhere(title: str, stop: Callable[[], None]) -> ShownProgress:
     """Where nobody looks on."""
     return _Nowhere()
 
@@ -57,7 +57,7 @@ class ManyFiles:
         self._show = show
         self._title = title
         self._began = time.monotonic()
-        self._shown: Shown | None = None
+        self._shown: ShownProgress | None = None
         self.is_stopped = False
 
     def __enter__(self) -> Self:

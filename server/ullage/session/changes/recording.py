@@ -29,7 +29,7 @@ from ullage.store.errors import StoreFailed
 from ullage.store.versions import GOING_BACK, UNDOING, Begun
 from ullage.tools.tool import PermissionNeed, ToolKind
 from ullage.workspace.ignore import IgnoreRules
-from ullage.workspace.text_file import NotEncodable, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotEncodable
 
 WHOLE_WORKSPACE = "./"
 """The path of what is not covered where a command was run and nothing could be looked through."""
@@ -185,7 +185,7 @@ class Recording:
             raise NotCovered(IGNORED)
         try:
             content = await around.files.content(path, LARGEST_BYTES)
-        except TooLarge:
+        except FileTooLarge:
             raise NotCovered(TOO_LARGE) from None
         except (OSError, NotEncodable) as error:
             raise NotCovered(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -21,11 +21,11 @@ from typing import TypeAlias
 
 from ullage.context.change_entries import ChangedFile, FileVersion, Uncovered
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import Packed, Seen, Versions, pack
+from ullage.store.versions import Packed, ScannedFile, Versions, pack
 from ullage.workspace.folders import Folders
 from ullage.workspace.regular_files import Regulars
 from ullage.workspace.scan import Met, TooManyFiles, Walker, is_executable, read_as_stamped, size_in
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 LARGEST_BYTES = 5_000_000
 """Larger files are named as not covered: text that people write is far smaller, and copies of builds and data would fill the disk."""
@@ -96,7 +96,7 @@ class Scanner:
         self._before_start: Scan = {}
         self._not_before = 0.0
         self._is_closed = False
-        self._unwritten: dict[str, Seen | None] = {}
+        self._unwritten: dict[str, ScannedFile | None] = {}
         """What scans found since it was last written down."""
         self._unlogged = set[str]()
         """Commands whose changes are not in the log yet: until then what was found before them stays on disk."""
@@ -231,7 +231,7 @@ class Scanner:
 class _Reading:
     """Makes one scan of what was met."""
 
-    def __init__(self, versions: Versions, before: dict[str, FileState], rows: dict[str, Seen | None]) -> None:
+    def __init__(self, versions: Versions, before: dict[str, FileState], rows: dict[str, ScannedFile | None]) -> None:
         """`rows` takes what is found anew."""
         self._versions = versions
         self._rows = rows
@@ -296,7 +296,7 @@ class _Reading:
     def _note(self, path: str, state: FileState) -> None:
         self.found[path] = state
         if state != self._before.get(path):
-            self._rows[path] = Seen(state.stamp, state.version.sha256 if state.version else None, state.why)
+            self._rows[path] = ScannedFile(state.stamp, state.version.sha256 if state.version else None, state.why)
 
 
 def _parts(mets: Sequence[Met]) -> Iterator[Sequence[Met]]:
@@ -326,7 +326,7 @@ def _read_one(met: Met, files: Regulars, why: str) -> _Read:
         return why, False
     try:
         data, is_settled = read_as_stamped(met, LARGEST_BYTES, files)
-    except TooLarge:
+    except FileTooLarge:
         return TOO_LARGE, False
     except FileNotFoundError:
         return "", False
@@ -368,7 +368,7 @@ def _is_utf8(path: str) -> bool:
     return True
 
 
-def _state(seen: Seen) -> FileState:
+def _state(seen: ScannedFile) -> FileState:
     """What an earlier process found."""
     if seen.sha256 is None:
         return FileState(seen.stamp, None, seen.why)

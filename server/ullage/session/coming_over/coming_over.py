@@ -26,7 +26,7 @@ from ullage.recorded.readers.opencode import read_one
 from ullage.recorded.transcript import Transcript
 from ullage.session.coming_over.continuing import Origin, log_of
 from ullage.session.coming_over.course import Course, Leavings, sweep
-from ullage.session.coming_over.looking import Told, told_of
+from ullage.session.coming_over.looking import SessionOutline, told_of
 from ullage.session.coming_over.pictures import Pictures
 from ullage.session.errors import SessionError, refusing
 from ullage.session.long_work import patiently, uncollected
@@ -59,7 +59,7 @@ PROGRAMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class OtherAgentSession:
     """One session in the list. `id` names it here until the server ends; `is_here`: its agent worked in this workspace."""
 
     id: str
@@ -71,16 +71,16 @@ class Listed:
 class ListedSessions:
     """The list, last changed first. `more`: there are others, which it does not show."""
 
-    sessions: tuple[Listed, ...]
+    sessions: tuple[OtherAgentSession, ...]
     more: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class OtherAgentPreview:
     """What the user sees of one before they go on. Tokens are estimated for the model in use, with system prompt and tools where known."""
 
-    listed: Listed
-    told: Told
+    listed: OtherAgentSession
+    told: SessionOutline
     tokens: int
     threshold: int
 
@@ -105,7 +105,7 @@ class ComingOver:
         self._open = open_session
         self._list_changed = list_changed
         self.home = home
-        self._listed: dict[str, Listed] = {}
+        self._listed: dict[str, OtherAgentSession] = {}
 
     async def listed(self, *, everywhere: bool = False) -> ListedSessions:
         """The sessions of this workspace's folders, or, `everywhere`, all of them."""
@@ -122,22 +122,22 @@ class ComingOver:
         sessions = tuple(self._named(each) for each in found[:MOST_LISTED])
         return ListedSessions(sessions, len(found) > MOST_LISTED or len(wanted) > MOST_HEADS)
 
-    def _named(self, found: FoundSession) -> Listed:
+    def _named(self, found: FoundSession) -> OtherAgentSession:
         name = hashlib.sha256(f"{found.path}\0{found.within}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return Listed(name, found, is_of(found, self._around.folders.roots))
+        return OtherAgentSession(name, found, is_of(found, self._around.folders.roots))
 
     def _sweep(self) -> None:
         store = self._around.store
         sweep(self._around.store_folder, lambda id: any(each.id == id for each in store.sessions()), store.shown_media)
 
-    async def chosen(self, file: Path) -> Listed:
+    async def chosen(self, file: Path) -> OtherAgentSession:
         """A file that the user chose, wherever it lies. Raises `SessionError`."""
         with Course(self._around.show_progress, READING) as course:
             listed = await asyncio.to_thread(self._chosen, file, course)
         self._listed[listed.id] = listed
         return listed
 
-    def _chosen(self, file: Path, course: Course) -> Listed:
+    def _chosen(self, file: Path, course: Course) -> OtherAgentSession:
         transcript = _read_file(file, lambda value: value, file.name, course)
         about = file.stat()
         program = transcript.source
@@ -145,7 +145,7 @@ class ComingOver:
         blank = FoundSession("claude-code", file, "", file.name, transcript.project, "", about.st_mtime, about.st_size)
         return self._named(heads[0] if heads else blank)
 
-    async def look(self, id: str) -> Looked:
+    async def look(self, id: str) -> OtherAgentPreview:
         """What that session was, what its compactions had lost, and how full it would be here. Of a long one it is shown how far that
         is, and the user can stop it. Raises `SessionError`."""
         listed = self._of(id)
@@ -153,7 +153,7 @@ class ComingOver:
         with uncollected(), Course(self._around.show_progress, READING) as course:
             return await asyncio.to_thread(self._looked, listed, card, course)
 
-    def _looked(self, listed: Listed, card: ModelCard, course: Course) -> Looked:
+    def _looked(self, listed: OtherAgentSession, card: ModelCard, course: Course) -> OtherAgentPreview:
         pictures = Pictures(lambda data, media: None)
         course.part(0.0, 0.45)
         transcript = _read(listed.found, pictures, course)
@@ -162,7 +162,7 @@ class ComingOver:
         log = log_of(transcript, origin, pictures, TOOL_NAMES, lambda id, text: "", self._around.clock(), course.at)
         told = told_of(transcript)
         course.part(0.5, 1.0)
-        return Looked(listed, told, *self._sizes(log, card, course))
+        return OtherAgentPreview(listed, told, *self._sizes(log, card, course))
 
     def _sizes(self, log: Sequence[Logged], card: ModelCard, course: Course) -> tuple[int, int]:
         settings, policy = self._around.settings, self._around.policy
@@ -186,7 +186,7 @@ class ComingOver:
         session.make_room()
         return session
 
-    def _taken(self, listed: Listed, course: Course) -> SessionRecord:
+    def _taken(self, listed: OtherAgentSession, course: Course) -> SessionRecord:
         around, id, taken = self._around, secrets.token_hex(8), False
         leavings = Leavings(around.store_folder, id, around.media, around.outputs)
         try:
@@ -204,13 +204,13 @@ class ComingOver:
             leavings.settle(around.store.shown_media, taken=taken)
         return record
 
-    def _origin(self, listed: Listed, transcript: Transcript) -> Origin:
+    def _origin(self, listed: OtherAgentSession, transcript: Transcript) -> Origin:
         found = listed.found
         program = PROGRAMS.get(transcript.source, transcript.source)
         about = CameOver(program, found.version, transcript.session_id, found.title, str(found.path))
         return Origin(about, listed.is_here)
 
-    def _of(self, id: str) -> Listed:
+    def _of(self, id: str) -> OtherAgentSession:
         if id not in self._listed:
             raise SessionError("unknown_session", "This session is not in the list any more. Open the list again")
         return self._listed[id]

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from ullage.context.blocks import Media
-from ullage.session.changes.progress import SHOWN_AFTER_SECONDS, Shown, ShowProgress
+from ullage.session.changes.progress import SHOWN_AFTER_SECONDS, ShownProgress, ShowProgress
 from ullage.session.errors import SessionError
 from ullage.session.surroundings import Outputs
 from ullage.store.errors import StoreFailed
@@ -41,7 +41,7 @@ class Course:
         self._title = title
         self._loop = asyncio.get_running_loop()
         self._began = self._told = time.monotonic()
-        self._shown: Shown | None = None
+        self._shown: ShownProgress | None = None
         self._stopped = threading.Event()
         self._is_over = False
         self._part = (0.0, 1.0)

@@ -23,7 +23,7 @@ from ullage.recorded.readers.flaws import (
     ODD_MESSAGE,
     UNKNOWN_KIND,
 )
-from ullage.recorded.retention import Cut, Judged, Seen, View, judged_after, session_facts, shown_text
+from ullage.recorded.retention import Cut, Judged, SessionBlocks, ViewAfter, judged_after, session_facts, shown_text
 from ullage.recorded.transcript import Transcript
 
 NAMED = 12
@@ -55,7 +55,7 @@ class Lost:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SessionOutline:
     """What a session was. Times are Unix seconds; 0.0 where they are not told."""
 
     began_at: float
@@ -78,13 +78,13 @@ _MISSING = tuple(
 )
 
 
-def told_of(transcript: Transcript) -> Told:
+def told_of(transcript: Transcript) -> SessionOutline:
     """All of that; takes as long as the session is, so do it in another thread."""
     entries = transcript.entries
     times = [each.at for each in entries if each.at]
     replies = transcript.replies
     is_measured = sum(_length(each) for each in entries) <= LONGEST_MEASURED
-    return Told(
+    return SessionOutline(
         min(times, default=0.0),
         max(times, default=0.0),
         next((reply.model for reply in reversed(replies) if reply.model), ""),
@@ -102,13 +102,13 @@ def _lost(transcript: Transcript, *, is_measured: bool) -> Iterator[Lost]:
     if not transcript.compactions:
         return
     facts = session_facts(transcript.entries) if is_measured else None
-    seen = Seen(transcript.entries) if is_measured else None
+    seen = SessionBlocks(transcript.entries) if is_measured else None
     previous = 0
     for each in transcript.compactions:
         found = Lost(each.at, each.automatic, each.tokens_before, bool(each.told))
         if facts is not None and seen is not None and each.told and each.after_seq:
             fates = tuple(judged_after(facts, Cut(each.after_seq, each.told), previous))
-            again = seen.acquired((View(each.after_seq, each.told, 0),))
+            again = seen.acquired((ViewAfter(each.after_seq, each.told, 0),))
             found = Lost(
                 *(each.at, each.automatic, each.tokens_before, True),
                 needed=len(fates),

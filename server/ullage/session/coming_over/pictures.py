@@ -17,7 +17,7 @@ from typing import cast
 from ullage.context.blocks import Image, Json, Media
 from ullage.store.errors import StoreFailed
 from ullage.workspace.media_file import DamagedMedia, media_in
-from ullage.workspace.text_file import TooLarge
+from ullage.workspace.text_file import FileTooLarge
 
 DEEPEST = 8
 """Levels of an object that are looked at: a result's parts lie four deep."""
@@ -82,7 +82,7 @@ class Pictures:
             if file is None or not isinstance(file.media, Image):
                 return None
             self._keep(file.data, file.media)
-        except (binascii.Error, ValueError, DamagedMedia, TooLarge, StoreFailed):
+        except (binascii.Error, ValueError, DamagedMedia, FileTooLarge, StoreFailed):
             return None
         self._found.append(file.media)
         return f"[image {self._mark}:{len(self._found) - 1}]"

@@ -22,7 +22,7 @@ from ullage.session.long_work import uncollected
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.ignore import IgnoreRules, walk_files
-from ullage.workspace.text_file import NotText, TooLarge, read_text
+from ullage.workspace.text_file import FileTooLarge, NotText, read_text
 
 BATCH = 32
 """Entries. So many or fewer a program summary reads itself, in a few milliseconds; a thread for each would cost more."""
@@ -113,7 +113,7 @@ def _read(folders: Folders, read_rules: ReadRules) -> Mapping[str, str]:
                 continue
             try:
                 text = read_text(folders.resolve(str(path))).text
-            except (OSError, OutsideWorkspace, NotText, TooLarge):
+            except (OSError, OutsideWorkspace, NotText, FileTooLarge):
                 continue
             left -= len(text)
             if left < 0 or len(texts) == MOST_FILES:

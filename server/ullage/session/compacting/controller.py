@@ -30,7 +30,7 @@ from ullage.context.compaction.decide import (
     decide_in_pause,
     next_compaction,
 )
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.compaction.gathering import Circumstances, Gathering
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
@@ -169,7 +169,7 @@ class CompactionController:
             raise ContextFull(decision.why)
         return await self.making.carry_out(decision, at_work=True) is not None
 
-    def tell_not_made(self, wanted: Wanted, why: str) -> None:
+    def tell_not_made(self, wanted: WantedCompaction, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
         self._means.telling.not_begun(wanted, why)
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.api_summary import for_the_api, instructions, judged
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import Draft, NotForTheApi, Sizes, SummaryFailed, Wanted, both, counting
+from ullage.context.compaction.draft import Draft, DraftSizes, NotForTheApi, SummaryFailed, WantedCompaction, both, counting
 from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
@@ -36,7 +36,7 @@ from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
 from ullage.session.compacting.ahead import LiveSlot, ReadingAhead, source_texts
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.saving import Learned
+from ullage.session.compacting.saving import SavingLearned
 from ullage.session.compacting.telling import TellingUser
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.hooks.at_events import HooksAtEvents
@@ -93,7 +93,7 @@ class SessionMeans:
         self.slot = LiveSlot(prepared)
         self.telling = TellingUser(conversation, self.fullness, compacting)
         self.reading = ReadingAhead(conversation)
-        self.learned = Learned(surroundings.store, conversation.session_id)
+        self.learned = SavingLearned(surroundings.store, conversation.session_id)
         self.show_fetched_again(told=False)
 
     # The session as it is
@@ -125,10 +125,10 @@ class SessionMeans:
         full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
         return Fullness(counted, used, full, card.window, card.hold_window)
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> DraftSizes:
         """How full it is, to plan by."""
         full = self.fullness()
-        return Sizes(full.counted.used, full.threshold, full.window, self._calibration)
+        return DraftSizes(full.counted.used, full.threshold, full.window, self._calibration)
 
     def weigh(self, entry: Compaction) -> int:
         """What the context would hold with one more compaction (tokens); nothing changes."""
@@ -219,7 +219,7 @@ class SessionMeans:
         folder, id = self._surroundings.store_folder, self._conversation.session_id
         await asyncio.to_thread(write_transcript, folder, id, number, view.messages)
 
-    async def objection(self, wanted: Wanted) -> str:
+    async def objection(self, wanted: WantedCompaction) -> str:
         """Why a hook does not want one that can wait, for the user; empty if it is made."""
         return await self._hooks.before_compaction(wanted)
 

@@ -30,7 +30,7 @@ from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.git_status import uncommitted
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 from ullage.workspace.touched import EditedBy, FileReads, RecentEdit
 
 logger = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ class Restoring:
             current = await self._surroundings.files.read(resolved)
         except FileNotFoundError:
             return None, ""
-        except (OSError, OutsideWorkspace, NotText, TooLarge):
+        except (OSError, OutsideWorkspace, NotText, FileTooLarge):
             return None
         return current.text, current.sha256
 
@@ -179,7 +179,7 @@ async def _unsaved(around: Surroundings) -> list[str]:
     for path in around.editor.open_paths():
         if not around.folders.contains(path):
             continue
-        with suppress(OSError, NotText, TooLarge):
+        with suppress(OSError, NotText, FileTooLarge):
             if (await around.files.read(path)).unsaved:
                 found.append(around.folders.show(path))
     return found

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import NothingToCompact, NotWanted, PolicyFailed, Wanted
+from ullage.context.compaction.draft import NothingToCompact, NotWanted, PolicyFailed, WantedCompaction
 from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed
 from ullage.session.conversation import Conversation
 from ullage.session.errors import in_ullage_itself
@@ -36,7 +36,7 @@ class TellingUser:
         self._compacting = compacting
 
     @contextmanager
-    def being_made(self, wanted: Wanted) -> Generator[None]:
+    def being_made(self, wanted: WantedCompaction) -> Generator[None]:
         """While a compaction is made its card says so."""
         self._show(wanted, "in_progress")
         with self._compacting():
@@ -52,7 +52,7 @@ class TellingUser:
         if entry.trigger != "upkeep" and (not isinstance(shown, CompactionItem) or shown.status == "in_progress"):
             self._conversation.timeline.put(compaction_item(entry, self._conversation.clock()))
 
-    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+    def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
         """It did not come about. The timeline says why, where somebody asked for it or something failed."""
         match error:
             case NothingToCompact():
@@ -68,7 +68,7 @@ class TellingUser:
             case _:
                 self._failed(wanted, "", cancelled=True)
 
-    def not_begun(self, wanted: Wanted, why: str) -> None:
+    def not_begun(self, wanted: WantedCompaction, why: str) -> None:
         """Why a compaction that was asked for was not even begun."""
         self._failed(wanted, why, cancelled=True)
 
@@ -76,19 +76,19 @@ class TellingUser:
         """Goes to the server's log only: the compaction is made all the same."""
         logger.error("a compaction could not be checked", exc_info=error)
 
-    def was_told(self, wanted: Wanted) -> bool:
+    def was_told(self, wanted: WantedCompaction) -> bool:
         """Whether the log says of it that it failed."""
         last = self._conversation.entries[-1].entry
         return isinstance(last, CompactionFailed) and last.id == wanted.id
 
-    def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
+    def _show(self, wanted: WantedCompaction, status: CompactionStatus, error: str = "") -> None:
         before = self._fullness().counted.used
         at = self._conversation.clock()
         self._conversation.timeline.put(
             CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)
         )
 
-    def _failed(self, wanted: Wanted, reason: str, *, cancelled: bool = False) -> None:
+    def _failed(self, wanted: WantedCompaction, reason: str, *, cancelled: bool = False) -> None:
         before = self._fullness().counted.used
         try:
             self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))

@@ -11,7 +11,7 @@ from itertools import islice
 from ullage.context.blocks import SystemPart, ToolSpec, Usage
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.cache_clock import CacheMiss, Reason, SentRequests, is_same_model
-from ullage.context.counting.next_request import Asking, NextRequest, next_request
+from ullage.context.counting.next_request import NextRequest, PlannedRequest, next_request
 from ullage.context.entries import Logged, Prelude
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
@@ -58,7 +58,7 @@ class Miss:
     """What was changed, as the lines of a diff; empty if nothing can be shown."""
 
 
-def cache_now(requests: SentRequests, view: Projection, card: ModelCard, asking: Asking, gauge: Gauge, now: float) -> CacheNow:
+def cache_now(requests: SentRequests, view: Projection, card: ModelCard, asking: PlannedRequest, gauge: Gauge, now: float) -> CacheNow:
     """`asking` is what the next request will hold, with what the user is about to say."""
     request = next_request(requests, view, asking, now)
     compact = gauge.frees_cost

@@ -17,7 +17,7 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.counting.accounting import Counted, prompt_tokens
 from ullage.context.counting.cache_clock import SentRequests, is_same_model
-from ullage.context.counting.next_request import Asking, Standing
+from ullage.context.counting.next_request import EarlierView, PlannedRequest
 from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, totals
 from ullage.context.counting.tokens import Calibration, estimate_text
 from ullage.context.entries import Logged, Notice, UserPrompt
@@ -64,7 +64,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ContextRow:
     """A part with what a user sees of it. `title` is empty if its kind says all; `turns_ago` is None for what precedes the messages."""
 
     part: ContextPart
@@ -96,11 +96,11 @@ class ContextPage:
     guess: int
     """Of `used`, what is only estimated."""
     kinds: tuple[Kind, ...]
-    largest: tuple[Row, ...]
+    largest: tuple[ContextRow, ...]
     """On the first page alone, whatever it asks for; so are `misses`."""
     total: int
     """How many parts fit the query."""
-    rows: tuple[Row, ...]
+    rows: tuple[ContextRow, ...]
     read_price: float | None
     """Dollars for a token that a request reads from the cache; None if the prices are not known."""
     write_price: float | None
@@ -203,7 +203,7 @@ class ContextView:
         more = prompt_tokens(UserPrompt("", draft), calibration) if draft.strip() else 0
         more += calibration.of_new(sum(estimate_text(notice.text) for notice in told))
         used, blocks = counted.used + more, 1 + len(told)
-        asking = Asking(card.name, card.effort or "default", card.minimum_cached, used, counted.fixed, blocks, calibration)
+        asking = PlannedRequest(card.name, card.effort or "default", card.minimum_cached, used, counted.fixed, blocks, calibration)
         return cache_now(self._requests, view, card, asking, self._gauge(), self._conversation.clock())
 
     def _look(self, view: Projection, counted: Counted, calibration: Calibration) -> _Looked:
@@ -226,12 +226,12 @@ class _Looked:
     requests: SentRequests
     timeline: Timeline
 
-    def row(self, part: ContextPart, clearing: Clearing | None = None) -> Row:
+    def row(self, part: ContextPart, clearing: Clearing | None = None) -> ContextRow:
         """With what a user sees of it."""
         if not part.seq:
-            return Row(part, part.name, None, None, self.is_sent(part))
+            return ContextRow(part, part.name, None, None, self.is_sent(part))
         item_id = item_of_message(self._logged(part).entry)
-        return Row(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part), clearing)
+        return ContextRow(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part), clearing)
 
     def title(self, part: ContextPart) -> str:
         """Empty if its kind says all."""
@@ -251,7 +251,7 @@ def _sent_up_to(view: Projection, requests: SentRequests) -> int:
     newest = requests.newest
     if newest is None or not newest.cached or newest.key.prelude != view.key.prelude:
         return 0
-    return newest.seq if Standing(view).holds(newest) else 1
+    return newest.seq if EarlierView(view).holds(newest) else 1
 
 
 def _picked(looked: _Looked, query: Query) -> list[ContextPart]:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FetchedAgain, SpentInVain
 from ullage.context.entries import AssistantReply, Entry, Forked, Logged, ToolReturned
-from ullage.context.view.epoch import Epoch
+from ullage.context.view.epoch import EpochState
 from ullage.context.view.fates import GONE, Becoming, Fate, is_message
 from ullage.context.view.projection import Projection
 from ullage.session.history.places import item_of_message
@@ -144,7 +144,7 @@ def _epoch(projection: Projection, number: int) -> _EpochView | None:
     end = starts[number] if number < len(starts) else len(entries)
     made, seq = entries[start].entry, entries[start].seq
     made = made if isinstance(made, Compaction) else None
-    epoch = Epoch()
+    epoch = EpochState()
     for logged in islice(entries, start + 1):
         epoch = epoch.after(logged)
     before = {each: compaction for each, compaction in epoch.active.items() if each != seq}

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction.draft import NothingToCompact, Wanted
+from ullage.context.compaction.draft import NothingToCompact, WantedCompaction
 from ullage.context.compaction.exclusion import exclude, exclude_file
 from ullage.context.compaction.making import forecast
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, MessageCounts, Rung
@@ -66,7 +66,7 @@ class History:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
         card, full = self._model.card, self._controller.fullness()
         policy, key = self._surroundings.policy.name, self._conversation.projection.key
-        wanted = Wanted(new_id("c"), "manual", focus)
+        wanted = WantedCompaction(new_id("c"), "manual", focus)
         try:
             foretold = await forecast(self._controller.making, self._means, wanted)
         except NothingToCompact:

@@ -52,7 +52,7 @@ class NothingDecided:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class HookDecision:
     """What was decided about one hook as it is now; None if nothing was."""
 
     digest: str
@@ -65,12 +65,12 @@ class AllowedHooks:
     def __init__(self, kept: HooksKept) -> None:
         self._kept = kept
 
-    def about(self, hooks: Iterable[Hook], folders: Folders, started_in: Folders) -> dict[Hook, Decided]:
+    def about(self, hooks: Iterable[Hook], folders: Folders, started_in: Folders) -> dict[Hook, HookDecision]:
         """What was decided in `folders` about these very hooks, which run in `started_in`: a worktree has scripts of its own. For another
         thread: it looks at files."""
         kept = {} if folders.first is None else self._kept.hook_decisions(folders.first)
         digests = {hook: digest_of(hook, started_in, folders.roots) for hook in hooks}
-        return {hook: Decided(digest, _runs(kept.get(digest))) for hook, digest in digests.items()}
+        return {hook: HookDecision(digest, _runs(kept.get(digest))) for hook, digest in digests.items()}
 
     def decide(self, digest: str, folders: Folders, runs: Runs | None) -> None:
         """The user decided about what they were shown. Raises `StoreFailed`. For another thread."""

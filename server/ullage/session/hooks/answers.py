@@ -32,7 +32,7 @@ BLOCKING: frozenset[Event] = frozenset({"PreToolUse", "PostToolUse", "PostToolUs
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class HookAnswer:
     """What one hook said of one event."""
 
     blocks: str | None = None
@@ -49,23 +49,23 @@ class Said:
     """What is wrong with it, in words for the user; empty if nothing is."""
 
 
-def said_by(event: Event, finished: Finished, seconds: float) -> Said:
+def said_by(event: Event, finished: Finished, seconds: float) -> HookAnswer:
     """What a hook that has run says."""
     if finished.ended == "by timeout":
-        return Said(trouble=f"it took longer than {seconds:g} seconds and was ended")
+        return HookAnswer(trouble=f"it took longer than {seconds:g} seconds and was ended")
     if finished.exit_code == BLOCKED:
         if event not in BLOCKING:
-            return Said(trouble="it ended with exit code 2, which blocks nothing at this event")
-        return Said(blocks=_cut(finished.errors.strip()))
+            return HookAnswer(trouble="it ended with exit code 2, which blocks nothing at this event")
+        return HookAnswer(blocks=_cut(finished.errors.strip()))
     if finished.exit_code != 0:
-        return Said(trouble=_failed(finished))
+        return HookAnswer(trouble=_failed(finished))
     output = finished.output.strip()
     if not output.startswith("{"):
-        return Said(context=_cut(output)) if event in SPOKEN else Said()
+        return HookAnswer(context=_cut(output)) if event in SPOKEN else HookAnswer()
     try:
         value: object = json.loads(output)
     except (ValueError, RecursionError):
-        return Said(trouble="its output begins as JSON and is none, so it was not used")
+        return HookAnswer(trouble="its output begins as JSON and is none, so it was not used")
     return _of_json(event, cast("Mapping[str, object]", value) if isinstance(value, dict) else {})
 
 
@@ -77,7 +77,7 @@ def _failed(finished: Finished) -> str:
     return f"it ended with exit code {code}: {errors}" if errors else f"it ended with exit code {code}"
 
 
-def _of_json(event: Event, value: Mapping[str, object]) -> Said:
+def _of_json(event: Event, value: Mapping[str, object]) -> HookAnswer:
     inner = value.get("hookSpecificOutput")
     own: Mapping[str, object] = cast("Mapping[str, object]", inner) if isinstance(inner, dict) else {}
     reason = _text(value, "reason")
@@ -87,7 +87,7 @@ def _of_json(event: Event, value: Mapping[str, object]) -> Said:
         decision, why = own.get("permissionDecision"), _text(own, "permissionDecisionReason")
         blocks = why if decision == "deny" else blocks
         asks = why if decision == "ask" else None
-    return Said(
+    return HookAnswer(
         blocks=None if blocks is None else _cut(blocks),
         context=_cut(_text(own, "additionalContext") or _text(value, "additionalContext")),
         asks=asks,

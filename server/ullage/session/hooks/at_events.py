@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Json, Text, ToolUse
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.compaction_entries import Compaction, Trigger
 from ullage.context.entries import NO_FILE, Attachment, Entry, Logged, Notice
 from ullage.context.quoting import in_a_line, quoted
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
-from ullage.session.hooks.answers import Said, for_the_user
+from ullage.session.hooks.answers import HookAnswer, for_the_user
 from ullage.session.hooks.declared import Event, Hook
 from ullage.session.hooks.matching import names_of, told_input, told_name
 from ullage.session.hooks.running import Hooks, in_words
@@ -117,7 +117,7 @@ class HooksAtEvents:
 
         return given
 
-    def _take(self, said: Sequence[tuple[Hook, Said]], tool: str = "") -> None:
+    def _take(self, said: Sequence[tuple[Hook, HookAnswer]], tool: str = "") -> None:
         for hook, each in said:
             if each.context:
                 self._tell(hook, each.context, f", about the call of `{tool}`" if tool else "")
@@ -202,7 +202,7 @@ class HooksAtEvents:
 
     # Around compactions
 
-    async def before_compaction(self, wanted: Wanted) -> str:
+    async def before_compaction(self, wanted: WantedCompaction) -> str:
         """Why a hook does not want it, for the user; empty if none minds, or it is made all the same."""
         trigger = _as_told(wanted.trigger)
         given: dict[str, Json] = {"trigger": trigger, "custom_instructions": wanted.focus, "ullage_trigger": wanted.trigger}

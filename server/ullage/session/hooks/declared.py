@@ -16,7 +16,7 @@ from ullage.session.hooks.matching import matcher_problem
 from ullage.session.instructions.rules_files import read_instructions
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import OWN_FOLDER, Folders
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 
 Event: TypeAlias = Literal[
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "Stop"
@@ -119,7 +119,7 @@ def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str |
         return read_instructions(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, RuntimeError, NotText, TooLarge) as error:
+    except (OSError, RuntimeError, NotText, FileTooLarge) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return _NotRead(f"it cannot be read: {reason}")
 

@@ -17,8 +17,8 @@ from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
-from ullage.session.hooks.allowed import ITS_FOLDER, AllowedHooks, Decided, Runs
-from ullage.session.hooks.answers import Said, said_by
+from ullage.session.hooks.allowed import ITS_FOLDER, AllowedHooks, HookDecision, Runs
+from ullage.session.hooks.answers import HookAnswer, said_by
 from ullage.session.hooks.declared import Declared, Event, Hook, Passed, declared_hooks
 from ullage.session.hooks.matching import matches
 from ullage.session.surroundings import Surroundings
@@ -126,8 +126,8 @@ class Hooks:
             await asyncio.to_thread(self._allowed.decide, id, self._home, runs)
         await self.renew()
 
-    async def _look(self) -> Mapping[Hook, Decided]:
-        def look() -> tuple[Declared, Mapping[Hook, Decided]]:
+    async def _look(self) -> Mapping[Hook, HookDecision]:
+        def look() -> tuple[Declared, Mapping[Hook, HookDecision]]:
             declared = declared_hooks(self._home, self._read_rules())
             return declared, self._allowed.about(declared.hooks, self._home, self._surroundings.folders)
 
@@ -152,11 +152,11 @@ class Hooks:
 
     async def run(
         self, event: Event, given: Callable[[Hook], Mapping[str, Json]], names: tuple[str, ...] = ("",)
-    ) -> list[tuple[Hook, Said]]:
+    ) -> list[tuple[Hook, HookAnswer]]:
         """Runs those of an event that the user allowed, one after the other. `given` is what each is told besides what all are."""
         if self.off or not self.any_for(event, names):
             return []
-        said: list[tuple[Hook, Said]] = []
+        said: list[tuple[Hook, HookAnswer]] = []
         async with self._one_runs:
             for hook in self._declared.hooks:
                 if hook.event == event and matches(hook.matcher, names):
@@ -165,10 +165,10 @@ class Hooks:
                         said.append((hook, await self._run_one(hook, given(hook), confined=runs == "sandbox")))
         return said
 
-    async def _run_one(self, hook: Hook, given: Mapping[str, Json], *, confined: bool) -> Said:
+    async def _run_one(self, hook: Hook, given: Mapping[str, Json], *, confined: bool) -> HookAnswer:
         folder = self.folder
         if folder is None:
-            return Said()
+            return HookAnswer()
         told: dict[str, Json] = {
             "session_id": self._conversation.session_id,
             "transcript_path": "",
@@ -190,7 +190,7 @@ class Hooks:
         try:
             said = said_by(hook.event, await self._surroundings.run_hook(command), hook.seconds)
         except CannotRun as error:
-            said = Said(trouble=str(error))
+            said = HookAnswer(trouble=str(error))
         self._note(hook, said, monotonic() - began)
         if said.trouble:
             self.tell_user(hook, "warning", f"A hook failed ({in_words(hook)}): {said.trouble}")
@@ -212,7 +212,7 @@ class Hooks:
         if last is not None:
             self._last[hook] = replace(last, tokens=last.tokens + estimate_text(text))
 
-    def _note(self, hook: Hook, said: Said, seconds: float) -> None:
+    def _note(self, hook: Hook, said: HookAnswer, seconds: float) -> None:
         before = self._last.get(hook)
         how = said.trouble or (
             "it said no" if said.blocks is not None else "it wants the turn to end" if said.ends is not None else "it went well"

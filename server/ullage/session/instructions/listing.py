@@ -18,7 +18,7 @@ NOT_IN_FORCE = "not in force"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class InstructionFile:
     """One file."""
 
     kind: InstructionsKind
@@ -36,15 +36,15 @@ class Listed:
     """The file that imports it; empty if it stands where such files stand."""
 
 
-def listed_instructions(rules: Sequence[ListedRules], files: Sequence[PromptFile]) -> Sequence[Listed]:
+def listed_instructions(rules: Sequence[ListedRules], files: Sequence[PromptFile]) -> Sequence[InstructionFile]:
     """Rules first."""
-    told = [Listed("rules", each.shown, "", each.tokens, each.state, each.trouble, each.source) for each in rules]
+    told = [InstructionFile("rules", each.shown, "", each.tokens, each.state, each.trouble, each.source) for each in rules]
     return (*told, *map(_listed, files))
 
 
-def _listed(file: PromptFile) -> Listed:
+def _listed(file: PromptFile) -> InstructionFile:
     trouble = file.trouble or (TAKEN if is_built_in(file.name) else file.note)
     is_told = file.kind == "skill" and not file.trouble and not file.by_hand
     tokens = estimate_text(in_the_list(file)) if is_told else 0
     counts = not file.trouble and (file.kind == "skill" or not is_built_in(file.name))
-    return Listed(file.kind, file.shown, file.name, tokens, IN_FORCE if counts else NOT_IN_FORCE, trouble, "")
+    return InstructionFile(file.kind, file.shown, file.name, tokens, IN_FORCE if counts else NOT_IN_FORCE, trouble, "")

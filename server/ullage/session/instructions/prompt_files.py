@@ -22,7 +22,7 @@ from ullage.session.instructions.heads import Head, read_head
 from ullage.session.instructions.rules_files import MOST_LOOKED_AT, files_below, read_instructions
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import OWN_FOLDER, Folders, HomeFolder, OutsideWorkspace
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 
 SKILL_FILE = "SKILL.md"
 
@@ -321,7 +321,7 @@ def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | 
         return read_instructions(path)
     except (OutsideWorkspace, FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return NotRead("")
-    except (OSError, NotText, TooLarge) as error:
+    except (OSError, NotText, FileTooLarge) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return NotRead(f"it cannot be read: {reason}")
 

@@ -20,7 +20,7 @@ from ullage.session.instructions.heads import Head, read_head
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import OWN_FOLDER, Folders, OutsideWorkspace
 from ullage.workspace.ignore import ALWAYS_IGNORED
-from ullage.workspace.text_file import NotText, TooLarge, read_text, text_sha256
+from ullage.workspace.text_file import FileTooLarge, NotText, read_text, text_sha256
 
 RULES_CHARACTERS = 40_000
 """A longer rules file is cut, and says so: rules are in every request."""
@@ -111,7 +111,7 @@ Style: TypeAlias = Literal["plain", "imports", "paths", "cursor", "apply_to"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RulesPlace:
     """Where rules stand below a folder. `ending` is given where `name` is a folder."""
 
     name: str
@@ -121,26 +121,26 @@ class Place:
     """Whether it counts in every folder of the workspace, and not only in the first of them."""
 
 
-PLACES: Sequence[Place] = (
-    Place("AGENTS.md", below=True),  # agents.md
-    Place("CLAUDE.md", "imports", below=True),  # Claude Code, for this and the next three
-    Place(".claude/CLAUDE.md", "imports", below=True),
-    Place("CLAUDE.local.md", "imports", below=True),
-    Place(".claude/rules", "paths", ".md"),
-    Place(".cursorrules"),  # Cursor; its older format
-    Place(".cursor/rules", "cursor", ".mdc", below=True),
-    Place(".clinerules"),  # Cline: a file, or a folder
-    Place(".clinerules", "paths", ".md"),
-    Place(".github/copilot-instructions.md"),  # GitHub Copilot and VS Code
-    Place(".github/instructions", "apply_to", ".instructions.md"),
+PLACES: Sequence[RulesPlace] = (
+    RulesPlace("AGENTS.md", below=True),  # agents.md
+    RulesPlace("CLAUDE.md", "imports", below=True),  # Claude Code, for this and the next three
+    RulesPlace(".claude/CLAUDE.md", "imports", below=True),
+    RulesPlace("CLAUDE.local.md", "imports", below=True),
+    RulesPlace(".claude/rules", "paths", ".md"),
+    RulesPlace(".cursorrules"),  # Cursor; its older format
+    RulesPlace(".cursor/rules", "cursor", ".mdc", below=True),
+    RulesPlace(".clinerules"),  # Cline: a file, or a folder
+    RulesPlace(".clinerules", "paths", ".md"),
+    RulesPlace(".github/copilot-instructions.md"),  # GitHub Copilot and VS Code
+    RulesPlace(".github/instructions", "apply_to", ".instructions.md"),
 )
 """In the order in which they are told. Each format is that of its makers' documents in November 2026."""
 
-HOME_PLACES: Sequence[Place] = (
-    Place(f"{OWN_FOLDER}/AGENTS.md"),
-    Place(".codex/AGENTS.md"),  # Codex
-    Place(".claude/CLAUDE.md", "imports"),  # Claude Code, for this and the next
-    Place(".claude/rules", "paths", ".md"),
+HOME_PLACES: Sequence[RulesPlace] = (
+    RulesPlace(f"{OWN_FOLDER}/AGENTS.md"),
+    RulesPlace(".codex/AGENTS.md"),  # Codex
+    RulesPlace(".claude/CLAUDE.md", "imports"),  # Claude Code, for this and the next
+    RulesPlace(".claude/rules", "paths", ".md"),
 )
 """The same in the home folder of the user."""
 
@@ -173,7 +173,7 @@ def folders_of(path: Path) -> frozenset[Path]:
     return frozenset(folder for place in PLACES for folder in _folders_by(place, path))
 
 
-def _folders_by(place: Place, path: Path) -> Iterator[Path]:
+def _folders_by(place: RulesPlace, path: Path) -> Iterator[Path]:
     parts = Path(place.name).parts
     starts = [path] if not place.ending else list(path.parents) if path.name.endswith(place.ending) else []
     for start in starts:
@@ -212,7 +212,7 @@ def read_instructions(path: Path) -> str:
     """The text of a rules file, a skill or a command. Raises what `read_text` raises."""
     size = path.stat().st_size
     if size > MOST_BYTES:
-        raise TooLarge(f"it has {size:,} bytes, and {MOST_BYTES:,} are the most")
+        raise FileTooLarge(f"it has {size:,} bytes, and {MOST_BYTES:,} are the most")
     return read_text(path).text
 
 
@@ -230,7 +230,7 @@ class _Reading:
         self._said: dict[str, list[RulesFile]] = {}
         """By the hash of a text."""
 
-    def take(self, place: Place) -> None:
+    def take(self, place: RulesPlace) -> None:
         """All files of a place."""
         start = self._folder / place.name
         if not place.ending:
@@ -255,7 +255,7 @@ class _Reading:
             text = read_instructions(path)
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
             return
-        except (OSError, NotText, TooLarge) as error:
+        except (OSError, NotText, FileTooLarge) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             self._add(RulesFile(path, shown, self._base, Always(), "", f"it cannot be read: {reason}", source))
             return

@@ -14,7 +14,7 @@ from ullage.session.errors import SessionError
 from ullage.session.permissions.permits import SessionPermits
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
-from ullage.tools.rules.covering import Judging, Rule, explanation_of, warning_about
+from ullage.tools.rules.covering import Judging, PermissionRule, explanation_of, warning_about
 from ullage.tools.rules.patterns import EXACTLY, RuleAction, command_pattern, host_matches, mcp_pattern, path_pattern
 from ullage.tools.rules.refusing import is_refused
 from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, text
@@ -52,7 +52,7 @@ class PastCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class PastMatch:
     """A past call that a rule is about. `allowed`: it would run without a question under it and those that there are; `refused`: one of
     them refuses it."""
 
@@ -68,7 +68,7 @@ class CheckedRule:
     problem: str = ""
     explanation: str = ""
     warning: str = ""
-    matches: tuple[Match, ...] = ()
+    matches: tuple[PastMatch, ...] = ()
     """The newest of them."""
     matched: int = 0
     of: int = 0
@@ -94,7 +94,7 @@ class PastCalls:
         self._read_at = float("-inf")
         self._calls: Sequence[PastCall] = ()
 
-    def check(self, rule: Rule) -> CheckedRule:
+    def check(self, rule: PermissionRule) -> CheckedRule:
         """What the rule would be, and which past calls it is about, the newest first."""
         try:
             rule = self._permits.as_of_now(rule)
@@ -148,7 +148,7 @@ def _by_text(calls: Sequence[PastCall]) -> Sequence[PastCall]:
     return tuple(found.values())
 
 
-def is_about(rule: Rule, need: PermissionNeed) -> bool:
+def is_about(rule: PermissionRule, need: PermissionNeed) -> bool:
     """Whether the rule is about any part of the call."""
     if rule.refuses:
         return is_refused(rule.action, rule.pattern, need)
@@ -181,9 +181,9 @@ def _hosts(need: PermissionNeed) -> tuple[str, ...]:
     return need.parts if need.action == "host" else need.hosts
 
 
-def _match(judging: Judging, call: PastCall) -> Match:
+def _match(judging: Judging, call: PastCall) -> PastMatch:
     decision = judging.decide(call.need)
-    return Match(call, decision.free, decision.refused is not None)
+    return PastMatch(call, decision.free, decision.refused is not None)
 
 
 _KINDS = {"write_file": "edit", "edit_file": "edit"}

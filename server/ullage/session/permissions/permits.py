@@ -13,7 +13,7 @@ from ullage.tools.rules.covering import (
     AskFor,
     Decision,
     Judging,
-    Rule,
+    PermissionRule,
     RuleScope,
     check_rule,
     covers_tool,
@@ -52,11 +52,11 @@ class SessionPermits:
         self._around = around
         self.own = own
 
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[PermissionRule]:
         """All that hold here: of the session, the workspace and everywhere."""
         return (*self.own.rules(), *self._around.remembered.rules())
 
-    def judging(self, more: Sequence[Rule] = ()) -> Judging:
+    def judging(self, more: Sequence[PermissionRule] = ()) -> Judging:
         """What decisions go by; with `more` rules."""
         return Judging((*self.rules(), *more), way_of_asking(self._around).in_force, self.digest)
 
@@ -68,7 +68,7 @@ class SessionPermits:
         """Whether a rule allowed it as it was, and it has changed since. For another thread."""
         return self.judging().has_lapsed(need)
 
-    def why_lapsed(self, rule: Rule) -> str:
+    def why_lapsed(self, rule: PermissionRule) -> str:
         """Why a rule does not count now; empty if it does, or nobody knows. For another thread."""
         if rule.refuses or rule.action not in ("command", "mcp"):
             return ""
@@ -77,7 +77,7 @@ class SessionPermits:
             return ""
         return OTHER_TOOL if rule.action == "mcp" else OTHER_FILES
 
-    def used(self, rules: Sequence[Rule]) -> None:
+    def used(self, rules: Sequence[PermissionRule]) -> None:
         """Notes that they allowed a call. For another thread."""
         now = self._around.clock()
         if rules:
@@ -88,9 +88,9 @@ class SessionPermits:
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
             if need.action in ("command", "edit", "host", "mcp", "search", "agent"):
-                self.add(Rule(need.action, pattern, "workspace"), need)
+                self.add(PermissionRule(need.action, pattern, "workspace"), need)
 
-    def add(self, rule: Rule, asked: PermissionNeed | None = None) -> None:
+    def add(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> None:
         """A rule as the user wrote it, or as they answered what was `asked`. Since when it holds, and by what, is found here. One of the
         same pattern is replaced. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
         rule = replace(self.as_of_now(rule, asked), since=self._around.clock())
@@ -99,7 +99,7 @@ class SessionPermits:
         else:
             self._around.remembered.add(rule)
 
-    def as_of_now(self, rule: Rule, asked: PermissionNeed | None = None) -> Rule:
+    def as_of_now(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> PermissionRule:
         """The rule with a digest of what it is about, as that is now; of what was `asked` about, as the user saw it. For another thread,
         too. Raises `SessionError` with the reason where it cannot be a rule."""
         wrong = check_rule(rule)
@@ -110,7 +110,7 @@ class SessionPermits:
             raise SessionError("invalid", TOOL_NOT_KNOWN.format(pattern=rule.pattern) if rule.action == "mcp" else BY_ANSWER_ONLY)
         return replace(rule, files=files)
 
-    def _held_by(self, rule: Rule, asked: PermissionNeed | None) -> str | None:
+    def _held_by(self, rule: PermissionRule, asked: PermissionNeed | None) -> str | None:
         """None if that is not known."""
         match rule.action:
             case "command":

@@ -16,7 +16,7 @@ from typing import Protocol, cast, get_args
 from ullage.context.blocks import Json
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import KeptRule, UserState, kept_rule
-from ullage.tools.rules.covering import Rule, RuleScope, check_rule
+from ullage.tools.rules.covering import PermissionRule, RuleScope, check_rule
 from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS, RuleAction
 
 logger = logging.getLogger(__name__)
@@ -31,11 +31,11 @@ _AS_OF = "as of "
 class Remembered(Protocol):
     """The user's rules for this workspace, and for everywhere."""
 
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[PermissionRule]:
         """All of them."""
         ...
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: PermissionRule) -> None:
         """From now on, in all windows. Raises `StoreFailed`."""
         ...
 
@@ -47,7 +47,7 @@ class Remembered(Protocol):
         """Everything is asked again, in all windows. Raises `StoreFailed`."""
         ...
 
-    def used(self, rules: Sequence[Rule], at: float) -> None:
+    def used(self, rules: Sequence[PermissionRule], at: float) -> None:
         """Notes that they allowed a call. That it cannot be noted is no reason to stop the call."""
         ...
 
@@ -67,7 +67,7 @@ class RememberedInWorkspace:
         self._state = state
         self._workspace = workspace
 
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[PermissionRule]:
         """Those of the workspace first. What an earlier version kept is among them."""
         here = [_rule(kept, "workspace") for kept in self._state.rules(self._workspace)]
         early = [early_rule(action, kept) for action, all_kept in self._state.early_approvals(self._workspace).items() for kept in all_kept]
@@ -75,7 +75,7 @@ class RememberedInWorkspace:
         found = [rule for rule in (*here, *early, *everywhere) if rule is not None]
         return sorted(found, key=lambda rule: (rule.scope == "everywhere", rule.action))
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: PermissionRule) -> None:
         """From now on, in all windows. Raises `StoreFailed`."""
         self.forget(rule.scope, rule.action, rule.pattern)
         self._state.add_rule(self._place(rule.scope), _kept(rule))
@@ -90,7 +90,7 @@ class RememberedInWorkspace:
         for place in (self._workspace, None):
             self._state.forget_rules(place)
 
-    def used(self, rules: Sequence[Rule], at: float) -> None:
+    def used(self, rules: Sequence[PermissionRule], at: float) -> None:
         """Notes that they allowed a call."""
         for scope in ("workspace", "everywhere"):
             keys = {_kept(rule).key for rule in rules if rule.scope == scope}
@@ -116,16 +116,16 @@ class RememberedForNow:
     """Rules where there is no workspace folder to remember them for."""
 
     def __init__(self) -> None:
-        self._rules: dict[tuple[str, str, str], Rule] = {}
+        self._rules: dict[tuple[str, str, str], PermissionRule] = {}
         self._one_changes = threading.Lock()
         """Uses are noted in other threads: without it a rule that is forgotten meanwhile would come back."""
         self._web_is_on = False
 
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[PermissionRule]:
         """All that was allowed since the process began."""
         return list(self._rules.values())
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: PermissionRule) -> None:
         """From now on."""
         with self._one_changes:
             self._rules[rule.key] = rule
@@ -140,7 +140,7 @@ class RememberedForNow:
         with self._one_changes:
             self._rules.clear()
 
-    def used(self, rules: Sequence[Rule], at: float) -> None:
+    def used(self, rules: Sequence[PermissionRule], at: float) -> None:
         """Notes that they allowed a call."""
         with self._one_changes:
             for rule in rules:
@@ -181,11 +181,11 @@ class SessionRules:
         self._one_changes = threading.Lock()
         """As in `RememberedForNow`."""
 
-    def rules(self) -> Sequence[Rule]:
+    def rules(self) -> Sequence[PermissionRule]:
         """All of them."""
         return list(self._rules.values())
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: PermissionRule) -> None:
         """From now on. Raises `StoreFailed`, and nothing has changed then."""
         with self._one_changes:
             self._change({**self._rules, rule.key: rule})
@@ -200,7 +200,7 @@ class SessionRules:
         with self._one_changes:
             self._change({})
 
-    def used(self, rules: Sequence[Rule], at: float) -> None:
+    def used(self, rules: Sequence[PermissionRule], at: float) -> None:
         """Notes that they allowed a call; it is kept when a rule is next changed."""
         with self._one_changes:
             for rule in rules:
@@ -208,31 +208,31 @@ class SessionRules:
                 if known is not None:
                     self._rules[rule.key] = _used_once_more(known, at)
 
-    def _change(self, rules: dict[tuple[RuleScope, RuleAction, str], Rule]) -> None:
+    def _change(self, rules: dict[tuple[RuleScope, RuleAction, str], PermissionRule]) -> None:
         self._store.remember(self._key, [cast("Json", asdict(_kept(rule))) for rule in rules.values()])
         self._rules = rules
 
 
-def _used_once_more(rule: Rule, at: float) -> Rule:
+def _used_once_more(rule: PermissionRule, at: float) -> PermissionRule:
     return replace(rule, used=rule.used + 1, last_used=at)
 
 
-def _kept(rule: Rule) -> KeptRule:
+def _kept(rule: PermissionRule) -> KeptRule:
     action = f"{_NEVER}{rule.action}" if rule.refuses else rule.action
     return KeptRule(action, rule.pattern, rule.since or 0.0, rule.files, rule.used, rule.last_used)
 
 
-def _rule(kept: KeptRule, scope: RuleScope) -> Rule | None:
+def _rule(kept: KeptRule, scope: RuleScope) -> PermissionRule | None:
     """None if it is none that this version knows: then it allows nothing."""
     action = next((known for known in get_args(RuleAction) if known == kept.action.removeprefix(_NEVER)), None)
     if action is None:
         return None
     refuses = kept.action.startswith(_NEVER)
-    rule = Rule(action, kept.pattern, scope, kept.since or None, kept.files, kept.used, kept.last_used, refuses)
+    rule = PermissionRule(action, kept.pattern, scope, kept.since or None, kept.files, kept.used, kept.last_used, refuses)
     return None if check_rule(rule) else rule
 
 
-def early_rule(action: str, kept: str) -> Rule | None:
+def early_rule(action: str, kept: str) -> PermissionRule | None:
     """What an earlier version kept; None if it allows nothing today. Commands had their kind before them; those without one come from
     the first version, which told dangerous commands from others by a list of its own: they allow nothing."""
     files, pattern = "", kept

@@ -14,7 +14,7 @@ from ullage.context.entries import AgentRun, AssistantReply, FileTouch, Logged, 
 from ullage.context.quoting import in_a_line, quoted
 from ullage.session.changes.recording import is_of_agent
 from ullage.session.timeline.updates import StopReason
-from ullage.tools.task import Task
+from ullage.tools.task import SubAgentTask
 from ullage.tools.tool import ToolOutcome
 
 LEFT_TOKENS = 2_000
@@ -75,7 +75,9 @@ def changed_by(agent_id: str, entries: Iterable[Logged]) -> tuple[FileTouch, ...
     return tuple(found.values())
 
 
-def outcome_of(run: AgentRun, how: StopReason, limit: str, entries: Sequence[Logged], parents: Sequence[Logged], task: Task) -> ToolOutcome:
+def outcome_of(
+    run: AgentRun, how: StopReason, limit: str, entries: Sequence[Logged], parents: Sequence[Logged], task: SubAgentTask
+) -> ToolOutcome:
     """What the parent is told: the report, or how it ended without one and what it had said by then. `parents` is the parent's log."""
     said, touched = last_words(entries), changed_by(run.session_id, parents)
     below = "\n".join(part for part in (_changed_in_words(touched), ITS_LOG.format(id=run.session_id)) if part)

@@ -20,14 +20,14 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Json
 from ullage.context.changes.merging import lines_of, merged, regions
 from ullage.session.changes.scanning import LARGEST_BYTES
-from ullage.session.changes.shown import Decided
+from ullage.session.changes.shown import DecidedChanges
 from ullage.session.errors import SessionError
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import Versions
 from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused, content_on_disk
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, bytes_of, text_of
+from ullage.workspace.text_file import FileTooLarge, NotEncodable, NotText, bytes_of, text_of
 from ullage.workspace.worktrees import NoWorktree, Worktree, WorktreeChange, compare_worktree
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class FileBrought:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WorktreeStanding:
     """How a worktree stands beside the workspace folder."""
 
     files: tuple[FileBrought, ...]
@@ -111,37 +111,37 @@ class BringingBack:
         self._changed = changed
         self._key = key
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> WorktreeStanding:
         """What would be done. Nothing is. Raises `SessionError`."""
         looked, more, commits = await self._look()
-        return Standing(tuple(each.file for each in looked), more, commits, len(self._brought()))
+        return WorktreeStanding(tuple(each.file for each in looked), more, commits, len(self._brought()))
 
-    async def bring(self, paths: Collection[str] | None = None) -> list[Decided]:
+    async def bring(self, paths: Collection[str] | None = None) -> list[DecidedChanges]:
         """Does it: all, or those `paths`. Raises `SessionError`, `StoreFailed`."""
         looked = [each for each in (await self._look())[0] if paths is None or each.file.path in paths]
         await self._note([each for each in looked if not each.file.conflict and each.file.action != "same"])
-        decided: list[Decided] = []
+        decided: list[DecidedChanges] = []
         for each in looked:
             if each.file.conflict:
-                decided.append(Decided(each.file.path, "conflict", each.file.conflict))
+                decided.append(DecidedChanges(each.file.path, "conflict", each.file.conflict))
             elif each.file.action != "same":
                 why = await self._write(each)
-                decided.append(Decided(each.file.path, "conflict" if why else "done", why))
+                decided.append(DecidedChanges(each.file.path, "conflict" if why else "done", why))
                 if not why:
                     self._changed(self._home.folders.show(each.file.here))
         return decided
 
-    async def take_back(self) -> list[Decided]:
+    async def take_back(self) -> list[DecidedChanges]:
         """The files that were brought last get what they held before. What was changed since is joined with that, or stays. Raises
         `SessionError`, `StoreFailed`."""
         brought = self._brought()
         if not brought:
             raise SessionError("nothing_to_undo", "Nothing that was brought back is left to take back")
-        decided: list[Decided] = []
+        decided: list[DecidedChanges] = []
         left: list[Brought] = []
         for each in brought:
             why = await self._take_back(each)
-            decided.append(Decided(each.path, "conflict" if why else "done", why))
+            decided.append(DecidedChanges(each.path, "conflict" if why else "done", why))
             if why:
                 left.append(each)
         self._home.store.remember(self._key, to_json(left) if left else None)
@@ -177,7 +177,7 @@ class BringingBack:
             return NOT_KEPT
         except OutsideWorkspace:
             return "It is outside of the workspace folder"
-        except (OSError, NotEncodable, TooLarge) as error:
+        except (OSError, NotEncodable, FileTooLarge) as error:
             return f"It cannot be read: {getattr(error, 'strerror', None) or error}"
         joined = joining(None if after is None else after.data, now, before, changed_here=now != after)
         if joined.conflict:
@@ -209,7 +209,7 @@ class BringingBack:
             ours = await self._home.files.content(here, LARGEST_BYTES)
         except OutsideWorkspace:
             return stays("It is outside of the workspace folder")
-        except TooLarge:
+        except FileTooLarge:
             return stays(f"It is over {LARGEST_BYTES // 1_000_000} MB")
         except (OSError, NotEncodable) as error:
             return stays(f"It cannot be read: {getattr(error, 'strerror', None) or error}")
@@ -232,7 +232,7 @@ class BringingBack:
             return "It was changed just now. Look again"
         except (EditorRefused, EditorChanged):
             return "The editor would not take the change"
-        except (OSError, NotEncodable, TooLarge) as error:
+        except (OSError, NotEncodable, FileTooLarge) as error:
             return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
         self._home.written.note(where)
         return ""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ullage.context.entries import Logged, Notice
 from ullage.session.errors import SessionError, refusing
-from ullage.session.sessions.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
+from ullage.session.sessions.earlier_store import OFFERED, EarlierSessions, EarlierStore, TakenIn, copy_files, taken_over
 from ullage.store import folder as kept_folder
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
@@ -34,7 +34,7 @@ IN_MEMORY = "Sessions are in memory only here, so none can be imported"
 class Importable:
     """What lies in `.ullage` of the workspace (None: nothing that can be read), and folders that are gone."""
 
-    brought: Listed | None
+    brought: EarlierSessions | None
     gone: tuple[GoneFolder, ...]
 
 
@@ -81,7 +81,7 @@ class BroughtSessions:
                 brought = None
             return Importable(brought, tuple(await asyncio.to_thread(gone_folders, location)))
 
-    async def take_in(self, *, as_mine: bool = False) -> Taken:
+    async def take_in(self, *, as_mine: bool = False) -> TakenIn:
         """Imports what lies in `.ullage` of the workspace: to be read and searched, or to be gone on with where the user says that it is
         theirs. Raises `SessionError`."""
         earlier, _ = self._here()
@@ -91,7 +91,7 @@ class BroughtSessions:
             except NotBrought as error:
                 raise SessionError("invalid", f"No session was imported: {error}") from error
 
-    async def take_over(self, folder: Path) -> Taken:
+    async def take_over(self, folder: Path) -> TakenIn:
         """Takes over the sessions of a folder that is gone. Raises `SessionError`."""
         _, location = self._here()
         workspace, kept = self._workspace, self._kept
@@ -136,7 +136,7 @@ def gone_folders(location: Path) -> list[GoneFolder]:
     return sorted(found, key=lambda gone: -gone.updated_at)
 
 
-def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: LogStore, versions: Versions) -> Taken:
+def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: LogStore, versions: Versions) -> TakenIn:
     """Takes the sessions of a folder that is gone into the log of `workspace`, which is kept in `kept`. Raises `StoreFailed`."""
     source = workspaces_in(location).get(folder)
     if source is None or folder.exists() or source == kept:
@@ -157,7 +157,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
             unreadable += lost or 0
     if not failures:
         write_whole(source / _TAKEN_BY, json.dumps({"workspace": str(workspace)}) + "\n")
-    return Taken(taken, (*failures, *missing), unreadable)
+    return TakenIn(taken, (*failures, *missing), unreadable)
 
 
 def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None:

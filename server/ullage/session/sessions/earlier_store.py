@@ -26,7 +26,7 @@ from typing import Literal
 from ullage.context.blocks import Json
 from ullage.context.entries import Clipped, Logged, ToolReturned, media_in
 from ullage.store import folder as kept_folder
-from ullage.store.brought import BroughtLog, BroughtSession, NotBrought, opened
+from ullage.store.brought import BroughtLog, NotBrought, SessionInFile, opened
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import foreign_id
@@ -54,7 +54,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,200}\.(txt|jsonl|png|jpeg|gif|webp|pdf)")
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenIn:
     """What was taken in: sessions, those of them that could not be (with why), and entries of them that could not be read."""
 
     sessions: int
@@ -73,7 +73,7 @@ class BroughtTitle:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class EarlierSessions:
     """The sessions that lie there; `is_tracked`: git tracks them, so they came with the repository."""
 
     sessions: tuple[BroughtTitle, ...]
@@ -87,7 +87,7 @@ OFFERED = (
 """What the user is told of a log that was not opened."""
 
 
-def taken_over(taken: Taken, kept: Path | None) -> str:
+def taken_over(taken: TakenIn, kept: Path | None) -> str:
     """What the user is told of sessions that were taken over."""
     said = f"{taken.sessions} sessions of this folder are now kept in {kept}, outside of it. What is left in .ullage can be deleted"
     problems = [*taken.failures, *([f"{taken.unreadable} entries could not be read"] if taken.unreadable else [])]
@@ -124,7 +124,7 @@ class EarlierStore:
     def _remember(self, *, taken: bool) -> None:
         self._log.remember(_LOOKED_AT, {"files": self._mark(), "taken": taken})
 
-    def take_over(self, remembered: str) -> Taken | None:
+    def take_over(self, remembered: str) -> TakenIn | None:
         """Takes all of it over, where it holds the session that the editor remembers and git does not track it; else None.
 
         Raises `NotBrought` and `StoreFailed`.
@@ -139,13 +139,13 @@ class EarlierStore:
         self._remember(taken=True)
         return taken
 
-    def listed(self) -> Listed:
+    def listed(self) -> EarlierSessions:
         """What `take_as_mine` would take. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             sessions = [_told(log, session_id) for session_id in log.session_ids()]
-        return Listed(tuple(each for each in sessions if each is not None), _is_tracked(self._workspace))
+        return EarlierSessions(tuple(each for each in sessions if each is not None), _is_tracked(self._workspace))
 
-    def take_as_mine(self) -> Taken:
+    def take_as_mine(self) -> TakenIn:
         """Takes all of it over on the user's word that it is theirs. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             copy_files(self._folder, self._kept)
@@ -153,14 +153,14 @@ class EarlierStore:
         self._remember(taken=True)
         return taken
 
-    def import_foreign(self) -> Taken:
+    def import_foreign(self) -> TakenIn:
         """Imports all of it as somebody else's. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             taken = self._take(log, self._import_one)
         self._remember(taken=True)
         return taken
 
-    def _take(self, log: BroughtLog, one: Callable[[BroughtLog, BroughtSession], bool]) -> Taken:
+    def _take(self, log: BroughtLog, one: Callable[[BroughtLog, SessionInFile], bool]) -> TakenIn:
         taken = unreadable = 0
         failures: list[str] = []
         for session_id in log.session_ids():
@@ -171,16 +171,16 @@ class EarlierStore:
                     unreadable += session.unreadable
             except NotBrought as error:
                 failures.append(str(error))
-        return Taken(taken, tuple(failures), unreadable)
+        return TakenIn(taken, tuple(failures), unreadable)
 
-    def _take_over_one(self, log: BroughtLog, session: BroughtSession) -> bool:
+    def _take_over_one(self, log: BroughtLog, session: SessionInFile) -> bool:
         for key in ("lineage", "model", "effort"):
             value = _json(log.remembered(f"{key}:{session.id}"))
             if value is not None:
                 self._log.remember(f"{key}:{session.id}", value)
         return self._log.take_in(_record(session, session.id), session.logged, session.queued)
 
-    def _import_one(self, _: BroughtLog, session: BroughtSession) -> bool:
+    def _import_one(self, _: BroughtLog, session: SessionInFile) -> bool:
         logged = tuple(map(_without_files, session.logged))
         self._copy_media(logged)
         return self._log.take_in(_record(session, foreign_id(session.digest)), logged)
@@ -267,7 +267,7 @@ def _told(log: BroughtLog, session_id: str) -> BroughtTitle | None:
     return BroughtTitle(session.title, record.updated_at, len(session.logged), len(session.queued))
 
 
-def _record(session: BroughtSession, session_id: str) -> SessionRecord:
+def _record(session: SessionInFile, session_id: str) -> SessionRecord:
     updated = session.logged[-1].at if session.logged else session.created_at
     return SessionRecord(session_id, session.title, session.created_at, updated)
 

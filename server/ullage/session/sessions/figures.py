@@ -45,7 +45,7 @@ KEPT_AFTER = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class SessionFigures:
     """Of one session. Tokens as the gauge counts them; None if that is not known."""
 
     outcome: Literal["idle", "done", "failed", "interrupted"] = "idle"
@@ -69,7 +69,7 @@ class Figures:
         """In one word."""
         return "waiting" if self.waits else "working" if self.state != "idle" else self.outcome
 
-    def after(self, update: Update) -> Figures:
+    def after(self, update: Update) -> SessionFigures:
         """As they are after an update of the session; the same where it changes nothing here."""
         match update:
             case StateChanged():
@@ -86,7 +86,7 @@ class Figures:
             case _:
                 return self
 
-    def _in_state(self, update: StateChanged) -> Figures:
+    def _in_state(self, update: StateChanged) -> SessionFigures:
         outcome = self.outcome
         if self.state != "idle" and update.ended is not None:  # a command that was typed ends no turn
             outcome = _OUTCOMES.get(update.ended.stop_reason, "failed")
@@ -99,21 +99,21 @@ class Figures:
 _OUTCOMES: Mapping[str, Literal["idle", "done", "failed"]] = {"end_turn": "done", "max_tokens": "done", "cancelled": "idle"}
 
 
-def figures_of(snapshot: Snapshot, kept: Figures | None) -> Figures:
+def figures_of(snapshot: Snapshot, kept: SessionFigures | None) -> SessionFigures:
     """Of a session that was just opened. What became of its last turn is `kept`; nobody else was at work in it."""
     gauge, changes = snapshot.gauge, snapshot.changes
     outcome = "idle" if kept is None else left_alone(kept).outcome
-    return Figures(
+    return SessionFigures(
         outcome, snapshot.state, frozenset(), gauge.used, gauge.threshold, gauge.cost, changes.count, changes.added, changes.removed
     )
 
 
-def left_alone(kept: Figures) -> Figures:
+def left_alone(kept: SessionFigures) -> SessionFigures:
     """Of a session that nobody has open: one that was at work when this was kept was interrupted."""
     return kept if kept.status == kept.outcome else replace(kept, outcome="interrupted", state="idle", waits=frozenset())
 
 
-def to_json(figures: Figures) -> Json:
+def to_json(figures: SessionFigures) -> Json:
     """As a row keeps them."""
     numbers: dict[str, Json] = {name: getattr(figures, name) for name in _NUMBERS}
     return {"status": figures.status, **{name: value for name, value in numbers.items() if value is not None}}
@@ -122,7 +122,7 @@ def to_json(figures: Figures) -> Json:
 _NUMBERS = ("used", "threshold", "cost", "files", "added", "removed")
 
 
-def from_json(value: Json) -> Figures | None:
+def from_json(value: Json) -> SessionFigures | None:
     """As a row has them; None if it is none that this version can read."""
     if not isinstance(value, Mapping):
         return None
@@ -131,7 +131,7 @@ def from_json(value: Json) -> Figures | None:
     if len(numbers) + found.count(None) < len(found):
         return None
     used, threshold, cost, files, added, removed = (each if isinstance(each, int | float) else None for each in found)
-    figures = Figures(
+    figures = SessionFigures(
         used=None if used is None else int(used),
         threshold=None if threshold is None else int(threshold),
         cost=None if cost is None else float(cost),
@@ -162,7 +162,7 @@ class SessionSummary:
     """Whether somebody else may have written it: it can be read only."""
     open_elsewhere: bool = False
     """Whether another window has it open, so that it cannot be opened here."""
-    figures: Figures | None = None
+    figures: SessionFigures | None = None
     """None if nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
     worktree: Worktree | None = None
     """Where its agent works, if that is not the workspace folder."""
@@ -173,11 +173,16 @@ class FiguresChanged:
     """What the list of sessions says of one that is open here has changed."""
 
     session_id: str
-    figures: Figures
+    figures: SessionFigures
 
 
 def in_list(
-    record: SessionRecord, here: Figures | None, kept: Figures | None, worktree: Worktree | None = None, *, open_elsewhere: bool
+    record: SessionRecord,
+    here: SessionFigures | None,
+    kept: SessionFigures | None,
+    worktree: Worktree | None = None,
+    *,
+    open_elsewhere: bool,
 ) -> SessionSummary:
     """A row of the list: what is known of it `here` if it is open, else what is `kept` of it."""
     there = kept if kept is None or open_elsewhere else left_alone(kept)
@@ -193,17 +198,17 @@ class OpenFigures:
         self._log = log
         self._tell = tell
         self._keep = keep
-        self._now: dict[str, Figures] = {}
-        self._told: dict[str, Figures] = {}
+        self._now: dict[str, SessionFigures] = {}
+        self._told: dict[str, SessionFigures] = {}
         self._rows = _Rows(log)
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._writing: dict[str, asyncio.TimerHandle] = {}
 
-    def of(self, session_id: str) -> Figures | None:
+    def of(self, session_id: str) -> SessionFigures | None:
         """Of a session that is open here."""
         return self._now.get(session_id)
 
-    def kept(self) -> dict[str, Figures]:
+    def kept(self) -> dict[str, SessionFigures]:
         """Of all sessions of the log, by id. Raises `StoreFailed`."""
         found = {session_id: from_json(value) for session_id, value in self._log.recalled_all(FIGURES).items()}
         return {session_id: figures for session_id, figures in found.items() if figures is not None}
@@ -250,7 +255,7 @@ class OpenFigures:
             if timer is not None:
                 timer.cancel()
 
-    def _set(self, session_id: str, figures: Figures) -> None:
+    def _set(self, session_id: str, figures: SessionFigures) -> None:
         if figures == self._now[session_id]:
             return
         self._now[session_id] = figures

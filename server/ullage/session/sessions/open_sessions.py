@@ -31,7 +31,7 @@ from ullage.store.plain_files import PlanFiles
 from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.store.workspace_store import WorkspaceStore, erase_session
 from ullage.tools.hook_command import RunHook, hook_runner
-from ullage.tools.media import Shelf
+from ullage.tools.media import MediaShelf
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.rules.reading import ReadRulesNow
 from ullage.tools.running import RunningCommands
@@ -297,7 +297,7 @@ class OpenSessions:
         session_id: str,
         reads: FileReads,
         entries: Callable[[], Sequence[Logged]],
-        shelf: Shelf,
+        shelf: MediaShelf,
         read_rules: ReadRulesNow,
         running: RunningCommands,
         searcher: Searcher,

@@ -16,7 +16,7 @@ from ullage.context.blocks import AssistantBlock, Media, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.quoting import in_a_line, quoted
-from ullage.context.view.epoch import Epoch
+from ullage.context.view.epoch import EpochState
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.quotations import to_be_read
 from ullage.context.view.taken_out import (
@@ -31,7 +31,7 @@ from ullage.context.view.taken_out import (
 )
 from ullage.session.history.places import items_of_entry
 from ullage.session.sessions.agent_reports import last_words
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
@@ -41,7 +41,7 @@ from ullage.tools.recall import RecallHit
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """One place where the words stand. `item_id` is None if no item shows it; `at` is Unix seconds."""
 
     session_id: str
@@ -52,12 +52,12 @@ class Found:
     excerpt: str
 
 
-async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
+async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[SearchHit]:
     """Best first, at most `limit`. Raises `StoreFailed`. In another thread: after much was logged it takes a while."""
     return await asyncio.to_thread(_find, log, index, words, limit)
 
 
-def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
+def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[SearchHit]:
     agents = log.recalled_all(AGENT).keys()
     titles = {record.id: f"{record.title} (imported)" if is_foreign(record.id) else record.title for record in log.sessions()}
     hits = index.search(words, limit)
@@ -66,13 +66,13 @@ def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence
         if (each.session_id, each.seq) not in known and each.session_id in titles:
             hits.append(each)
     return [
-        Found(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
+        SearchHit(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
         for hit in hits[:limit]
         if hit.what != "user" or hit.session_id not in agents  # what a sub-agent was asked stands in the call, and is not the user's
     ]
 
 
-def _item(log: LogStore, hit: SearchHit, words: str) -> str | None:
+def _item(log: LogStore, hit: EntryHit, words: str) -> str | None:
     if hit.tool_use_id is not None:
         return hit.tool_use_id
     for logged in log.between(hit.session_id, hit.seq, hit.seq):
@@ -189,7 +189,7 @@ class SessionRecall:
                 hidden += [logged.entry for seq in seqs for logged in self._log.between(session_id, seq, seq)]
         return {entry.agent.session_id for entry in hidden if isinstance(entry, ToolReturned) and entry.agent is not None}
 
-    def _search(self, words: str, limit: int, entries: Sequence[Logged], agent: str | None) -> Sequence[SearchHit]:
+    def _search(self, words: str, limit: int, entries: Sequence[Logged], agent: str | None) -> Sequence[EntryHit]:
         if agent is None:
             self._bring_found(words, limit)
         else:
@@ -227,7 +227,7 @@ class SessionRecall:
         """By session, what is not to be found; `own` is that of this one, which may have grown just now."""
         return {**self._index.out_of_sight(), self._session_id: own}
 
-    def _hit(self, hit: SearchHit) -> RecallHit:
+    def _hit(self, hit: EntryHit) -> RecallHit:
         what = hit.what if hit.what != "user" or not self._is_agent(hit.session_id) else GAVE_THE_TASK
         return RecallHit(hit.session_id, hit.seq, hit.at, what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
 
@@ -253,7 +253,7 @@ class _OutOfSight:
         """Of the entries from seq `first` to `last`, both included, the texts are asked for."""
         self._wanted = range(first, last + 1)
         self._entries = entries
-        epoch = Epoch()
+        epoch = EpochState()
         records: set[int] = set()
         for logged in entries:
             epoch = epoch.after(logged)

@@ -25,11 +25,11 @@ from ullage.session.session import Session
 from ullage.session.sessions.bringing_back import BringingBack
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
 from ullage.session.sessions.choosing_models import ChoosingModels
-from ullage.session.sessions.earlier_store import Taken
+from ullage.session.sessions.earlier_store import TakenIn
 from ullage.session.sessions.figures import FiguresChanged, OpenFigures, SessionSummary
 from ullage.session.sessions.forking import Fork, fork_session
 from ullage.session.sessions.open_sessions import OpenSessions
-from ullage.session.sessions.searching import Found, find
+from ullage.session.sessions.searching import SearchHit, find
 from ullage.session.sessions.workspace_events import FIRST_FOLDER_GONE, NO_FOLDER_BEFORE, DocumentEvent, WorkspaceEvents
 from ullage.session.sessions.workspace_servers import OfClient, follow, workspace_servers
 from ullage.session.settings import OTHER_LOCATION, OTHER_TEAM, Settings
@@ -37,7 +37,7 @@ from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.shown_entries import one_line
 from ullage.session.timeline.updates import Update
 from ullage.starting import Keys
-from ullage.store.copying import Held
+from ullage.store.copying import OpenSession
 from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
@@ -45,7 +45,7 @@ from ullage.store.session_list import BROUGHT
 from ullage.store.user_state import UserState
 from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.workspace.files import Editor, WorkspaceFiles
-from ullage.workspace.folders import Folders, Kept, home_beside
+from ullage.workspace.folders import Folders, RecordsFolder, home_beside
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import RecentEdits
 
@@ -92,7 +92,7 @@ class Sessions:
         user_state = UserState(state_folder)
         known = Folders(
             roots,
-            None if self._kept.folder is None else Kept(self._kept.folder, READABLE),
+            None if self._kept.folder is None else RecordsFolder(self._kept.folder, READABLE),
             private_folders(settings.store_location, user_state.folder),
         )
         known.home = home_beside(known) if settings.home_files else None
@@ -144,7 +144,7 @@ class Sessions:
             self._kept.following.is_well = lambda text: call_in(loop, lambda: self._on_well(text))
             self._kept.following.changed = lambda: call_in(loop, self._another_changed_the_list)
             self._kept.following.start()
-        self._kept.log.hold(lambda: [Held(each.id, each.title, tuple(each.in_memory)) for each in self._open])
+        self._kept.log.hold(lambda: [OpenSession(each.id, each.title, tuple(each.in_memory)) for each in self._open])
         self._news.listen(lambda: call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()
@@ -182,7 +182,7 @@ class Sessions:
         """The sessions that this workspace can be given. Raises `SessionError`."""
         return await self._brought.importable()
 
-    async def import_sessions(self, *, as_mine: bool = False, of_gone: Path | None = None) -> Taken:
+    async def import_sessions(self, *, as_mine: bool = False, of_gone: Path | None = None) -> TakenIn:
         """Imports what lies in `.ullage` of the workspace, or the sessions of a folder that is gone. Raises `SessionError`."""
         taken = await (self._brought.take_in(as_mine=as_mine) if of_gone is None else self._brought.take_over(of_gone))
         self._list_changed()
@@ -190,7 +190,7 @@ class Sessions:
 
     # Sessions
 
-    async def search(self, words: str, limit: int) -> Sequence[Found]:
+    async def search(self, words: str, limit: int) -> Sequence[SearchHit]:
         """Where the words stand in all sessions of the workspace, best first. Raises `SessionError`."""
         with refusing():
             return await find(self._kept.log, self._kept.index, words, limit)

@@ -33,7 +33,7 @@ from ullage.session.timeline.updates import Gauge, GaugeChanged, ItemUpdated, Mo
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.session_list import AGENT, FIGURES
-from ullage.tools.task import Task
+from ullage.tools.task import SubAgentTask
 from ullage.tools.tool import PermissionNeed, ToolOutcome
 
 logger = logging.getLogger(__name__)
@@ -207,7 +207,7 @@ class SubAgents:
         file = defined(parent.agent_files(), agent)
         return acting_need(file) if file is not None and file.acts else None
 
-    async def run(self, parent_id: str, task: Task) -> ToolOutcome:
+    async def run(self, parent_id: str, task: SubAgentTask) -> ToolOutcome:
         """Runs one to its end, and gives its report. Raises `StoreFailed`."""
         parent = self._opened(parent_id)
         settings = self._settings()
@@ -217,7 +217,7 @@ class SubAgents:
         finally:
             self._called[parent_id] -= 1
 
-    async def _run_called(self, parent: Session, settings: Settings, task: Task) -> ToolOutcome:
+    async def _run_called(self, parent: Session, settings: Settings, task: SubAgentTask) -> ToolOutcome:
         begun = len(agents_in_turn(parent.entries)) + self._called[parent.id]
         if begun > settings.agents_per_turn:
             told = f"No sub-agent was started: {settings.agents_per_turn} in one turn are the most. Go on with what there is."
@@ -235,7 +235,7 @@ class SubAgents:
             except SessionError as error:
                 return ToolOutcome(f"The sub-agent could not be started: {error}", is_error=True)
 
-    async def _run(self, parent: Session, role: Role, task: Task) -> ToolOutcome:
+    async def _run(self, parent: Session, role: Role, task: SubAgentTask) -> ToolOutcome:
         session = await to_its_end(self._begun(parent, role, task))
         known = self._running[session.id] = _Running(session, parent, role, gauge=session.snapshot(1).gauge)
         known.looked_at = len(session.entries)
@@ -252,7 +252,7 @@ class SubAgents:
             await to_its_end(self._over(known))
         return outcome_of(known.run, known.how, known.limit, session.entries, parent.entries, task)
 
-    async def _begun(self, parent: Session, role: Role, task: Task) -> Session:
+    async def _begun(self, parent: Session, role: Role, task: SubAgentTask) -> Session:
         log, title, at = self._log, f"{role.name}: {task.title}", self._now()
         if role.tools is None:
             record = await patiently(lambda: asyncio.to_thread(log.fork, parent.id, None, title, at))
@@ -318,7 +318,7 @@ class CalledBy:
         """What has to be allowed before that one begins. For another thread."""
         return self._agents.need(self._parent_id, agent)
 
-    async def run(self, task: Task) -> ToolOutcome:
+    async def run(self, task: SubAgentTask) -> ToolOutcome:
         """Runs one to its end. Raises `StoreFailed`."""
         return await self._agents.run(self._parent_id, task)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ullage.mcp_servers.servers import Choice, ChoicesForNow, Servers
+from ullage.mcp_servers.servers import ChoicesForNow, ServerChoice, Servers
 from ullage.mcp_servers.services import Services
 from ullage.mcp_servers.sign_in import OpenAddress, Secrets, SecretsForNow
 from ullage.mcp_servers.starting import Programs
@@ -30,11 +30,11 @@ class KeptChoices:
         self._state = state
         self._workspace = workspace
 
-    def chosen(self) -> Mapping[str, Choice]:
+    def chosen(self) -> Mapping[str, ServerChoice]:
         """By the name of the server."""
-        return {name: Choice(*kept) for name, kept in self._state.mcp_choices(self._workspace).items()}
+        return {name: ServerChoice(*kept) for name, kept in self._state.mcp_choices(self._workspace).items()}
 
-    def choose(self, name: str, choice: Choice) -> None:
+    def choose(self, name: str, choice: ServerChoice) -> None:
         """From now on, in all windows. Raises `StoreFailed`."""
         self._state.choose_mcp(self._workspace, name, choice.fingerprint, choice.on)
 

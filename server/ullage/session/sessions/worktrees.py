@@ -48,7 +48,7 @@ def from_json(value: Json) -> Worktree | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class WorktreeSurroundings:
     """What surrounds the session in one worktree."""
 
     around: Surroundings
@@ -72,7 +72,7 @@ class Worktrees:
         self._opened = opened
         self._warn = warn
         self._keep = keep
-        self._elsewhere: dict[str, Elsewhere] = {}
+        self._elsewhere: dict[str, WorktreeSurroundings] = {}
 
     def of(self, session_id: str) -> Worktree | None:
         """The worktree of that session; None if it works in the workspace folder."""
@@ -120,7 +120,7 @@ class Worktrees:
             raise SessionError("invalid", "This session has no worktree: it works in the workspace folder")
         return worktree
 
-    def enter(self, session_id: str) -> Elsewhere | None:
+    def enter(self, session_id: str) -> WorktreeSurroundings | None:
         """What surrounds that session, which is being opened; None if that is the workspace."""
         try:
             worktree = self.of(session_id)
@@ -146,7 +146,7 @@ class Worktrees:
             home=self._around,
         )
         events = WorkspaceEvents(around, lambda: self._opened(session_id), own_writes, self._warn, self._keep)
-        self._elsewhere[session_id] = found = Elsewhere(around, events, SandboxFinder())
+        self._elsewhere[session_id] = found = WorktreeSurroundings(around, events, SandboxFinder())
         return found
 
     def watch(self, session_id: str) -> None:
@@ -171,7 +171,7 @@ class Worktrees:
             each.events.folders_changed(each.around.folders.roots, [])
 
     @property
-    def surrounded(self) -> Sequence[Elsewhere]:
+    def surrounded(self) -> Sequence[WorktreeSurroundings]:
         """Those whose sessions are open."""
         return tuple(self._elsewhere.values())
 

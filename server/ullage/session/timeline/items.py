@@ -90,7 +90,7 @@ class ProposedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedParts:
     """What a call is asked about, part by part."""
 
     action: AskedAction
@@ -140,7 +140,7 @@ class ToolCallItem:
     """What is asked, in words."""
     document: str | None = None
     """While the call waits for an approval: the absolute path of the document that it is about, which the user may edit."""
-    asked: Asked | None = None
+    asked: AskedParts | None = None
     """While the call waits for an approval."""
     questions: tuple[Question, ...] = ()
     """While the call waits for the user's answers."""

@@ -19,11 +19,11 @@ from ullage.context.entries import AgentRun
 from ullage.context.quoting import visible_line
 from ullage.session.errors import SessionError
 from ullage.session.permissions.proposed_edit import ProposedEdits
-from ullage.session.timeline.items import Asked, PermissionOption, ProposedText, ToolCallItem, new_id
+from ullage.session.timeline.items import AskedParts, PermissionOption, ProposedText, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
 from ullage.tools.file_tools import proposed_diff
 from ullage.tools.permission import hosts_need
-from ullage.tools.rules.covering import Decision, Rule
+from ullage.tools.rules.covering import Decision, PermissionRule
 from ullage.tools.rules.reading import refused_outcome
 from ullage.tools.tool import AskedAction, LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
 from ullage.workspace.folders import Folders
@@ -56,7 +56,7 @@ class Permits(Protocol):
         """Whether a rule allowed it with other files than there are now, or the tool of a server as it was."""
         ...
 
-    def used(self, rules: Sequence[Rule]) -> None:
+    def used(self, rules: Sequence[PermissionRule]) -> None:
         """Notes that they allowed a call."""
         ...
 
@@ -64,14 +64,14 @@ class Permits(Protocol):
         """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
         ...
 
-    def add(self, rule: Rule, asked: PermissionNeed | None = None) -> None:
+    def add(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> None:
         """A rule as the user wrote it, or as they answered what was `asked`. Raises `SessionError` with the reason where it cannot be one,
         `StoreFailed`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class UserRefused:
     """The user said no; `reason` is what they wrote, if anything."""
 
     reason: str
@@ -85,7 +85,7 @@ class Accepted:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PermissionQuestion:
     """What the user is asked about one call, and the answer that is waited for. `id` is of this question alone."""
 
     id: str
@@ -94,7 +94,7 @@ class Question:
     """The answers that are offered."""
     remembers: PermissionNeed
     """What is remembered where the user always allows it: new hosts come before the command that connects to them."""
-    answer: asyncio.Future[Refused | Accepted]
+    answer: asyncio.Future[UserRefused | Accepted]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +129,13 @@ class Approvals:
         self.proposals = proposals
         self._workspace = workspace
         self.refusal = refusal
-        self._waiting: dict[str, Question] = {}
+        self._waiting: dict[str, PermissionQuestion] = {}
         self._stood_in: dict[str, _StoodIn] = {}
         """Calls whose cards ask what their sub-agents are asked."""
 
     async def ask(
         self, call_id: str, need: PermissionNeed, decision: Decision, *, again: str = "", document: Path | None = None
-    ) -> Refused | Accepted:
+    ) -> UserRefused | Accepted:
         """Waits for the user's answer. `again` says that it is not what they were asked before, `document` where a plan lies open."""
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
@@ -145,7 +145,7 @@ class Approvals:
         hosts = [proposal.pattern for proposal in decision.proposals if proposal.action == "host"]
         remembers = hosts_need(hosts) if hosts and need.action == "command" else need
         asked = await self._asked(call_id, need, decision)
-        question = Question(new_id("q"), need, options(remembers), remembers, asyncio.get_running_loop().create_future())
+        question = PermissionQuestion(new_id("q"), need, options(remembers), remembers, asyncio.get_running_loop().create_future())
         self._waiting[call_id] = question
         self._timeline.put(
             replace(
@@ -172,7 +172,7 @@ class Approvals:
             return outcome
         return replace(outcome, content=f"{outcome.content}\n{NOT_WRITTEN.format(path=kept, changes=changes)}")
 
-    async def _asked(self, call_id: str, need: PermissionNeed, decision: Decision) -> Asked:
+    async def _asked(self, call_id: str, need: PermissionNeed, decision: Decision) -> AskedParts:
         foreseen, target = need.foreseen, need.target
         laid = None if foreseen is None or target is None else await self.proposals.lay_open(call_id, target, foreseen.after)
         proposed = None
@@ -180,7 +180,7 @@ class Approvals:
             proposed = ProposedText(str(laid), str(target), is_new=foreseen.before is None)
         folder = self._workspace.named(Path(need.folder)) if need.folder else ""
         action: AskedAction = "outside" if need.action == "read" else need.action  # nobody is asked about reading
-        return Asked(action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
+        return AskedParts(action, folder or need.folder, decision.parts, decision.proposals, proposed, outside=folder is None)
 
     def stand_in(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agents: Approvals) -> None:
         """Shows the sub-agent of that call in its card, and what a call of that one is `asked` about; then the answer goes to `agents`.
@@ -196,7 +196,7 @@ class Approvals:
         self._stood_in[call_id] = _StoodIn(own, agents, asked.id, asked.permission_id)
         self._timeline.put(replace(asked, id=own.id, at=own.at, name=own.name, title=own.title, agent=run, doing=doing))
 
-    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[Rule] = ()) -> None:
+    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[PermissionRule] = ()) -> None:
         """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
         for all with it, in place of what was offered.
 
@@ -219,7 +219,7 @@ class Approvals:
         if option_id == "allow_always" and not rules:
             self.permits.allow(question.remembers)
         if option_id == "reject_once":
-            question.answer.set_result(Refused(reason.strip()))
+            question.answer.set_result(UserRefused(reason.strip()))
         else:
             question.answer.set_result(Accepted(self.proposals.made_of(call_id)))
 
@@ -264,7 +264,7 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = ""
         if not approvals.attended:
             return ToolOutcome(NOBODY_THERE, is_error=True)
         answer = await approvals.ask(call.id, need, decision, again=again, document=document)
-        if isinstance(answer, Refused):
+        if isinstance(answer, UserRefused):
             said = f" They said: {answer.reason}" if answer.reason else ""
             what = "does not accept this plan yet" if need.action == "plan" else "refused this call; it was not run"
             return ToolOutcome(f"The user {what}.{said}", is_error=True, refusal=answer.reason)
@@ -286,7 +286,7 @@ async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = ""
     return need
 
 
-async def _refused(rule: Rule, approvals: Approvals) -> ToolOutcome:
+async def _refused(rule: PermissionRule, approvals: Approvals) -> ToolOutcome:
     await asyncio.to_thread(approvals.permits.used, (rule,))
     return refused_outcome(rule)
 

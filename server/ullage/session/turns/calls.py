@@ -30,7 +30,7 @@ from ullage.session.turns.approvals import Approvals, permit
 from ullage.session.turns.questions import Questions
 from ullage.store.errors import StoreFailed
 from ullage.tools.running import RunningCommands
-from ullage.tools.started_command import Command
+from ullage.tools.started_command import StartedCommand
 from ullage.tools.task import TASK
 from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
@@ -201,7 +201,7 @@ class Calls:
     def _record_at_end(self, id: str, around: AsyncExitStack, changes: CallChanges) -> None:
         """The command goes on: what it changes is recorded when it has ended."""
 
-        async def record(command: Command) -> None:
+        async def record(command: StartedCommand) -> None:
             await around.aclose()
             self._recording.ended_later(changes)
 

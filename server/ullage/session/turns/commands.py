@@ -15,7 +15,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.running import RunningCommands
-from ullage.tools.started_command import Command
+from ullage.tools.started_command import StartedCommand
 
 
 class CommandNotices:
@@ -58,7 +58,7 @@ class CommandNotices:
             if each.outcome is not None and each.outcome.notes:
                 self._conversation.append(await self._ended(each))
 
-    async def _ended(self, command: Command) -> Notice:
+    async def _ended(self, command: StartedCommand) -> Notice:
         self._running.know(command)
         whole = command.outcome.content if command.outcome is not None else ""
         kept = ""

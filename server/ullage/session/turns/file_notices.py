@@ -11,7 +11,7 @@ from ullage.session.compacting.restoring import Restoring
 from ullage.session.instructions.in_force import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.text_file import FileTooLarge, NotText
 from ullage.workspace.touched import FileReads
 
 CHANGED = "Changed since you last saw it (read again before you rely on it or edit it):"
@@ -68,7 +68,7 @@ class FileNotices:
             current = await self._surroundings.files.read(self._surroundings.folders.resolve(path))
         except FileNotFoundError:
             return "", "was deleted or renamed"
-        except (OSError, OutsideWorkspace, NotText, TooLarge):
+        except (OSError, OutsideWorkspace, NotText, FileTooLarge):
             return "", "can no longer be read as text"
         return current.sha256, "has unsaved changes in the editor" if current.unsaved else "has another text on disk"
 

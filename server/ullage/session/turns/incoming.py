@@ -24,7 +24,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.timeline.items import AssistantItem, ThinkingItem, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
 from ullage.session.timeline.updates import RetryInfo
-from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply
+from ullage.store.plain_files import BlockPiece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128
 """Of one reply. No model has asked for a quarter of that in recorded sessions; each more costs a result in every later request."""
@@ -47,7 +47,7 @@ class Incoming:
         timeline: Timeline,
         clock: Callable[[], float],
         on_retry: Callable[[RetryInfo | None], None],
-        keep: Callable[[Piece], None],
+        keep: Callable[[BlockPiece], None],
     ) -> None:
         self.reply_id = reply_id
         self._timeline = timeline
@@ -110,7 +110,7 @@ class Incoming:
             self._began[index] = now
             self._timeline.put(kind(item_id, now, ""))
         parts[index].append(text)
-        self._keep(Piece(index, text, parts is self._thinking))
+        self._keep(BlockPiece(index, text, parts is self._thinking))
         self._timeline.append_text(item_id, "text", text)
 
     def began(self, blocks: Sequence[AssistantBlock]) -> tuple[float, ...]:
@@ -183,10 +183,10 @@ class KeptMeanwhile:
         self._file = file
         self._reply = reply
         self._later = later
-        self._pieces: list[Piece] = []
+        self._pieces: list[BlockPiece] = []
         self._waiting: Handle | None = None
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: BlockPiece) -> None:
         """Some more of it came."""
         self._pieces.append(piece)
         if self._waiting is None:
@@ -209,14 +209,14 @@ class KeptMeanwhile:
         self._file.remove()
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+def _joined(pieces: Sequence[BlockPiece]) -> list[BlockPiece]:
     """Neighbours of one block as one piece."""
-    texts: list[tuple[Piece, list[str]]] = []
+    texts: list[tuple[BlockPiece, list[str]]] = []
     for piece in pieces:
         if not texts or texts[-1][0].index != piece.index:
             texts.append((piece, []))
         texts[-1][1].append(piece.text)
-    return [Piece(first.index, "".join(parts), first.is_thinking) for first, parts in texts]
+    return [BlockPiece(first.index, "".join(parts), first.is_thinking) for first, parts in texts]
 
 
 def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.compaction.decide import WINDOW_EXCEEDED
-from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.counting.accounting import learned
 from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
@@ -129,7 +129,7 @@ class Turn:
         self._servers = servers
         self._take_steering = take_steering
         self._retrying = retrying
-        self._asked: Wanted | None = None
+        self._asked: WantedCompaction | None = None
         self._cut_off = 0
         self._calls_left_out = 0
 
@@ -247,7 +247,7 @@ class Turn:
             self._conversation.append(Notice("resume", CALLS_LEFT_OUT.format(len(calls) + self._calls_left_out, len(calls))))
         for outcome in outcomes:
             if outcome.compact_focus is not None and self._asked is None:
-                self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
+                self._asked = WantedCompaction(new_id("c"), "tool", outcome.compact_focus)
 
     def stopped_by_hook(self) -> TurnEnded | None:
         """The end of the turn, where a hook wants that; None if none does."""
@@ -269,7 +269,7 @@ class Turn:
         Whoever asks again before that gets the same one, with the focus that was named last.
         """
         if self._asked is None or self._asked.trigger != "manual":
-            self._asked = Wanted(new_id("c"), "manual", focus)
+            self._asked = WantedCompaction(new_id("c"), "manual", focus)
         elif focus:
             self._asked = replace(self._asked, focus=focus)
         return self._asked.id

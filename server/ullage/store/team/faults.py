@@ -28,11 +28,11 @@ class LinkLost(Away):
     """The connection is gone. Whether the last call was done is not known."""
 
 
-class Refused(TeamStoreFailed):
+class TeamStoreRefused(TeamStoreFailed):
     """It refuses until somebody changes something."""
 
 
-class Taken(TeamStoreFailed):
+class SessionTaken(TeamStoreFailed):
     """Another process writes this session, or has written to it since."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Deleted(TeamStoreFailed):
         super().__init__("A colleague deleted this session, or you did so on another machine.")
 
 
-class LaterSchema(Refused):
+class LaterSchema(TeamStoreRefused):
     """A later version of Ullage made the tables."""
 
 
@@ -100,17 +100,17 @@ def fault_of(error: BaseException, address: Address, *, connecting: bool = False
     code, place = getattr(error, "sqlstate", None), address.shown
     said = address.without_secrets(" ".join(str(error).split()))
     if code in _TAKEN:
-        return Taken()
+        return SessionTaken()
     if code == "UL006":
         return Deleted()
     if code in _REFUSED:
-        return Refused(f"The team's database {place} cannot be used: {_REFUSED[code]}.")
+        return TeamStoreRefused(f"The team's database {place} cannot be used: {_REFUSED[code]}.")
     if code in _AWAY:
         return Away(f"The team's database {place} cannot be used now: {_AWAY[code]}. Nothing is lost: it is tried again by itself.")
     if connecting:
         for words, why, refuses in _AT_CONNECTING:
             if re.search(words, said) and refuses:
-                return Refused(f"The team's database {place} cannot be reached: {why}.")
+                return TeamStoreRefused(f"The team's database {place} cannot be reached: {why}.")
             if re.search(words, said):
                 return Away(f"The team's database {place} cannot be reached: {why}. Nothing is lost: it is tried again by itself.")
         return Away(f"The team's database {place} cannot be reached: {said or type(error).__name__}")

@@ -12,7 +12,7 @@ from ullage.store.team.passing import Sent
 
 
 @dataclass(slots=True)
-class Followed:
+class FollowedLog:
     """`reached` is the last seq that is there, and all up to `through` is."""
 
     reached: int = 0

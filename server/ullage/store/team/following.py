@@ -17,17 +17,17 @@ from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.errors import SessionInUse, StoreFailed
 from ullage.store.team.burying import Burying, KeptBeside
 from ullage.store.team.connecting import LEASE_SECONDS
-from ullage.store.team.faults import Away, Deleted, Refused, Taken, TeamStoreFailed
-from ullage.store.team.followed import Followed, finish
+from ullage.store.team.faults import Away, Deleted, SessionTaken, TeamStoreFailed, TeamStoreRefused
+from ullage.store.team.followed import FollowedLog, finish
 from ullage.store.team.outages import FIRST_WAIT, LONGEST_WAIT, Outages
 from ullage.store.team.passing import Diverged, Here, Sent, can_go, common, fetch, send
 from ullage.store.team.store import TeamStore
 from ullage.store.team.team_list import TeamList
-from ullage.store.team.words import Words
+from ullage.store.team.words import WordsThread
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +74,10 @@ class Following:
         """One session at a time is opened, brought or deleted. It is taken before the other."""
         self._one_passes = threading.RLock()
         """One session at a time is on its way."""
-        self._sessions: dict[str, Followed] = {}
+        self._sessions: dict[str, FollowedLog] = {}
         self._outages = Outages(lambda text: self.tell(text), lambda: self.is_well(BACK))
         behind = reads.in_turn()
-        self._words = Words(here, behind)
+        self._words = WordsThread(here, behind)
         self._burying = Burying(here, behind, claim, release, erase)
         self._list = TeamList(
             here, behind, self._burying, self._nobody_comes, self._outages, self._bury, self.written, lambda: self.changed()
@@ -112,7 +112,7 @@ class Following:
         """Something of it was written here."""
         if can_go(session_id):
             with self._guard:
-                self._sessions.setdefault(session_id, Followed()).is_unsent = True
+                self._sessions.setdefault(session_id, FollowedLog()).is_unsent = True
             self._wake.set()
 
     def settled(self, session_id: str) -> Future[None] | None:
@@ -123,7 +123,7 @@ class Following:
         with self._guard:
             session = self._sessions.get(session_id)
             if session is None:
-                session = self._sessions[session_id] = Followed(is_unsent=True)
+                session = self._sessions[session_id] = FollowedLog(is_unsent=True)
                 self._wake.set()
             if session.failed is None and session.through >= last:
                 return None
@@ -147,7 +147,7 @@ class Following:
         """Those that another machine writes, as far as it is known."""
         return self._list.held(session_ids)
 
-    def search(self, words: str, limit: int) -> Sequence[SearchHit]:
+    def search(self, words: str, limit: int) -> Sequence[EntryHit]:
         """Where the words stand, best first; nothing while the database is away."""
         if self._outages.is_away:
             return ()
@@ -165,12 +165,12 @@ class Following:
         with self._one_comes, self._one_passes:
             self._claim(session_id)
             with self._guard:
-                session = self._sessions[session_id] = Followed(is_open=True, is_unsent=True)
+                session = self._sessions[session_id] = FollowedLog(is_open=True, is_unsent=True)
             try:
                 self._lease(session_id)
                 self._fetch(session_id, session)
                 session.is_ours = True
-            except Taken as error:
+            except SessionTaken as error:
                 self._forget(session_id)
                 raise SessionInUse(session_id, str(error)) from error
             except Deleted:
@@ -178,7 +178,7 @@ class Following:
                 self._release(session_id)
                 self._bury(self._burying.bury(session_id, self._reads.sums_of_gone(session_id)))
                 raise
-            except (Away, Refused) as error:
+            except (Away, TeamStoreRefused) as error:
                 self._is_away(error)
                 self._refuse_what_is_not_here(session_id, error)
         self._wake.set()
@@ -194,8 +194,8 @@ class Following:
             except SessionInUse:
                 return  # another window has it, and all of it
             try:
-                self._fetch(session_id, Followed())
-            except (Away, Refused) as error:
+                self._fetch(session_id, FollowedLog())
+            except (Away, TeamStoreRefused) as error:
                 self._refuse_what_is_not_here(session_id, error)
             finally:
                 self._release(session_id)
@@ -211,7 +211,7 @@ class Following:
             with self._one_passes:
                 heads = self._writes.heads(session_id)
                 if heads is not None and not self._writes.take(session_id):
-                    raise Taken
+                    raise SessionTaken
                 if heads is not None:
                     self._burying.leave(session_id)
                     self._writes.delete(session_id)
@@ -268,7 +268,7 @@ class Following:
                 if session is not None:
                     self._send(session_id, session)
 
-    def _send(self, session_id: str, session: Followed) -> None:
+    def _send(self, session_id: str, session: FollowedLog) -> None:
         session.is_unsent = False
         try:
             if not session.is_ours:
@@ -284,14 +284,14 @@ class Following:
             if not session.is_open and not session.is_unsent:
                 self._writes.give_back(session_id)
                 self._forget(session_id)
-        except (Taken, Deleted, Diverged) as error:
-            self._fail(session_id, session, Taken() if isinstance(error, Diverged) else error)
+        except (SessionTaken, Deleted, Diverged) as error:
+            self._fail(session_id, session, SessionTaken() if isinstance(error, Diverged) else error)
         except BaseException:
             session.is_unsent = True
             raise
 
-    def _take(self, session_id: str, session: Followed) -> None:
-        """Takes the lease, and finds out to where the session is the same here and there. Raises `Taken`, `Diverged`."""
+    def _take(self, session_id: str, session: FollowedLog) -> None:
+        """Takes the lease, and finds out to where the session is the same here and there. Raises `SessionTaken`, `Diverged`."""
         self._lease(session_id)
         reached = common(self._here, self._writes, session_id)
         self._acknowledged(session, Sent(reached, reached))
@@ -302,9 +302,9 @@ class Following:
         if heads is not None:
             self._writes.make(heads.session)
         if not self._writes.take(session_id) and (heads is not None or self._writes.heads(session_id) is not None):
-            raise Taken
+            raise SessionTaken
 
-    def _fetch(self, session_id: str, session: Followed) -> None:
+    def _fetch(self, session_id: str, session: FollowedLog) -> None:
         try:
             reached = fetch(self._here, self._writes, session_id)
         except Diverged:
@@ -321,12 +321,12 @@ class Following:
         self.changed()
         return reached
 
-    def _acknowledged(self, session: Followed, sent: Sent) -> None:
+    def _acknowledged(self, session: FollowedLog, sent: Sent) -> None:
         with self._guard:
             done = session.reaches(sent)
         finish(done)
 
-    def _fail(self, session_id: str, session: Followed, error: StoreFailed) -> None:
+    def _fail(self, session_id: str, session: FollowedLog, error: StoreFailed) -> None:
         with self._guard:
             failing = session.fails(error)
             if not session.is_open:
@@ -344,7 +344,7 @@ class Following:
             ours = [(session_id, session) for session_id, session in self._sessions.items() if session.is_ours and session.is_open]
         for session_id, session in ours:
             if session.failed is None and not self._writes.take(session_id):
-                self._fail(session_id, session, Taken())
+                self._fail(session_id, session, SessionTaken())
 
     def _give_all_back(self) -> None:
         with self._guard:

@@ -25,7 +25,7 @@ from ullage.store.search_file import passages
 from ullage.store.session_rows import Heads, SessionRows
 from ullage.store.shared_files import write_whole
 from ullage.store.team.postgres import digest_of
-from ullage.store.team.store import Batch, Said, Spoken, TeamStore
+from ullage.store.team.store import Batch, IndexedWords, Spoken, TeamStore
 from ullage.store.versions import Versions, pack
 
 PAGE_ROWS = 200
@@ -151,7 +151,7 @@ def say(here: Here, team: TeamStore, session_id: str, through: int) -> None:
         after = last
 
 
-def _said(here: Here, row: EntryRow) -> Iterator[Said]:
+def _said(here: Here, row: EntryRow) -> Iterator[IndexedWords]:
     try:
         entry = decode(row.body)
     except DamagedEntry:  # of a later version of Ullage
@@ -160,7 +160,7 @@ def _said(here: Here, row: EntryRow) -> Iterator[Said]:
     for passage in passages(entry, here.results):
         if left <= 0:
             return
-        yield Said(row.seq, passage.what, passage.tool_use_id, passage.text[:left])
+        yield IndexedWords(row.seq, passage.what, passage.tool_use_id, passage.text[:left])
         left -= len(passage.text)
 
 

@@ -12,16 +12,16 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.search import wanted_words
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import Address
 from ullage.store.team.connecting import LEASE_SECONDS, Connections, OwnConnection
-from ullage.store.team.faults import LaterSchema, Refused, fault_of
+from ullage.store.team.faults import LaterSchema, TeamStoreRefused, fault_of
 from ullage.store.team.pool import InTurn, PooledConnections
-from ullage.store.team.store import Batch, Gone, Listed, Said, Spoken
+from ullage.store.team.store import Batch, Gone, IndexedWords, Spoken, TeamSession
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PostgresStore:
         """Lets go of its connections, and of all leases that are tied to them."""
         self._connections.close()
 
-    def sessions(self) -> list[Listed]:
+    def sessions(self) -> list[TeamSession]:
         """All of the workspace, last updated first."""
         rows = self._ask(
             "SELECT id, title, created_at, updated_at, last_seq, coalesce(held_by, '') FROM ullage.session "
@@ -81,7 +81,7 @@ class PostgresStore:
         for session_id, key, value, check in shown:
             values.setdefault(session_id, []).append(ValueRow(bytes(key), bytes(value), bytes(check)))
         return [
-            Listed(session_id, bytes(title), made, updated, last, held, values.get(session_id, []))
+            TeamSession(session_id, bytes(title), made, updated, last, held, values.get(session_id, []))
             for session_id, title, made, updated, last, held in rows
         ]
 
@@ -100,8 +100,9 @@ class PostgresStore:
         self._ask("SELECT ullage.give_back(%s, %s, %s)::text", (self.workspace, session_id, self._holder))
 
     def append(self, session_id: str, after: int, batch: Batch, heads: Heads | None = None) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one. What goes
-        along with the session is `heads` then, where they are given: in the same statement, so that the next entry waits for no other."""
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `SessionTaken` if that is not the last one. What
+        goes along with the session is `heads` then, where they are given: in the same statement, so that the next entry waits for no
+        other."""
         rows, spoken = batch.rows, batch.spoken
         given = (
             *(self.workspace, session_id, self._holder, self._seconds, after),
@@ -119,7 +120,7 @@ class PostgresStore:
         found = self._ask("SELECT through FROM ullage.said WHERE workspace = %s AND session_id = %s", place)
         return int(found[0][0]) if found else 0
 
-    def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
+    def say(self, session_id: str, after: int, through: int, said: Sequence[IndexedWords]) -> bool:
         """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
         given = (
             *(self.workspace, session_id, after, through, [each.seq for each in said], [_text(each.what) for each in said]),
@@ -213,7 +214,7 @@ class PostgresStore:
         )
         return bytes(found[0][0]) if found else None
 
-    def search(self, words: str, limit: int) -> list[SearchHit]:
+    def search(self, words: str, limit: int) -> list[EntryHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds all; those of the
         newest that hold them inside other words where none does either. As the log of one machine is searched."""
         wanted = [_text(word) for word in wanted_words(words)]
@@ -273,7 +274,9 @@ class PostgresStore:
         if version > SCHEMA_VERSION:
             raise LaterSchema(later(place))
         if version < SCHEMA_VERSION:
-            raise Refused(f"The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
+            raise TeamStoreRefused(
+                f"The tables in {place} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`."
+            )
         connection.execute("SELECT ullage.enter(%s)::text", (self.workspace,))
 
 
@@ -286,10 +289,10 @@ def digest_of(rows: Iterable[EntryRow]) -> tuple[int, str]:
     return count, whole.hexdigest()
 
 
-def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> list[SearchHit]:
-    hits: dict[tuple[str, int], SearchHit] = {}
+def _first_of_each(rows: Iterable[tuple[Any, ...]]) -> list[EntryHit]:
+    hits: dict[tuple[str, int], EntryHit] = {}
     for session, seq, at, what, said, used in rows:
-        hits.setdefault((session, seq), SearchHit(str(session), seq, at, str(what), " ".join(str(said).split()), used))
+        hits.setdefault((session, seq), EntryHit(str(session), seq, at, str(what), " ".join(str(said).split()), used))
     return list(hits.values())
 
 

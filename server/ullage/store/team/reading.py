@@ -13,7 +13,7 @@ from ullage.store.origins import Lineage
 from ullage.store.schema import EntryRow, ValueRow
 from ullage.store.session_list import lineage_in
 from ullage.store.team.address import Address
-from ullage.store.team.faults import LaterSchema, LinkLost, Refused, fault_of
+from ullage.store.team.faults import LaterSchema, LinkLost, TeamStoreRefused, fault_of
 from ullage.store.team.pool import PooledConnections
 from ullage.store.team.tables import SCHEMA_VERSION, later, version_of
 
@@ -25,7 +25,7 @@ PAGE_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredSession:
     """A session that the database has. `lineage` as in `origins.py`; `last_seq` is the number of its last entry."""
 
     workspace: str
@@ -45,7 +45,7 @@ class TeamReader:
         """Lets go of them."""
         self._connections.close()
 
-    def sessions(self) -> list[Kept]:
+    def sessions(self) -> list[StoredSession]:
         """Those of all workspaces that this user is a member of, last updated first in each. Raises `Damage`."""
         rows = self._ask(
             "SELECT session.workspace, id, last_seq, key, value, sum FROM ullage.session LEFT JOIN ullage.value "
@@ -54,7 +54,7 @@ class TeamReader:
             (),
         )
         return [
-            Kept(workspace, session_id, last, () if key is None else lineage_in(ValueRow(bytes(key), bytes(value), bytes(check))))
+            StoredSession(workspace, session_id, last, () if key is None else lineage_in(ValueRow(bytes(key), bytes(value), bytes(check))))
             for workspace, session_id, last, key, value, check in rows
         ]
 
@@ -99,4 +99,6 @@ class TeamReader:
             raise LaterSchema(later(self._address.shown))
         if version < SCHEMA_VERSION:
             where = self._address.shown
-            raise Refused(f"The tables in {where} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`.")
+            raise TeamStoreRefused(
+                f"The tables in {where} are of an earlier version. Whoever runs it updates them: `ullage store setup ADDRESS`."
+            )

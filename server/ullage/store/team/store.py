@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from ullage.store.elsewhere import SearchHit
+from ullage.store.elsewhere import EntryHit
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
@@ -27,7 +27,7 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IndexedWords:
     """Words of an entry, to be found by them."""
 
     seq: int
@@ -45,7 +45,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class TeamSession:
     """A session of the workspace. `held_by` is who writes it now, empty if nobody does."""
 
     id: str
@@ -74,7 +74,7 @@ class Gone:
 class TeamStore(Protocol):
     """The sessions of one workspace in a store that several machines share."""
 
-    def sessions(self) -> list[Listed]:
+    def sessions(self) -> list[TeamSession]:
         """All of the workspace, last updated first."""
         ...
 
@@ -91,15 +91,15 @@ class TeamStore(Protocol):
         ...
 
     def append(self, session_id: str, after: int, batch: Batch, heads: Heads | None = None) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `Taken` if that is not the last one. What goes
-        along with the session is `heads` then, where they are given."""
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `SessionTaken` if that is not the last one. What
+        goes along with the session is `heads` then, where they are given."""
         ...
 
     def said_through(self, session_id: str) -> int:
         """Up to which seq its entries can be found by their words."""
         ...
 
-    def say(self, session_id: str, after: int, through: int, said: Sequence[Said]) -> bool:
+    def say(self, session_id: str, after: int, through: int, said: Sequence[IndexedWords]) -> bool:
         """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
         ...
 
@@ -135,7 +135,7 @@ class TeamStore(Protocol):
         """Its bytes; None if they are not there."""
         ...
 
-    def search(self, words: str, limit: int) -> list[SearchHit]:
+    def search(self, words: str, limit: int) -> list[EntryHit]:
         """The entries that hold all the words, best first."""
         ...
 

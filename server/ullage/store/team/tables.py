@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.store.team.address import Address
 from ullage.store.team.connecting import connected
-from ullage.store.team.faults import LaterSchema, Refused
+from ullage.store.team.faults import LaterSchema, TeamStoreRefused
 
 if TYPE_CHECKING:
     import psycopg
@@ -71,4 +71,6 @@ def _found(connection: psycopg.Connection[Any]) -> int:
 def _check_encoding(connection: psycopg.Connection[Any], address: Address) -> None:
     found = connection.execute("SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()").fetchone()
     if found is not None and found[0] != "UTF8":
-        raise Refused(f"The database {address.shown} has the encoding {found[0]}, which cannot hold all that is said. Make one with UTF8.")
+        raise TeamStoreRefused(
+            f"The database {address.shown} has the encoding {found[0]}, which cannot hold all that is said. Make one with UTF8."
+        )

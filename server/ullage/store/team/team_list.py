@@ -13,7 +13,7 @@ from ullage.store.team.burying import Burying, KeptBeside, NobodyComes
 from ullage.store.team.faults import TeamStoreFailed
 from ullage.store.team.outages import FIRST_WAIT, LONGEST_WAIT, Outages
 from ullage.store.team.passing import Here, can_go
-from ullage.store.team.store import Listed, TeamStore
+from ullage.store.team.store import TeamSession, TeamStore
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class TeamList:
         self._buried = buried
         self._behind = behind
         self._changed = changed
-        self._listed: dict[str, Listed] = {}
+        self._listed: dict[str, TeamSession] = {}
         self._is_known = False
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ullage-team-list", daemon=True)
@@ -81,7 +81,7 @@ class TeamList:
         if is_new:
             self._changed()
 
-    def _take_over(self, listed: dict[str, Listed]) -> bool:
+    def _take_over(self, listed: dict[str, TeamSession]) -> bool:
         """Puts what is new of sessions that are not followed into the list here; whether anything is new. One that was deleted there leaves
         the list where nothing of it is here."""
         rows, before = self._here.rows, self._listed

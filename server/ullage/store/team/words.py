@@ -22,7 +22,7 @@ CLOSE_SECONDS = 2.0
 """How long `close` waits. What is left is sent by whoever opens the session next."""
 
 
-class Words:
+class WordsThread:
     """The thread of one log."""
 
     def __init__(self, here: Here, team: TeamStore) -> None:

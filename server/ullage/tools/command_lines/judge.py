@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ullage.tools.command_lines.known_commands import NAMED, READING, RUNNING
-from ullage.tools.command_lines.lookup import Operands, TooMuch, is_of_the_system
-from ullage.tools.command_lines.parsing import Followed, NotFollowed, Word, follow
-from ullage.tools.command_lines.rules import Effect, Rule, Takes, subcommands_of
+from ullage.tools.command_lines.lookup import Operands, TooMuchToJudge, is_of_the_system
+from ullage.tools.command_lines.parsing import NotFollowed, ParsedLine, Word, follow
+from ullage.tools.command_lines.rules import CommandRule, Effect, Takes, subcommands_of
 
-RULES: Mapping[str, Rule] = {**READING, **RUNNING}
+RULES: Mapping[str, CommandRule] = {**READING, **RUNNING}
 
 _LONGEST_NAME = max(len(name.split()) for name in RULES)
 """Words."""
@@ -51,7 +51,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedCommand:
     """One command of a line that is known by its name."""
 
     name: str
@@ -85,7 +85,7 @@ CHANGES_SHELL = _names(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinePart:
     """One plain command of a line, judged by itself."""
 
     text: str
@@ -115,7 +115,7 @@ class Part:
         return self.effect in ("reads", "consults")
 
 
-def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
+def parts_of(line: str, site: Site) -> tuple[LinePart, ...] | Unknown:
     """Each command of the line, and why the line is not followed. Looks at the disk, and takes some milliseconds at most."""
     if not site.is_followed:
         return Unknown(NOT_KNOWN)
@@ -123,18 +123,18 @@ def parts_of(line: str, site: Site) -> tuple[Part, ...] | Unknown:
     if isinstance(read, NotFollowed):
         return Unknown(read.reason)
     judging, leading = _Judging(site), Operands(site.folder)
-    found: list[Part] = []
+    found: list[LinePart] = []
     lost = entered = ""
     for words, text in zip(read.commands, read.texts(line), strict=True):
         stays = tuple(not lost and _stays(leading, judging, word) for word in words)
-        judged: Named | Unknown = Unknown(lost)
+        judged: NamedCommand | Unknown = Unknown(lost)
         moved = bool(lost) or judging.moved
         if not lost:
             try:
                 judged = judging.command(words)
-            except TooMuch:
+            except TooMuchToJudge:
                 judged = Unknown("it names too many places")
-        part = Part(text, tuple(word.text for word in words), stays, tuple(word.has_glob for word in words), moved=moved)
+        part = LinePart(text, tuple(word.text for word in words), stays, tuple(word.has_glob for word in words), moved=moved)
         if not isinstance(judged, Unknown) and judged.name == "cd":
             is_first = not found and read.joins(line)[:1] == ("&&",)
             entered = judging.entered if is_first else ""
@@ -156,24 +156,24 @@ def _places(leading: Operands, judging: _Judging, words: Sequence[Word]) -> froz
     first = subcommands_of([word.text for word in words]) + 1
     try:
         return frozenset(at for at, word in enumerate(words) if not 0 < at < first and leading.may_name(word, judging.folders))
-    except TooMuch:
+    except TooMuchToJudge:
         return frozenset(range(len(words)))
 
 
 def is_known(line: str) -> bool:
     """Whether all commands of a line have names that are known, whatever their words."""
     read = follow(line)
-    return isinstance(read, Followed) and all(_named(words) is not None for words in read.commands)
+    return isinstance(read, ParsedLine) and all(_named(words) is not None for words in read.commands)
 
 
 def _stays(leading: Operands, judging: _Judging, word: Word) -> bool:
     try:
         return leading.stays(word, judging.folders)
-    except TooMuch:
+    except TooMuchToJudge:
         return False
 
 
-def judge(line: str, site: Site) -> tuple[Named, ...] | Unknown:
+def judge(line: str, site: Site) -> tuple[NamedCommand, ...] | Unknown:
     """The commands of the line by their names, or why only the line itself can be allowed. Looks at the disk, and takes some milliseconds
     at most."""
     if not site.is_followed:
@@ -184,7 +184,7 @@ def judge(line: str, site: Site) -> tuple[Named, ...] | Unknown:
     judging = _Judging(site)
     try:
         return judging.line(read.commands)
-    except TooMuch:
+    except TooMuchToJudge:
         return Unknown("it names too many places")
 
 
@@ -206,8 +206,8 @@ class _Judging:
             return ""
         return self._operands.within_project(*gone_to)
 
-    def line(self, commands: Sequence[Sequence[Word]]) -> tuple[Named, ...] | Unknown:
-        found: list[Named] = []
+    def line(self, commands: Sequence[Sequence[Word]]) -> tuple[NamedCommand, ...] | Unknown:
+        found: list[NamedCommand] = []
         for words in commands:
             judged = self.command(words)
             if isinstance(judged, Unknown):
@@ -215,7 +215,7 @@ class _Judging:
             found.append(judged)
         return tuple(dict.fromkeys(found))
 
-    def command(self, words: Sequence[Word]) -> Named | Unknown:
+    def command(self, words: Sequence[Word]) -> NamedCommand | Unknown:
         """The next command of the line."""
         named = _named(words)
         if named is None:
@@ -231,9 +231,9 @@ class _Judging:
                 return Unknown("it leaves the folder")
             self.moved = self.moved or entered != self.folders
             self.folders = entered
-        return Named(name, rule.effect)
+        return NamedCommand(name, rule.effect)
 
-    def _objection(self, rule: Rule, program: str) -> str:
+    def _objection(self, rule: CommandRule, program: str) -> str:
         if self.moved and rule.here:
             return f"what `{program}` does is said by the folder that it is run in"
         if rule.effect == "consults" and not self._site.caged:
@@ -244,7 +244,7 @@ class _Judging:
             return f"`{rule.installed}` is not installed in the folder"
         return ""
 
-    def _objection_to_words(self, rule: Rule, name: str, words: Sequence[Word]) -> str:
+    def _objection_to_words(self, rule: CommandRule, name: str, words: Sequence[Word]) -> str:
         expanded: list[Word] = []
         for word in words:
             texts = self._operands.expanded(word, self.folders)
@@ -255,7 +255,7 @@ class _Judging:
             expanded.append(word)
         return "" if self._fits(rule, expanded) else f"not all words after `{name}` are known to be harmless"
 
-    def _fits(self, rule: Rule, words: Sequence[Word]) -> bool:
+    def _fits(self, rule: CommandRule, words: Sequence[Word]) -> bool:
         if rule.operands == "anything":
             return True
         operands: list[Word] = []
@@ -277,7 +277,7 @@ class _Judging:
                 operands.append(word)
         return awaited == "nothing" and self._are_operands(rule, operands)
 
-    def _option(self, rule: Rule, text: str) -> Takes | None:
+    def _option(self, rule: CommandRule, text: str) -> Takes | None:
         """What the word after this option has to be; None if it is not known to be harmless."""
         name, equals, value = text.partition("=")
         if rule.options.get(text) == "perhaps" or _NUMBER.fullmatch(text):
@@ -298,7 +298,7 @@ class _Judging:
         takes = rule.options.get(f"-{last}")
         return "nothing" if takes == "perhaps" or (takes is not None and cluster.group(2)) else takes
 
-    def _are_operands(self, rule: Rule, operands: Sequence[Word]) -> bool:
+    def _are_operands(self, rule: CommandRule, operands: Sequence[Word]) -> bool:
         if rule.first is not None and operands:
             first, *operands = operands
             if first.has_glob or first.text.startswith("@") or not rule.accepts_first(first.text):
@@ -324,7 +324,7 @@ class _Judging:
         return self._operands.is_inside(text, self.folders, only_files=only_files)
 
 
-def _named(words: Sequence[Word]) -> tuple[int, Rule] | None:
+def _named(words: Sequence[Word]) -> tuple[int, CommandRule] | None:
     """How many of the first words say what is done, and what may follow them."""
     texts = [word.text if word.bare and not word.has_glob else "" for word in words[: _LONGEST_NAME + 1]]
     names = ["python3" if _PYTHON.fullmatch(text) else text for text in texts]

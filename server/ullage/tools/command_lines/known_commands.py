@@ -24,7 +24,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ullage.tools.command_lines.rules import Rule, letters, options, under
+from ullage.tools.command_lines.rules import CommandRule, letters, options, under
 
 _FUNCTIONS = (
     "add all and any arrays ascii_downcase ascii_upcase booleans capture ceil contains del else elif empty end endswith explode first "
@@ -63,13 +63,13 @@ def is_plain_filter(text: str) -> bool:
 _ANY_TEXT = re.compile(r"(?s).*")
 
 
-def _reads(*texts: str) -> Rule:
-    return Rule("reads", options(*texts))
+def _reads(*texts: str) -> CommandRule:
+    return CommandRule("reads", options(*texts))
 
 
 _HASHES = _reads(letters("btz"), "--binary --text --tag --zero")
 
-_SEARCHES = Rule(
+_SEARCHES = CommandRule(
     "reads",
     options(
         letters("nilLwcvrhHoEFGPxqsaI"),
@@ -82,25 +82,25 @@ _SEARCHES = Rule(
 )
 """Not `-e` and `-f`, with which the first operand is a file already. An older grep of BSD takes no word after `-C`, so none is counted."""
 
-_PLAIN: Mapping[str, Rule] = {
-    "basename": Rule("reads", options("-a -z"), operands="text"),
+_PLAIN: Mapping[str, CommandRule] = {
+    "basename": CommandRule("reads", options("-a -z"), operands="text"),
     "cat": _reads(letters("nbsAeEtTuv"), "--number --number-nonblank --squeeze-blank --show-all --show-ends --show-tabs"),
     "cksum": _reads(),
-    "cmp": Rule("reads", options(letters("bls"), "-n= --silent --quiet"), operands="files"),
-    "comm": Rule("reads", options("-1 -2 -3 -12 -13 -23 -123"), operands="files"),
+    "cmp": CommandRule("reads", options(letters("bls"), "-n= --silent --quiet"), operands="files"),
+    "comm": CommandRule("reads", options("-1 -2 -3 -12 -13 -23 -123"), operands="files"),
     "cut": _reads("-d= -f= -c= -b= -s --delimiter= --fields= --characters= --complement --output-delimiter="),
-    "diff": Rule(
+    "diff": CommandRule(
         "reads",
         options(letters("uqwbBiaNypds"), "-U= -W= --brief --unified[=] --side-by-side --color[=] --ignore-all-space --ignore-case"),
         operands="files",
     ),
-    "dirname": Rule("reads", options("-z"), operands="text"),
+    "dirname": CommandRule("reads", options("-z"), operands="text"),
     "du": _reads(letters("shakmcx0b"), "-d= --max-depth[=] --summarize --human-readable --total --apparent-size --exclude[=]"),
     "expand": _reads("-i -t="),
     "file": _reads(letters("bi"), "--brief --mime --mime-type --mime-encoding"),
     "fold": _reads(letters("bs"), "-w="),
     "head": _reads(letters("qv"), "-n= -c= --lines[=] --bytes[=] --quiet --verbose"),
-    "id": Rule("reads", options(letters("unGgr")), operands="none"),
+    "id": CommandRule("reads", options(letters("unGgr")), operands="none"),
     "ls": _reads(
         letters("1AaBbCcdFfGghiklmNnopQqRrSsTtUuvXxZ"),
         "--all --almost-all --human-readable --size --sort[=] --time[=] --time-style[=] --color[=] --recursive --reverse --full-time "
@@ -110,7 +110,7 @@ _PLAIN: Mapping[str, Rule] = {
     "nl": _reads("-ba -b= -n= -w= -v= -s="),
     "od": _reads(letters("abcdoxv"), "-A= -t= -j= -N="),
     "paste": _reads("-d= -s"),
-    "pwd": Rule("reads", options("-L -P"), operands="none"),
+    "pwd": CommandRule("reads", options("-L -P"), operands="none"),
     "readlink": _reads(letters("femn"), "--canonicalize"),
     "realpath": _reads(letters("ems"), "--relative-to="),
     "rev": _reads(),
@@ -120,23 +120,23 @@ _PLAIN: Mapping[str, Rule] = {
     "stat": _reads(letters("ftx"), "-c= --format= --printf= --terse"),
     "tac": _reads("-r -s="),
     "tail": _reads(letters("qv"), "-n= -c= --lines[=] --bytes[=] --quiet --verbose"),
-    "uname": Rule("reads", options(letters("asnrvmpio"), "--all"), operands="none"),
+    "uname": CommandRule("reads", options(letters("asnrvmpio"), "--all"), operands="none"),
     "unexpand": _reads("-a -t="),
     "wc": _reads(letters("lwcmL"), "--lines --words --bytes --chars --max-line-length"),
-    "whoami": Rule("reads", operands="none"),
+    "whoami": CommandRule("reads", operands="none"),
 }
 
-_ANYTHING = Rule("reads", operands="anything")
+_ANYTHING = CommandRule("reads", operands="anything")
 
-_OTHERS: Mapping[str, Rule] = {
-    "cd": Rule("reads", operands="one place"),
+_OTHERS: Mapping[str, CommandRule] = {
+    "cd": CommandRule("reads", operands="one place"),
     "command -v": _reads(),
-    "date": Rule("reads", options("-u -R -I -Iseconds -Iminutes"), operands="none", first=re.compile(r"\+.*")),
+    "date": CommandRule("reads", options("-u -R -I -Iseconds -Iminutes"), operands="none", first=re.compile(r"\+.*")),
     "echo": _ANYTHING,
     "egrep": _SEARCHES,
     "false": _ANYTHING,
     "fgrep": _SEARCHES,
-    "find": Rule(
+    "find": CommandRule(
         "reads",
         options(
             "-P -name: -iname: -path: -ipath: -wholename: -regex: -iregex: -type: -maxdepth: -mindepth: -size: -mtime: -mmin: -perm: "
@@ -144,12 +144,12 @@ _OTHERS: Mapping[str, Rule] = {
         ),
     ),
     "grep": _SEARCHES,
-    "jq": Rule(
+    "jq": CommandRule(
         "reads",
         options(letters("rcesnSMCaj"), "--raw-output --compact-output --exit-status --slurp --null-input --sort-keys --tab"),
         first=is_plain_filter,
     ),
-    "rg": Rule(
+    "rg": CommandRule(
         "reads",
         options(
             letters("nilwcvFPHoUuxSsNI"),
@@ -160,21 +160,21 @@ _OTHERS: Mapping[str, Rule] = {
         ),
         first=_ANY_TEXT,
     ),
-    "rg --files": Rule("reads", options("-g: -t= --hidden --no-ignore --glob: --type= --sort= --max-depth=")),
-    "sed": Rule(
+    "rg --files": CommandRule("reads", options("-g: -t= --hidden --no-ignore --glob: --type= --sort= --max-depth=")),
+    "sed": CommandRule(
         "reads",
         options("-n -E -r --quiet --silent"),
         first=re.compile(r"(?:\d+|\$)(?:,(?:\+?\d+|\$))?p(?:;(?:\d+|\$)(?:,(?:\+?\d+|\$))?p)*"),
     ),
-    "seq": Rule("reads", options("-w -s="), operands="text"),
+    "seq": CommandRule("reads", options("-w -s="), operands="text"),
     "sort": _reads(
         letters("nrubfdighVMcCsz"),
         "-k= -t= --key= --numeric-sort --reverse --unique --version-sort --human-numeric-sort --ignore-case --check --stable",
     ),
-    "tr": Rule("reads", options(letters("dsct")), operands="text"),
+    "tr": CommandRule("reads", options(letters("dsct")), operands="text"),
     "tree": _reads(letters("adfihsDCpugF"), "-L= -I: -P: --dirsfirst --noreport --prune --gitignore"),
     "true": _ANYTHING,
-    "uniq": Rule("reads", options(letters("cduiz"), "-f= -s= -w= --count --repeated --unique --ignore-case"), operands="none"),
+    "uniq": CommandRule("reads", options(letters("cduiz"), "-f= -s= -w= --count --repeated --unique --ignore-case"), operands="none"),
     "which": _reads("-a"),
 }
 
@@ -199,34 +199,34 @@ _REV_PARSE = "--show-toplevel --abbrev-ref --short[=] --verify --git-dir --git-c
 _STATUS = "-uno -unormal -uall --short --branch --porcelain[=] --long --ignored[=] --untracked-files[=] --show-stash --no-renames"
 
 
-def _consults(*texts: str) -> Rule:
-    return Rule("consults", options(*texts))
+def _consults(*texts: str) -> CommandRule:
+    return CommandRule("consults", options(*texts))
 
 
-def _consults_alone(*texts: str) -> Rule:
-    return Rule("consults", options(*texts), operands="none")
+def _consults_alone(*texts: str) -> CommandRule:
+    return CommandRule("consults", options(*texts), operands="none")
 
 
-_GIT: Mapping[str, Rule] = {
+_GIT: Mapping[str, CommandRule] = {
     "--version": _consults_alone(),
     "blame": _consults(letters("wsflteMC"), "-L: --date: --since: --show-name --show-number"),
-    "branch": Rule("consults", _BRANCH, operands="none"),
+    "branch": CommandRule("consults", _BRANCH, operands="none"),
     "cat-file": _consults(letters("pts")),
     "describe": _consults("--tags --always --dirty[=] --abbrev= --all --long --match="),
-    "diff": Rule("consults", _DIFF),
-    "grep": Rule("consults", _GREP, first=_ANY_TEXT),
-    "log": Rule("consults", _LOG),
-    "ls-files": Rule("consults", _LS_FILES),
+    "diff": CommandRule("consults", _DIFF),
+    "grep": CommandRule("consults", _GREP, first=_ANY_TEXT),
+    "log": CommandRule("consults", _LOG),
+    "ls-files": CommandRule("consults", _LS_FILES),
     "ls-tree": _consults(letters("rtldz"), "--name-only --full-name"),
     "merge-base": _consults("-a --all --is-ancestor --fork-point"),
     "reflog": _consults_alone("-n= --date:"),
     "remote": _consults_alone("-v --verbose"),
-    "rev-list": Rule("consults", _LOG),
+    "rev-list": CommandRule("consults", _LOG),
     "rev-parse": _consults(_REV_PARSE),
-    "shortlog": Rule("consults", _LOG | options(letters("sne"), "--summary --numbered --email")),
-    "show": Rule("consults", _LOG),
-    "stash list": Rule("consults", _LOG, operands="none"),
-    "stash show": Rule("consults", _DIFF),
+    "shortlog": CommandRule("consults", _LOG | options(letters("sne"), "--summary --numbered --email")),
+    "show": CommandRule("consults", _LOG),
+    "stash list": CommandRule("consults", _LOG, operands="none"),
+    "stash show": CommandRule("consults", _DIFF),
     "status": _consults(letters("sbvz"), _STATUS),
     "submodule status": _consults_alone(),
     "tag": _consults_alone("-l -n --list --sort="),
@@ -238,7 +238,7 @@ _VERSIONS = (
 )
 """Starters of tools read `.tool-versions`, `rust-toolchain.toml` or `go.mod` of the folder first."""
 
-READING: Mapping[str, Rule] = {
+READING: Mapping[str, CommandRule] = {
     **_PLAIN,
     **_OTHERS,
     **under("git, git --no-pager", _GIT),
@@ -248,23 +248,23 @@ READING: Mapping[str, Rule] = {
     "pip check": _consults_alone(),
     "pip freeze": _consults_alone(),
     "pip list": _consults_alone("--format="),
-    "pip show": Rule("consults", options("-f --files"), operands="text"),
+    "pip show": CommandRule("consults", options("-f --files"), operands="text"),
 }
 """By the words that a command has to begin with."""
 
 # Commands that run what the folder says
 
 
-def _runs(*texts: str) -> Rule:
-    return Rule("runs", options(*texts))
+def _runs(*texts: str) -> CommandRule:
+    return CommandRule("runs", options(*texts))
 
 
-def _runs_here(*texts: str) -> Rule:
-    return Rule("runs", options(*texts), here=True)
+def _runs_here(*texts: str) -> CommandRule:
+    return CommandRule("runs", options(*texts), here=True)
 
 
-def _runs_here_alone(*texts: str) -> Rule:
-    return Rule("runs", options(*texts), operands="none", here=True)
+def _runs_here_alone(*texts: str) -> CommandRule:
+    return CommandRule("runs", options(*texts), operands="none", here=True)
 
 
 _CARGO = options(
@@ -283,7 +283,7 @@ _SCRIPT = _runs_here_alone()
 _NPM_SCRIPT = _runs_here_alone("-s --silent")
 _MAKE = _runs_here_alone(letters("jksB"))
 
-_PYTHON_TOOLS: Mapping[str, Rule] = {
+_PYTHON_TOOLS: Mapping[str, CommandRule] = {
     "black": _runs("-q -v --check --diff --quiet --verbose --color --no-color -l= --line-length="),
     "mypy": _runs("--strict --pretty --no-error-summary --show-error-codes --ignore-missing-imports -p= -m= --package="),
     "pyright": _runs("--outputjson --stats --verbose --warnings"),
@@ -301,7 +301,7 @@ _PYTHON_TOOLS: Mapping[str, Rule] = {
 }
 _UNITTEST = {"unittest": _runs("-v -q -f -b --verbose --quiet --failfast --buffer -k: -s= -t= -p:")}
 
-_SCRIPT_TOOLS: Mapping[str, Rule] = {
+_SCRIPT_TOOLS: Mapping[str, CommandRule] = {
     "eslint": _runs_here("--quiet --max-warnings= --ext= --no-color --color --no-error-on-unmatched-pattern"),
     "jest": _runs_here("-i -t: --testNamePattern: --runInBand --verbose --silent --bail --ci --no-coverage --passWithNoTests --forceExit"),
     "prettier --check": _runs_here(),
@@ -310,17 +310,17 @@ _SCRIPT_TOOLS: Mapping[str, Rule] = {
 }
 _INSTALLED_TOOLS = {name: replace(rule, installed=name.split()[0]) for name, rule in _SCRIPT_TOOLS.items()}
 
-RUNNING: Mapping[str, Rule] = {
+RUNNING: Mapping[str, CommandRule] = {
     **_PYTHON_TOOLS,
     **_SCRIPT_TOOLS,
     **under("python -m, python3 -m, uv run python -m, uv run python3 -m", {**_PYTHON_TOOLS, **_UNITTEST}),
     **under("uv run, poetry run", _PYTHON_TOOLS),
     **under("npx, pnpm exec, yarn exec", _INSTALLED_TOOLS),
-    **under("cargo", {name: Rule("runs", _CARGO, here=True) for name in ("bench", "build", "check", "clippy", "doc", "test")}),
+    **under("cargo", {name: CommandRule("runs", _CARGO, here=True) for name in ("bench", "build", "check", "clippy", "doc", "test")}),
     "bun test": _runs_here("-t: --test-name-pattern: --bail[=] --timeout="),
     "bundle exec rspec": _runs_here("-f= -e: --fail-fast --no-color --format="),
     "cargo fmt": _runs_here_alone("--all --check"),
-    "cargo tree": Rule("runs", _CARGO, operands="none", here=True),
+    "cargo tree": CommandRule("runs", _CARGO, operands="none", here=True),
     "dotnet build": _runs_here_alone("--no-restore --nologo"),
     "dotnet test": _runs_here_alone("--no-build --no-restore --nologo --filter:"),
     "git add": _runs_here(letters("AuvnN"), "--all --update --verbose --dry-run --intent-to-add"),
@@ -348,5 +348,5 @@ RUNNING: Mapping[str, Rule] = {
 }
 """By the words that a command has to begin with."""
 
-NAMED: Mapping[str, Rule] = {"npm run": _NPM_SCRIPT, "pnpm run": _SCRIPT, "yarn run": _SCRIPT, "make": _MAKE}
+NAMED: Mapping[str, CommandRule] = {"npm run": _NPM_SCRIPT, "pnpm run": _SCRIPT, "yarn run": _SCRIPT, "make": _MAKE}
 """Commands whose next word is a name that the project defines: it belongs to what is allowed."""

@@ -76,7 +76,7 @@ def _is_in(program: Path, workspace: Path) -> bool:
     return any(each.is_relative_to(workspace) for each in (program, folder, Path(os.path.realpath(program))))
 
 
-class TooMuch(Exception):
+class TooMuchToJudge(Exception):
     """Judging the line would take longer than it is worth."""
 
 
@@ -100,7 +100,7 @@ class Operands:
         entered = {self._real(folder, text) for folder in folders}
         together = frozenset(folders | {path for path in entered if path is not None})
         if len(together) > MOST_FOLDERS:
-            raise TooMuch
+            raise TooMuchToJudge
         return together
 
     def is_inside(self, text: str, folders: AbstractSet[str], *, only_files: bool = False) -> bool:
@@ -152,7 +152,7 @@ class Operands:
             return True
         self._lookups -= 1
         if self._lookups < 0:
-            raise TooMuch
+            raise TooMuchToJudge
         return os.path.lexists(Path(folder, piece))
 
     def within_project(self, folder: str) -> str:
@@ -204,7 +204,7 @@ class Operands:
                 for entry in entries:
                     self._names -= 1
                     if self._names < 0:
-                        raise TooMuch
+                        raise TooMuchToJudge
                     found.append(entry.name)
         except OSError:
             return []
@@ -231,7 +231,7 @@ class Operands:
     def _real(self, folder: str, piece: str) -> str | None:
         self._lookups -= 1
         if self._lookups < 0:
-            raise TooMuch
+            raise TooMuchToJudge
         try:
             return os.path.realpath(Path(folder, piece))
         except (OSError, ValueError):

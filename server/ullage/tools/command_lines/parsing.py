@@ -92,7 +92,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class ParsedLine:
     """The words of each command of a line, in order, and the pieces that the line consists of."""
 
     commands: tuple[tuple[Word, ...], ...]
@@ -120,7 +120,7 @@ class NotFollowed:
     reason: str
 
 
-def follow(text: str) -> Followed | NotFollowed:
+def follow(text: str) -> ParsedLine | NotFollowed:
     """The plain commands of a line, or why it is not followed. Time is linear in its length."""
     if len(text) > LONGEST:
         return NotFollowed("it is too long to be checked")
@@ -136,7 +136,7 @@ def follow(text: str) -> Followed | NotFollowed:
     return read
 
 
-def read_characters(text: str) -> Followed | NotFollowed:
+def read_characters(text: str) -> ParsedLine | NotFollowed:
     """The commands of the line, or the first thing in it that is not followed."""
     if any(unicodedata.category(character)[0] in "CZ" and character not in " \t" for character in text):
         return NotFollowed("it has line breaks, unusual spaces or invisible characters")
@@ -173,7 +173,7 @@ def read_characters(text: str) -> Followed | NotFollowed:
         commands.pop()
     if not all(commands):
         return NotFollowed("a command is missing")
-    return Followed(tuple(map(tuple, commands)), tuple(spans))
+    return ParsedLine(tuple(map(tuple, commands)), tuple(spans))
 
 
 def _word(text: str, place: int) -> tuple[Word, int] | NotFollowed:

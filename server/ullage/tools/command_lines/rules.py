@@ -24,7 +24,7 @@ _NO_END: tuple[str, Takes] = ("", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CommandRule:
     """What a command may be given to be no more than its name says."""
 
     effect: Effect
@@ -60,7 +60,7 @@ def letters(text: str) -> str:
     return " ".join(f"-{letter}" for letter in text)
 
 
-def under(prefixes: str, rules: Mapping[str, Rule]) -> dict[str, Rule]:
+def under(prefixes: str, rules: Mapping[str, CommandRule]) -> dict[str, CommandRule]:
     """The commands behind what starts them (`uv run pytest`). Prefixes are parted by commas."""
     return {f"{prefix.strip()} {name}": rule for prefix in prefixes.split(",") for name, rule in rules.items()}
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.command_lines.judge import CHANGES_SHELL, LinePart
 from ullage.tools.command_lines.rules import HAVE_SUBCOMMANDS, subcommands_of
 from ullage.tools.rules.patterns import (
     EXACTLY,
-    BadPattern,
+    BadRulePattern,
     CommandPattern,
     RuleAction,
     check_pattern,
@@ -42,7 +42,7 @@ LONGEST_SHOWN = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """One thing that the user always allows, or never does."""
 
     action: RuleAction
@@ -70,7 +70,7 @@ class AskedPart:
     text: str
     standing: Standing
     why: str
-    rule: Rule | None = None
+    rule: PermissionRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class Decision:
     free: bool
     parts: tuple[AskedPart, ...]
     proposals: tuple[Proposal, ...] = ()
-    refused: Rule | None = None
+    refused: PermissionRule | None = None
     """The rule that refuses it: then nobody is asked, and it does not run."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[PermissionRule, ...]:
         """Those that allowed parts of it."""
         return tuple(dict.fromkeys(part.rule for part in self.parts if part.rule is not None))
 
@@ -106,7 +106,7 @@ class Decision:
 class Judging:
     """What decisions go by."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[PermissionRule]
     ask_for: AskFor
     """The way of asking in force: `outsideSandbox` only where the sandbox works."""
     digest: Callable[[str], str]
@@ -157,7 +157,7 @@ class Judging:
             return (AskedPart(_short(need.line), "asked", need.unfollowed),)
         return tuple(self._part(part, need) for part in need.judged)
 
-    def _part(self, part: Part, need: PermissionNeed) -> AskedPart:
+    def _part(self, part: LinePart, need: PermissionNeed) -> AskedPart:
         text = _short(part.text)
         if part.leads:
             return AskedPart(text, "harmless", "it only goes to a folder of the workspace, for what follows")
@@ -176,7 +176,7 @@ class Judging:
             return AskedPart(text, "asked", "it runs what this folder says: scripts, tests or hooks in it")
         return AskedPart(text, "asked", part.reason)
 
-    def _covers(self, rule: Rule, part: Part, *, alone: bool) -> bool:
+    def _covers(self, rule: PermissionRule, part: LinePart, *, alone: bool) -> bool:
         pattern = _command_pattern(rule.pattern)
         if pattern is None or not pattern.matches(part) or (part.words[0] in CHANGES_SHELL and part.reason and not alone):
             return False
@@ -184,7 +184,7 @@ class Judging:
             return False
         return rule.files == self.digest(rule.pattern)
 
-    def _is_exactly(self, rule: Rule, need: PermissionNeed) -> bool:
+    def _is_exactly(self, rule: PermissionRule, need: PermissionNeed) -> bool:
         return bool(need.pattern) and rule.pattern == f"{EXACTLY}{need.line}" and rule.files == self.digest(rule.pattern)
 
     def has_lapsed(self, need: PermissionNeed) -> bool:
@@ -227,7 +227,7 @@ class Judging:
         why = f"the server says of this tool: {need.told}" if need.told else "what a server does is not seen"
         return Decision(False, (AskedPart(need.subject, "asked", why),), (Proposal("mcp", need.subject),))
 
-    def _about_tool(self, need: PermissionNeed) -> Sequence[Rule]:
+    def _about_tool(self, need: PermissionNeed) -> Sequence[PermissionRule]:
         return [rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)]
 
     def _agent(self, need: PermissionNeed) -> Decision:
@@ -243,7 +243,7 @@ class Judging:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
         return Decision(False, (AskedPart(need.subject, "asked", "it leaves this machine, and costs money"),), (Proposal("search", "*"),))
 
-    def _of(self, action: RuleAction) -> Sequence[Rule]:
+    def _of(self, action: RuleAction) -> Sequence[PermissionRule]:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]
 
     def _proposals(self, need: PermissionNeed, parts: Sequence[AskedPart], hosts: Sequence[AskedPart]) -> tuple[Proposal, ...]:
@@ -269,7 +269,7 @@ def _short(text: str) -> str:
 def _command_pattern(text: str) -> CommandPattern | None:
     try:
         return command_pattern(text)
-    except BadPattern:
+    except BadRulePattern:
         return None
 
 
@@ -277,7 +277,7 @@ def covers_path(pattern: str, path: str) -> bool:
     """Whether a rule for edits is about that file; one that cannot be read is about none."""
     try:
         return path_pattern(pattern).fullmatch(path) is not None
-    except BadPattern:
+    except BadRulePattern:
         return False
 
 
@@ -285,7 +285,7 @@ def covers_host(pattern: str, host: str) -> bool:
     """Whether a rule for connections is about that host; one that cannot be read is about none."""
     try:
         return host_matches(pattern, host)
-    except BadPattern:
+    except BadRulePattern:
         return False
 
 
@@ -293,11 +293,11 @@ def covers_tool(pattern: str, tool: str) -> bool:
     """Whether a rule is about that tool of a server; one that cannot be read is about none."""
     try:
         return mcp_pattern(pattern).fullmatch(tool) is not None
-    except BadPattern:
+    except BadRulePattern:
         return False
 
 
-def proposed(part: Part, *, alone: bool) -> str | None:
+def proposed(part: LinePart, *, alone: bool) -> str | None:
     """The pattern that is offered for a command: its name with any words where that is a known one or a subcommand, else its words as they
     are. None if no pattern covers it."""
     if (part.moved and not part.entered) or (part.words[0] in CHANGES_SHELL and not alone):
@@ -339,20 +339,20 @@ def held_by(pattern: str, need: PermissionNeed) -> str:
     return need.files if tools_of(pattern)[1] else need.of_server
 
 
-def check_rule(rule: Rule) -> str:
+def check_rule(rule: PermissionRule) -> str:
     """Why it cannot be a rule, in words for the user; empty if it can."""
     try:
         (check_refusing if rule.refuses else check_pattern)(rule.action, rule.pattern)
-    except BadPattern as error:
+    except BadRulePattern as error:
         return str(error)
     return ""
 
 
-def explanation_of(rule: Rule) -> str:
+def explanation_of(rule: PermissionRule) -> str:
     """What the rule lets run, or refuses, in words for the user."""
     return explained_refusal(rule.action, rule.pattern) if rule.refuses else explained(rule.action, rule.pattern)
 
 
-def warning_about(rule: Rule) -> str:
+def warning_about(rule: PermissionRule) -> str:
     """What is wide about a rule; empty if nothing is. One that refuses more than was meant shows that by itself."""
     return "" if rule.refuses else warning_of(rule.action, rule.pattern)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ullage.platforms.names import trap_in
 from ullage.platforms.system import HERE
-from ullage.tools.command_lines.judge import CHANGES_SHELL, Part, Site
+from ullage.tools.command_lines.judge import CHANGES_SHELL, LinePart, Site
 from ullage.tools.command_lines.lookup import LONGEST_GLOB
 from ullage.tools.rules.patterns import RUNS_OTHERS
 from ullage.tools.rules.refusing import BETWEEN
@@ -32,7 +32,7 @@ MOST_EXPANDED = 500
 _WITHIN = re.compile(r"[=:@,]")
 
 
-def files_named(line: str, parts: Sequence[Part], site: Site | None) -> tuple[str, ...]:
+def files_named(line: str, parts: Sequence[LinePart], site: Site | None) -> tuple[str, ...]:
     """As the files are shown: relative to the folder that it runs in, else absolute. Folders end in `/`."""
     words = tuple(dict.fromkeys(islice(_words(line, parts), MOST_WORDS)))
     if site is not None and not site.is_followed:
@@ -43,7 +43,7 @@ def files_named(line: str, parts: Sequence[Part], site: Site | None) -> tuple[st
     return tuple(dict.fromkeys(name for folder in folders for word in words for name in _names(folder, word, site)))
 
 
-def _words(line: str, parts: Sequence[Part]) -> Iterator[str]:
+def _words(line: str, parts: Sequence[LinePart]) -> Iterator[str]:
     if not parts:
         yield from _pieces(line)
     for part in parts:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.command_lines.judge import CHANGES_SHELL, LinePart
 from ullage.tools.command_lines.parsing import NotFollowed, Word, read_characters
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
@@ -53,7 +53,7 @@ TAKES_CODE = frozenset({"git", "find", "npm", "pnpm", "yarn", "uv", "go", "cargo
 """Programs some of whose options or subcommands do that (`git -c`, `find -exec`, `npm exec`)."""
 
 
-class BadPattern(ValueError):
+class BadRulePattern(ValueError):
     """It cannot be a rule; the message says why, in words for the user."""
 
 
@@ -71,7 +71,7 @@ class CommandPattern:
     literal: tuple[bool, ...] = ()
     """Of each word: whether it stands for nothing but itself."""
 
-    def matches(self, part: Part) -> bool:
+    def matches(self, part: LinePart) -> bool:
         """Whether that command of a line is one of these. A command that may run elsewhere does not match, except in a folder of the
         project that the line went to first: there, no word of the pattern stands for a file."""
         if self.exact is not None:
@@ -80,7 +80,7 @@ class CommandPattern:
             return part.name == self.known and (part.effect == "runs" or (self.reads and part.effect is not None))
         return (not part.moved or part.entered != "") and self._match(part)
 
-    def _match(self, part: Part) -> bool:
+    def _match(self, part: LinePart) -> bool:
         """Word by word: `reached` are the numbers of the part's words that the words of the pattern so far can have covered."""
         reached = {0}
         for word, literal in zip(self.words, self.literal, strict=True):
@@ -96,11 +96,11 @@ class CommandPattern:
         return len(part.words) in reached
 
 
-def _is_itself(part: Part, at: int) -> bool:
+def _is_itself(part: LinePart, at: int) -> bool:
     return not part.globs[at] and at not in part.places
 
 
-def _through(reached: set[int], part: Part, *, at_all: bool) -> set[int]:
+def _through(reached: set[int], part: LinePart, *, at_all: bool) -> set[int]:
     found: set[int] = set()
     for start in reached:
         found.add(start)
@@ -113,13 +113,13 @@ def _through(reached: set[int], part: Part, *, at_all: bool) -> set[int]:
 
 @lru_cache(maxsize=2_000)
 def command_pattern(text: str) -> CommandPattern:
-    """What the user wrote, read. Raises `BadPattern`."""
+    """What the user wrote, read. Raises `BadRulePattern`."""
     if text.startswith(EXACTLY):
         line = text.removeprefix(EXACTLY)
         if not line.strip():
-            raise BadPattern("Write the command behind `exactly:`")
+            raise BadRulePattern("Write the command behind `exactly:`")
         if not line.replace("\n", "").replace("\t", "").isprintable():
-            raise BadPattern("It holds characters that nobody sees")
+            raise BadRulePattern("It holds characters that nobody sees")
         return CommandPattern(exact=line)
     for prefix in (HARMLESS, RUNS):
         if text.startswith(prefix) and text.removeprefix(prefix).strip():
@@ -131,25 +131,27 @@ def _of_words(text: str) -> CommandPattern:
     words = _words(text)
     first = words[0]
     if first.has_glob:
-        raise BadPattern("The first word has to be the name of a program. A rule for every program would allow everything")
+        raise BadRulePattern("The first word has to be the name of a program. A rule for every program would allow everything")
     if "=" in first.text:
-        raise BadPattern(f"`{first.text}` sets a variable. Write the program first, or keep `exactly:` before the whole line")
+        raise BadRulePattern(f"`{first.text}` sets a variable. Write the program first, or keep `exactly:` before the whole line")
     found = [_word(word) for word in words]
     return CommandPattern(words=tuple(word for word, _ in found), literal=tuple(literal for _, literal in found))
 
 
 def _words(text: str) -> Sequence[Word]:
     if not text.strip():
-        raise BadPattern("Write a command, such as `npm test *`")
+        raise BadRulePattern("Write a command, such as `npm test *`")
     if len(text) > LONGEST_PATTERN:
-        raise BadPattern(f"It has more than {LONGEST_PATTERN:,} characters")
+        raise BadRulePattern(f"It has more than {LONGEST_PATTERN:,} characters")
     read = read_characters(text)
     if isinstance(read, NotFollowed):
-        raise BadPattern(f"This cannot be a pattern: {read.reason}. `{EXACTLY.strip()}` before it allows just this line")
+        raise BadRulePattern(f"This cannot be a pattern: {read.reason}. `{EXACTLY.strip()}` before it allows just this line")
     if any(kind == "redirection" for kind, _, _ in read.spans):
-        raise BadPattern("Leave the redirection out: output that is thrown away does not matter to a rule, and no rule covers another one")
+        raise BadRulePattern(
+            "Leave the redirection out: output that is thrown away does not matter to a rule, and no rule covers another one"
+        )
     if len(read.commands) != 1 or any(kind == "operator" for kind, _, _ in read.spans):
-        raise BadPattern("A rule is for one command. Make one for each of these; a line is allowed if all of its commands are")
+        raise BadRulePattern("A rule is for one command. Make one for each of these; a line is allowed if all of its commands are")
     return read.commands[0]
 
 
@@ -157,11 +159,11 @@ def _word(word: Word) -> tuple[str | re.Pattern[str], bool]:
     if not word.has_glob:
         return word.text, True
     if "?" in word.text:
-        raise BadPattern("`?` has no meaning in a rule for commands. Use `*`, or quote the word if it is meant as it stands")
+        raise BadRulePattern("`?` has no meaning in a rule for commands. Use `*`, or quote the word if it is meant as it stands")
     if word.text in (ANY_WORDS, ANY_WORDS_AT_ALL):
         return word.text, False
     if "**" in word.text:
-        raise BadPattern("`**` stands for words, so it has to be a word of its own")
+        raise BadRulePattern("`**` stands for words, so it has to be a word of its own")
     return re.compile(".*".join(map(re.escape, word.text.split("*"))), re.DOTALL), False
 
 
@@ -172,22 +174,22 @@ _STARS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 
 @lru_cache(maxsize=2_000)
 def path_pattern(text: str) -> re.Pattern[str]:
-    """Which files it covers, by their path as it is shown: relative to the first workspace folder. Raises `BadPattern`."""
+    """Which files it covers, by their path as it is shown: relative to the first workspace folder. Raises `BadRulePattern`."""
     if not text.strip():
-        raise BadPattern("Write a file or a folder, such as `src/**`")
+        raise BadRulePattern("Write a file or a folder, such as `src/**`")
     if text != text.strip() or not text.isprintable() or len(text) > LONGEST_PATTERN:
-        raise BadPattern("It has blanks at its ends, characters that nobody sees, or too many")
+        raise BadRulePattern("It has blanks at its ends, characters that nobody sees, or too many")
     if "\\" in text:
-        raise BadPattern("Write `/` between folders, also on Windows")
+        raise BadRulePattern("Write `/` between folders, also on Windows")
     if "{" in text or "}" in text:
-        raise BadPattern("Braces are not followed in a rule. Make a rule for each")
+        raise BadRulePattern("Braces are not followed in a rule. Make a rule for each")
     names = text.split("/")
     if any(name in ("..", ".") for name in names):
-        raise BadPattern("`.` and `..` are not followed. Write the path from the workspace folder on")
+        raise BadRulePattern("`.` and `..` are not followed. Write the path from the workspace folder on")
     if any("**" in name and name != "**" for name in names):
-        raise BadPattern("`**` has to stand between slashes: `src/**/*.py`")
+        raise BadRulePattern("`**` has to stand between slashes: `src/**/*.py`")
     if any(not name for name in names[1:-1]):
-        raise BadPattern("It has two slashes in a row")
+        raise BadRulePattern("It has two slashes in a row")
     whole = f"{text}**" if text.endswith("/") else text
     return re.compile("".join(map(_glob, _STARS.findall(whole))), re.DOTALL)
 
@@ -210,7 +212,7 @@ def _glob(piece: str) -> str:
 
 
 def host_matches(pattern: str, host: str) -> bool:
-    """Whether the host is the one of the pattern, or below it where it begins with `*.`. A port counts. Raises `BadPattern`."""
+    """Whether the host is the one of the pattern, or below it where it begins with `*.`. A port counts. Raises `BadRulePattern`."""
     wanted = host_pattern(pattern)
     if not wanted.startswith("*."):
         return wanted == host
@@ -220,14 +222,14 @@ def host_matches(pattern: str, host: str) -> bool:
 
 
 def host_pattern(text: str) -> str:
-    """As hosts are compared. Raises `BadPattern`."""
+    """As hosts are compared. Raises `BadRulePattern`."""
     below = text.startswith("*.")
     try:
         host = parse_host(text.removeprefix("*.").strip())
     except BadHost as error:
-        raise BadPattern(str(error).removesuffix(", with no pattern in it")) from error
+        raise BadRulePattern(str(error).removesuffix(", with no pattern in it")) from error
     if "*" in host.name or (below and ("." not in host.name or host.name.replace(".", "").isdigit() or ":" in host.name)):
-        raise BadPattern("`*.` has to stand before a domain with a dot in it, such as `*.example.org`")
+        raise BadRulePattern("`*.` has to stand before a domain with a dot in it, such as `*.example.org`")
     return f"*.{host}" if below else str(host)
 
 
@@ -238,10 +240,10 @@ _MCP = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,47})/([A-Za-z0-9_./*-]{1,128})"
 
 @lru_cache(maxsize=2_000)
 def mcp_pattern(text: str) -> re.Pattern[str]:
-    """Which tools of a server it covers, each as `SERVER/TOOL`. Raises `BadPattern`."""
+    """Which tools of a server it covers, each as `SERVER/TOOL`. Raises `BadRulePattern`."""
     match = _MCP.fullmatch(text)
     if match is None:
-        raise BadPattern("Write the name of the server and of the tool, such as `git/git_log`, or `git/*` for all of its tools")
+        raise BadRulePattern("Write the name of the server and of the tool, such as `git/git_log`, or `git/*` for all of its tools")
     return re.compile(re.escape(match[1]) + "/" + ".*".join(map(re.escape, match[2].split("*"))))
 
 
@@ -259,7 +261,7 @@ def tools_in_words(text: str) -> str:
 
 
 def check_pattern(action: RuleAction, text: str) -> None:
-    """Whether it can be a rule. Raises `BadPattern`."""
+    """Whether it can be a rule. Raises `BadRulePattern`."""
     match action:
         case "command":
             command_pattern(text)
@@ -272,12 +274,12 @@ def check_pattern(action: RuleAction, text: str) -> None:
         case "agent":
             path_pattern(text)
             if "*" in text or "?" in text:
-                raise BadPattern("Write the path of the one file that defines the sub-agent, such as `.ullage/agents/fixer.md`")
+                raise BadRulePattern("Write the path of the one file that defines the sub-agent, such as `.ullage/agents/fixer.md`")
         case "search":
             if text != "*":
-                raise BadPattern("A rule about searches is for all of them: write `*`")
+                raise BadRulePattern("A rule about searches is for all of them: write `*`")
         case "read":
-            raise BadPattern("Files of the workspace are read without a question. A rule for reading can only refuse")
+            raise BadRulePattern("Files of the workspace are read without a question. A rule for reading can only refuse")
 
 
 def explained(action: RuleAction, text: str) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from ullage.tools.rules.covering import Rule
-from ullage.tools.rules.patterns import BadPattern, RuleAction
+from ullage.tools.rules.covering import PermissionRule
+from ullage.tools.rules.patterns import BadRulePattern, RuleAction
 from ullage.tools.rules.refusing import refuses_reading
 from ullage.tools.tool import ToolOutcome
 from ullage.workspace.folders import Folders
@@ -35,7 +35,7 @@ _ACTIONS: Mapping[RuleAction, str] = {
 }
 
 
-def refused_outcome(rule: Rule) -> ToolOutcome:
+def refused_outcome(rule: PermissionRule) -> ToolOutcome:
     """What the model is told of a call that a rule refuses."""
     return ToolOutcome(BY_RULE.format(pattern=rule.pattern, action=_ACTIONS[rule.action]), is_error=True, refusal="")
 
@@ -45,11 +45,11 @@ class ReadRules:
     """The rules that refuse reading, as they are now."""
 
     folders: Folders
-    rules: tuple[Rule, ...] = ()
-    used: Callable[[Rule], None] = lambda rule: None
+    rules: tuple[PermissionRule, ...] = ()
+    used: Callable[[PermissionRule], None] = lambda rule: None
     """Notes that a rule refused something. For another thread."""
 
-    def refusing(self, path: Path, name: str = "") -> Rule | None:
+    def refusing(self, path: Path, name: str = "") -> PermissionRule | None:
         """The rule that refuses reading a file, or all of a folder; `path` has its links resolved, `name` is as it was given."""
         if not self.rules:
             return None
@@ -58,7 +58,7 @@ class ReadRules:
             shown.append(self.folders.show(self.folders.first / Path(name)))
         return next((rule for rule in self.rules if any(_is_refused(rule.pattern, each) for each in shown)), None)
 
-    def refusing_text(self, name: str) -> Rule | None:
+    def refusing_text(self, name: str) -> PermissionRule | None:
         """The rule that refuses reading the file of which a text could be that came by hand, by the name that it came with.
 
         It may be the text of no file (`terminal`), so rules that fit every name are not about it, and pages of the web are no files.
@@ -80,7 +80,7 @@ class ReadRules:
         parts = name.split("/")
         return any(_is_refused(rule.pattern, "/".join(parts[start:])) for rule in self.rules for start in range(len(parts)))
 
-    async def refused(self, rule: Rule) -> ToolOutcome:
+    async def refused(self, rule: PermissionRule) -> ToolOutcome:
         """The outcome of a call that names such a file."""
         await asyncio.to_thread(self.used, rule)
         return refused_outcome(rule)
@@ -107,5 +107,5 @@ _ANY_NAME = "\0"
 def _is_refused(pattern: str, name: str) -> bool:
     try:
         return refuses_reading(pattern, name)
-    except BadPattern:
+    except BadRulePattern:
         return False

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from ullage.tools.command_lines.judge import CHANGES_SHELL, Part
+from ullage.tools.command_lines.judge import CHANGES_SHELL, LinePart
 from ullage.tools.rules.leading_options import behind_options
 from ullage.tools.rules.patterns import (
     ANY_WORDS,
@@ -28,7 +28,7 @@ from ullage.tools.rules.patterns import (
     HARMLESS,
     RUNS,
     RUNS_OTHERS,
-    BadPattern,
+    BadRulePattern,
     CommandPattern,
     RuleAction,
     check_pattern,
@@ -52,12 +52,12 @@ _LOOKED_AT = 1_000
 
 
 def check_refusing(action: RuleAction, pattern: str) -> None:
-    """Whether it can be a rule that refuses. Raises `BadPattern`."""
+    """Whether it can be a rule that refuses. Raises `BadRulePattern`."""
     if action == "read":
         path_pattern(pattern)
         return
     if action == "command" and pattern.startswith((HARMLESS, RUNS)):
-        raise BadPattern("Write the words of the command, such as `git push *`")
+        raise BadRulePattern("Write the words of the command, such as `git push *`")
     check_pattern(action, pattern)
 
 
@@ -81,7 +81,7 @@ def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
             case "read":
                 names = need.names if need.action == "command" else (need.subject,) if need.action in ("edit", "read") else ()
                 return any(refuses_reading(pattern, name) for name in names)
-    except BadPattern:
+    except BadRulePattern:
         return False
 
 
@@ -98,7 +98,7 @@ def _in_any_case(pattern: str) -> re.Pattern[str]:
 def refuses_reading(pattern: str, name: str) -> bool:
     """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in.
 
-    With a `/` at the end it is a folder: is each of its files refused? Raises `BadPattern`.
+    With a `/` at the end it is a folder: is each of its files refused? Raises `BadRulePattern`.
     """
     fits, path = _in_any_case(pattern), f"{name}{_ANY_NAME}" if name.endswith("/") else name
     above = (up.as_posix() for up in PurePosixPath(path).parents)
@@ -119,7 +119,7 @@ def _refuses_line(pattern: str, need: PermissionNeed) -> bool:
     return any(_refuses(read, part) for part in need.judged)
 
 
-def _refuses(read: CommandPattern, part: Part) -> bool:
+def _refuses(read: CommandPattern, part: LinePart) -> bool:
     program = _name_of(part.words[0])
     if re.sub(r"[\d.]+$", "", program) in RUNS_OTHERS or program in RUNS_OTHERS or program in CHANGES_SHELL:
         return _is_somewhere(read, part.text)

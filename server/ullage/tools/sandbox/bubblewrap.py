@@ -22,12 +22,12 @@ from pathlib import Path
 
 from ullage.processes.programs import find_program
 from ullage.processes.start import Asker, start
-from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders, View
+from ullage.tools.sandbox.confinement import Confined, ConfinedView, Confinement, NoSandbox, OwnFolders
 from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import connected, proxy_variables
 from ullage.tools.sandbox.network.enter import PORT
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.tools.sandbox.system_calls import system_call_filter
 
@@ -86,7 +86,7 @@ class Bubblewrap:
 
     @asynccontextmanager
     async def confine(
-        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AsyncGenerator[Confined]:
         """The command in namespaces of its own. With a proxy it is looked at what it takes, too. Raises `OSError`."""
         with filter_file() as descriptor:
@@ -194,7 +194,7 @@ async def find_bubblewrap(not_in: Sequence[Path]) -> Bubblewrap | NoSandbox:
 
 async def _try_out(bubblewrap: Bubblewrap) -> tuple[int, str]:
     """How it ended, and the last line that it said."""
-    confinement = Confinement((Path("/usr"),), View(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
+    confinement = Confinement((Path("/usr"),), ConfinedView(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
     try:
         with filter_file() as descriptor:
             command = sandboxed(bubblewrap, ["/bin/sh", "-c", ":"], confinement, descriptor)

@@ -20,7 +20,7 @@ from typing import Protocol
 from ullage.context.redact import redact
 from ullage.tools.sandbox.guarded import LONGEST_POINTER, Guarded
 from ullage.tools.sandbox.known_places import CONFIGURATION_IN_HOME, LINUX, TOOL_VARIABLES, TOOLS_IN_HOME, Machine
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.workspace.regular_files import open_regular
 
@@ -29,7 +29,7 @@ USER_IN_URL = re.compile(r"://[^/\s\"']+@")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ConfinedView:
     """What is seen, in the order in which it is laid over the read-only system."""
 
     empty: tuple[Path, ...] = ()
@@ -46,7 +46,7 @@ def view(
     private: Sequence[Path] = (),
     machine: Machine = LINUX,
     lent: Sequence[Path] = (),
-) -> View:
+) -> ConfinedView:
     """What is seen beside the workspace folders, with the user's home folder and environment.
 
     `private` are folders of the server itself, which no command sees, `lent` folders beside those of the workspace that can be read.
@@ -65,7 +65,7 @@ def view(
     shown += [folder for folder in lent if any(_is_below(folder, place) for place in empty)]
     visible = [*_existing(shown), *roots]
     masked = _existing([*private, *(home / name for name in machine.secrets_in_home), *map(Path, machine.secrets)])
-    return View(
+    return ConfinedView(
         tuple(folder for folder in _existing(empty) if folder != Path("/")),
         tuple(_with_places(shown)),
         tuple(path for path in masked if _is_seen(path, visible, empty) and not any(root.is_relative_to(path) for root in roots)),
@@ -183,7 +183,7 @@ class Confinement:
     """What one command may see and write."""
 
     roots: tuple[Path, ...]
-    view: View
+    view: ConfinedView
     guard: Guarded
     own: OwnFolders
     home: Path
@@ -232,7 +232,7 @@ class Confiner(Protocol):
         ...
 
     def confine(
-        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AbstractAsyncContextManager[Confined]:
         """The command so confined, as it is to be started within the block. It reaches what the proxy lets through; without one, nothing.
         With a place it reaches its neighbours and is reached by them, where the system can have that.

@@ -205,7 +205,7 @@ MOST_TAKEN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class MovedAway:
     """One thing that was moved away."""
 
     path: Path
@@ -258,7 +258,7 @@ def not_looked_through(roots: Sequence[Path], known: StartingFiles) -> list[str]
 
 def take_back(
     roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path, known: StartingFiles
-) -> tuple[TakenBack, ...]:
+) -> tuple[MovedAway, ...]:
     """Moves what is new since `before` and not allowed into a folder of its own below `quarantine`.
 
     Where not every folder was looked at before, what has an older time is not new either.
@@ -269,7 +269,7 @@ def take_back(
         if identity not in before.files and (before.is_all or changed >= before.time - SLACK_SECONDS) and not allowed(path)
     ]
     new += [path for path in sorted(before.missing) if _is_there_now(path) and not allowed(path)]
-    taken: list[TakenBack] = []
+    taken: list[MovedAway] = []
     folder = _unused(quarantine) if new else quarantine
     for path in new[:MOST_TAKEN]:
         place = folder / path.relative_to(next(root for root in roots if path.is_relative_to(root)))
@@ -278,7 +278,7 @@ def take_back(
             shutil.move(path, place)
         except (OSError, shutil.Error):
             continue
-        taken.append(TakenBack(path, place, starts_by_itself(PurePath(path.name)) or starts_by_itself(path) or ""))
+        taken.append(MovedAway(path, place, starts_by_itself(PurePath(path.name)) or starts_by_itself(path) or ""))
     return tuple(taken)
 
 

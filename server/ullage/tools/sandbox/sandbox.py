@@ -19,11 +19,11 @@ from typing import Literal, TypeAlias
 from platformdirs import user_cache_path
 
 from ullage.tools.sandbox.bubblewrap import find_bubblewrap
-from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders, View, view
-from ullage.tools.sandbox.guarded import Guarded, TakenBack, guarded, not_looked_through, seen_before, take_back
+from ullage.tools.sandbox.confinement import ConfinedView, Confinement, Confiner, NoSandbox, OwnFolders, view
+from ullage.tools.sandbox.guarded import Guarded, MovedAway, guarded, not_looked_through, seen_before, take_back
 from ullage.tools.sandbox.known_places import LINUX, MACOS, OWN_CACHES, Machine
 from ullage.tools.sandbox.network.hosts import Host
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy, upstreams_of
 from ullage.tools.sandbox.seatbelt import find_seatbelt
 from ullage.tools.steering import StartingFiles
@@ -37,14 +37,14 @@ NOT_ON_THIS_SYSTEM = NoSandbox("this system has none that Ullage knows", "Use Li
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class SystemSandbox:
     """What confines commands on one system, and what is known of its places."""
 
     find: Callable[[Sequence[Path]], Awaitable[Confiner | NoSandbox]]
     machine: Machine
 
 
-SYSTEMS: Mapping[str, System] = {"linux": System(find_bubblewrap, LINUX), "darwin": System(find_seatbelt, MACOS)}
+SYSTEMS: Mapping[str, SystemSandbox] = {"linux": SystemSandbox(find_bubblewrap, LINUX), "darwin": SystemSandbox(find_seatbelt, MACOS)}
 """By `sys.platform`. All else has no sandbox."""
 
 
@@ -65,7 +65,7 @@ class SandboxFinder:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCommand:
     """A command that is ready to be started in the sandbox."""
 
     command: Sequence[str]
@@ -75,7 +75,7 @@ class Prepared:
     """What programs say when they may not write."""
     refused: Sequence[str] = ()
     """Grows while it runs: hosts that it could not connect to."""
-    taken_back: Sequence[TakenBack] = ()
+    taken_back: Sequence[MovedAway] = ()
     """Filled after it has ended."""
     not_compared: Sequence[str] = ()
     """Filled then, too: where nobody looked for what it made."""
@@ -124,8 +124,8 @@ class Sandbox:
         environment: Mapping[str, str],
         hosts: Sequence[Host] = (),
         may_steer: Callable[[Path], bool] = lambda path: False,
-        place: Place | None = None,
-    ) -> AsyncGenerator[Prepared]:
+        place: CommandSpan | None = None,
+    ) -> AsyncGenerator[PreparedCommand]:
         """A command that may write to the workspace folders and reach `hosts`, and its neighbours from its `place`, as it is to be started.
 
         What it needs is kept until the end of the block; then what it made that starts by itself is taken back, unless it `may_steer`.
@@ -133,12 +133,12 @@ class Sandbox:
         """
         roots, known = self._folders.roots, self._finder.starting
         before = await asyncio.to_thread(seen_before, roots, known)
-        taken, not_compared = list[TakenBack](), list[str]()
+        taken, not_compared = list[MovedAway](), list[str]()
         confinement = await asyncio.to_thread(self._confinement, may_steer)
         proxy = Proxy(hosts, upstreams_of(os.environ))
         try:
             async with confiner.confine(command, confinement, proxy, place) as confined:
-                yield Prepared(
+                yield PreparedCommand(
                     confined.command,
                     {**environment, **confined.environment},
                     confined.pass_fds,
@@ -168,11 +168,13 @@ class Sandbox:
         return len(found) <= MOST_OURS and bool(files) and all(map(self._is_ours, files))
 
     @asynccontextmanager
-    async def prepare_reading(self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]) -> AsyncGenerator[Prepared]:
+    async def prepare_reading(
+        self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]
+    ) -> AsyncGenerator[PreparedCommand]:
         """A command that only reads: it can write nowhere and reach nothing. Raises `OSError`."""
         confinement = await asyncio.to_thread(self._reading)
         async with confiner.confine(command, confinement, None) as confined:
-            yield Prepared(confined.command, {**environment, **confined.environment}, confined.pass_fds, confiner.blocked)
+            yield PreparedCommand(confined.command, {**environment, **confined.environment}, confined.pass_fds, confiner.blocked)
 
     def _confinement(self, may_steer: Callable[[Path], bool]) -> Confinement:
         roots, home = self._folders.roots, Path.home().resolve()
@@ -185,7 +187,7 @@ class Sandbox:
         roots, home = self._folders.roots, Path.home().resolve()
         return Confinement(roots, self._view(home), Guarded(), OwnFolders(), home, writable=False)
 
-    def _view(self, home: Path) -> View:
+    def _view(self, home: Path) -> ConfinedView:
         self._make_private()
         system = SYSTEMS.get(sys.platform)
         machine = LINUX if system is None else system.machine

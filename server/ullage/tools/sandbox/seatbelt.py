@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.processes.start import Asker, start
-from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders, View, folders_around
+from ullage.tools.sandbox.confinement import Confined, ConfinedView, Confinement, NoSandbox, OwnFolders, folders_around
 from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import proxy_variables
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy
 
 PROGRAM = "/usr/bin/sandbox-exec"
@@ -163,7 +163,7 @@ class Seatbelt:
 
     @asynccontextmanager
     async def confine(
-        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: Place | None = None
+        self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AsyncGenerator[Confined]:
         """The command with a profile. The proxy listens on this machine, at a port that is the only one it may connect to. It has no
         neighbours: no command can listen.
@@ -192,7 +192,7 @@ async def find_seatbelt(not_in: Sequence[Path]) -> Seatbelt | NoSandbox:
     """Seatbelt as it is on every Mac, tried out. `not_in` does not matter: the program lies where only the system writes."""
     if not Path(PROGRAM).is_file():
         return NoSandbox(f"{PROGRAM} is not there", "It belongs to macOS: look whether the system is whole.")
-    confinement = Confinement((Path("/usr"),), View(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
+    confinement = Confinement((Path("/usr"),), ConfinedView(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
     process = None
     try:
         process = await start(Asker.SANDBOX_PROBE, [PROGRAM, "-p", profile(confinement, None), "/bin/sh", "-c", ":"], complaints=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed, Uncovered
-from ullage.context.changes.review import CarriedText, Review, Settled, settled
+from ullage.context.changes.review import CarriedText, Review, SettledChange, settled
 from ullage.context.entries import Entry, Logged, ToolReturned, UserPrompt
 
 TEXTS: dict[str, str] = {}
@@ -42,12 +42,12 @@ def review_of(*entries: Entry) -> Review:
     return review
 
 
-def open_of(*entries: Entry) -> Settled:
+def open_of(*entries: Entry) -> SettledChange:
     return settled(review_of(*entries).open["a.py"], text_of)
 
 
 def test_changes_that_follow_each_other_are_one() -> None:
-    assert open_of(changed("1\n", "2\n"), changed("2\n", "3\n")) == Settled(version("1\n"), version("3\n"))
+    assert open_of(changed("1\n", "2\n"), changed("2\n", "3\n")) == SettledChange(version("1\n"), version("3\n"))
 
 
 def test_a_change_that_is_taken_back_by_the_agent_is_none() -> None:
@@ -57,42 +57,42 @@ def test_a_change_that_is_taken_back_by_the_agent_is_none() -> None:
 
 def test_what_a_call_changed_stands_in_its_result() -> None:
     result = ToolReturned("toolu_1", "edit_file", "done", False, 4, changed=changed("1\n", "2\n").files)
-    assert open_of(result) == Settled(version("1\n"), version("2\n"))
+    assert open_of(result) == SettledChange(version("1\n"), version("2\n"))
 
 
 def test_what_the_user_edited_in_between_is_theirs() -> None:
     first = changed("a\nb\nc\nd\n", "A\nb\nc\nd\n")
     second = changed("A\nb\nc\nmine\n", "A\nb\nC\nmine\n")
-    assert open_of(first, second) == Settled(CarriedText("a\nb\nc\nmine\n"), version("A\nb\nC\nmine\n"))
+    assert open_of(first, second) == SettledChange(CarriedText("a\nb\nc\nmine\n"), version("A\nb\nC\nmine\n"))
 
 
 def test_a_hunk_in_which_the_user_edited_is_theirs_from_then_on() -> None:
     first = changed("a\nb\nc\nd\n", "A\nb\nc\nD\n")
     second = changed("mine\nb\nc\nD\n", "mine\nb\nC\nD\n")
-    assert open_of(first, second) == Settled(CarriedText("mine\nb\nc\nd\n"), version("mine\nb\nC\nD\n"))
+    assert open_of(first, second) == SettledChange(CarriedText("mine\nb\nc\nd\n"), version("mine\nb\nC\nD\n"))
 
 
 def test_after_a_review_everything_begins_with_what_it_says() -> None:
     first = changed("1\n", "2\n")
     kept = Reviewed("a.py", version("2\n"), version("2\n"), "kept", 1)
     assert not review_of(first, kept).open
-    assert open_of(first, kept, changed("2\n", "3\n")) == Settled(version("2\n"), version("3\n"))
+    assert open_of(first, kept, changed("2\n", "3\n")) == SettledChange(version("2\n"), version("3\n"))
     undone = Reviewed("a.py", version("1\n"), version("1\n2\n"), "undone", 1)
-    assert open_of(first, undone) == Settled(version("1\n"), version("1\n2\n"))
+    assert open_of(first, undone) == SettledChange(version("1\n"), version("1\n2\n"))
 
 
 def test_going_back_to_the_baseline_closes_the_change_and_going_forward_opens_it_again() -> None:
     entries = changed("1\n", "2\n"), went_back("2\n", "1\n")
     assert not review_of(*entries).open
-    assert open_of(*entries, went_back("1\n", "2\n")) == Settled(version("1\n"), version("2\n"))
+    assert open_of(*entries, went_back("1\n", "2\n")) == SettledChange(version("1\n"), version("2\n"))
 
 
 def test_going_back_to_a_turn_in_between_leaves_what_came_before_it() -> None:
     first, second = changed("a\nb\nc\n", "A\nb\nc\n"), changed("A\nb\nc\n", "A\nb\nC\n")
     back = went_back("A\nb\nC\n", "A\nb\nc\n")
-    assert open_of(first, second, back) == Settled(version("a\nb\nc\n"), version("A\nb\nc\n"))
+    assert open_of(first, second, back) == SettledChange(version("a\nb\nc\n"), version("A\nb\nc\n"))
     forward = went_back("A\nb\nc\n", "A\nb\nC\n")
-    assert open_of(first, second, back, forward) == Settled(version("a\nb\nc\n"), version("A\nb\nC\n"))
+    assert open_of(first, second, back, forward) == SettledChange(version("a\nb\nc\n"), version("A\nb\nC\n"))
 
 
 def test_what_was_kept_is_not_opened_by_going_back() -> None:
@@ -109,11 +109,11 @@ def test_what_the_user_changed_through_ullage_is_no_change_of_the_agent() -> Non
 def test_without_the_texts_what_the_user_had_is_accepted() -> None:
     gone = FileVersion("0" * 64, 3)
     entries = changed("1\n", "2\n"), FilesChanged((ChangedFile("a.py", gone, version("3\n")),), "toolu_2")
-    assert open_of(*entries) == Settled(gone, version("3\n"))
+    assert open_of(*entries) == SettledChange(gone, version("3\n"))
 
 
 def test_a_file_that_the_user_deleted_and_the_agent_made_anew_is_a_new_one() -> None:
-    assert open_of(changed("1\n", "2\n"), changed(None, "3\n")) == Settled(None, version("3\n"))
+    assert open_of(changed("1\n", "2\n"), changed(None, "3\n")) == SettledChange(None, version("3\n"))
 
 
 def test_of_a_turn_the_first_version_and_the_last_count() -> None:

@@ -18,7 +18,7 @@ from ullage.context.compaction.economy import (
     NONE_YET,
     SUMMARY_OUTPUT_TOKENS,
     USUAL_LEFT,
-    Carried,
+    CarriedTokens,
     Economy,
     EconomyOptions,
     Refetched,
@@ -53,7 +53,7 @@ def made(estimated_after: int) -> Compaction:
     return replace(compaction("c"), summarised=Summarised(1, "In short: go."), estimated_after=estimated_after)
 
 
-def carried(entries: Sequence[Logged], active: Sequence[Compaction]) -> Carried:
+def carried(entries: Sequence[Logged], active: Sequence[Compaction]) -> CarriedTokens:
     found = since(active, FIXED)
     for logged in entries:
         found = found.and_then(logged)
@@ -118,18 +118,18 @@ def test_a_compaction_costs_its_summary_and_writing_what_is_left():
 
 @pytest.mark.parametrize(("beyond", "expected"), [(424_999, False), (425_000, True)])
 def test_the_cheapest_compacts_where_carrying_has_cost_as_much(beyond: int, expected: bool):
-    so_far = Carried(beyond, 30_000)
+    so_far = CarriedTokens(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
 
 
 @pytest.mark.parametrize(("beyond", "expected"), [(849_999, False), (850_000, True)])
 def test_the_balanced_waits_for_twice_that(beyond: int, expected: bool):
-    so_far = Carried(beyond, 30_000)
+    so_far = CarriedTokens(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=False) is expected
 
 
 def test_the_fullest_never_compacts_to_save():
-    so_far = Carried(10**9, 30_000, 1.0)
+    so_far = CarriedTokens(10**9, 30_000, 1.0)
     assert not pays(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
     assert not pays_when_cold(150_000, so_far, TERMS, ECONOMIES["fullest"])
     assert not pays_before_cold(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
@@ -137,7 +137,7 @@ def test_the_fullest_never_compacts_to_save():
 
 @pytest.mark.parametrize(("used", "expected"), [(39_999, False), (40_000, True)])
 def test_with_little_to_gain_it_does_not_compact(used: int, expected: bool):
-    so_far = Carried(10**9, 30_000, 1.0)
+    so_far = CarriedTokens(10**9, 30_000, 1.0)
     assert pays(used, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
 
 
@@ -151,13 +151,13 @@ def test_forgetting_costs_the_requests_that_fetch_it_again_and_what_they_bring()
 
 @pytest.mark.parametrize(("used", "expected"), [(45_599, False), (45_600, True)])
 def test_on_a_cold_cache_it_compacts_where_writing_less_is_worth_what_is_forgotten(used: int, expected: bool):
-    so_far = Carried(10**9, 30_000, 1.0)
+    so_far = CarriedTokens(10**9, 30_000, 1.0)
     assert pays_when_cold(used, so_far, TERMS, ECONOMIES["balanced"]) is expected
 
 
 @given(used=st.integers(0, 500_000), left=st.integers(0, 100_000), beyond=st.integers(0, 10**8), by_model=st.booleans())
 def test_whatever_is_made_to_save_saves_with_what_forgetting_costs_counted_in(used: int, left: int, beyond: int, by_model: bool):
-    so_far, options = Carried(beyond, left, 1.0), ECONOMIES["cheapest"]
+    so_far, options = CarriedTokens(beyond, left, 1.0), ECONOMIES["cheapest"]
     if pays(used, FIXED, so_far, TERMS, options, by_model=by_model):
         assert saved_by_carrying_less(used, FIXED, so_far, TERMS, by_model=by_model) >= 0
     if pays_before_cold(used, FIXED, so_far, TERMS, options, by_model=by_model):
@@ -167,7 +167,7 @@ def test_whatever_is_made_to_save_saves_with_what_forgetting_costs_counted_in(us
 
 
 def test_before_the_cache_goes_it_compacts_where_writing_less_saves_more_than_it_costs():
-    so_far = Carried(0, 30_000, 1.0)
+    so_far = CarriedTokens(0, 30_000, 1.0)
     assert not pays_before_cold(55_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=True)
     assert pays_before_cold(90_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=True)
 
@@ -179,14 +179,14 @@ def test_the_cache_lives_five_minutes(now: float, last: float, cold: bool):
 
 def total(growth: int, requests: int, left: int, options: EconomyOptions) -> float:
     """What an evenly growing session costs when it compacts by program where that pays."""
-    used, so_far, cost = left, Carried(0, left), 0.0
+    used, so_far, cost = left, CarriedTokens(0, left), 0.0
     for _ in range(requests):
         if pays(used, 0, so_far, TERMS, options, by_model=False):
             cost += in_all(used, 0, left, TERMS, by_model=False)
-            used, so_far = left, Carried(0, left)
+            used, so_far = left, CarriedTokens(0, left)
         cost += TERMS.read * (used - left)
         used += growth
-        so_far = Carried(so_far.beyond + max(0, used - growth - left), left, 0.0)
+        so_far = CarriedTokens(so_far.beyond + max(0, used - growth - left), left, 0.0)
     return cost
 
 
@@ -224,7 +224,7 @@ def test_a_workspace_where_little_is_fetched_again_compacts_earlier_to_save():
     assert forgetting(30_000, forgets_nothing) == 0
     left, used = 30_000, 60_000
     beyond = int(in_all(used, FIXED, left, forgets_nothing, by_model=True) / TERMS.read) + 1
-    so_far = Carried(beyond, left)
+    so_far = CarriedTokens(beyond, left)
     assert pays(used, FIXED, so_far, forgets_nothing, ECONOMIES["cheapest"], by_model=True)
     assert not pays(used, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=True)
     forgets_much = replace(TERMS, refetching=Refetching(30_000, 12))

@@ -27,7 +27,7 @@ from ullage.context.compaction_entries import (
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Attachment, Clipped, Entry, Logged, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
-from ullage.recorded.retention import Seen, View
+from ullage.recorded.retention import SessionBlocks, ViewAfter
 
 LINES = [f"the valve {number:02} of the tank is open" for number in range(40)]
 TEN = "\n".join(LINES[:10])
@@ -290,7 +290,9 @@ def test_where_one_summary_takes_all_it_is_the_text_that_the_measure_calls_acqui
     last = len(told) + 1
     entries = session(*told, summary(last), *later)
     again = found(entries)
-    measured = Seen(log(*(logged.entry for logged in entries if not isinstance(logged.entry, Compaction)))).acquired([View(last, "", 0)])
+    measured = SessionBlocks(log(*(logged.entry for logged in entries if not isinstance(logged.entry, Compaction)))).acquired(
+        [ViewAfter(last, "", 0)]
+    )
     assert again is not None
     ends = sum(isinstance(logged.entry, ToolReturned) for logged in entries)
     assert measured.again.of - ends <= again.characters <= measured.again.of

@@ -14,7 +14,7 @@ from tests.unit.context.work import priced
 from ullage.context.blocks import Text, Thinking
 from ullage.context.compaction_entries import Summarised
 from ullage.context.counting.accounting import Account
-from ullage.context.counting.tokens import Calibration, Parts, countable, counted, estimate_message
+from ullage.context.counting.tokens import Calibration, TokenParts, countable, counted, estimate_message
 from ullage.context.entries import AssistantReply, Logged
 from ullage.context.view.projection import Projection
 
@@ -47,7 +47,7 @@ class WordCounts:
 
 def test_parts_are_known_once_all_their_texts_are():
     counts = WordCounts()
-    parts = Parts(24, ("a b", "", "c"))
+    parts = TokenParts(24, ("a b", "", "c"))
     counts.want(["a b"])
     counts.count()
     assert counted(parts, counts) is None

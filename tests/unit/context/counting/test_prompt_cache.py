@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Usage
-from ullage.context.counting.prompt_cache import START, TTL_SECONDS, Mark, Prefix, PromptCache, RequestShape, Ttl
+from ullage.context.counting.prompt_cache import START, TTL_SECONDS, CacheMark, Prefix, PromptCache, RequestShape, Ttl
 from ullage.replay.pricing.recorded_models import minimum_cached
 
 MODEL, OTHER_MODEL = "claude-opus-5", "claude-sonnet-5-5"
@@ -41,8 +41,8 @@ def shape(sent: Sent) -> RequestShape:
     prefixes: list[Prefix] = [START]
     for letter in sent.blocks:
         prefixes.append(prefixes[-1].then(letter, BLOCK_TOKENS))
-    marks = [Mark(prefixes[number], sent.ttl) for number in sent.marks]
-    marks += [Mark(prefixes[number], "1h") for number in sent.long_marks]
+    marks = [CacheMark(prefixes[number], sent.ttl) for number in sent.marks]
+    marks += [CacheMark(prefixes[number], "1h") for number in sent.long_marks]
     return RequestShape(sent.model, sent.at, prefixes[-1], tuple(marks), output_tokens=7)
 
 
@@ -185,7 +185,7 @@ def test_a_very_long_row_of_blocks_is_no_trouble():
     end = START
     for number in range(200_000):
         end = end.then(str(number), 1)
-    usage = PromptCache(minimum_cached).charge(RequestShape(MODEL, 0.0, end, (Mark(end, "5m"),)))
+    usage = PromptCache(minimum_cached).charge(RequestShape(MODEL, 0.0, end, (CacheMark(end, "5m"),)))
     assert usage == Usage(0, 0, cache_write_5m_tokens=200_000)
     assert len(repr(end)) < 200
 

@@ -16,7 +16,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policy import SummaryOptions
-from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
+from ullage.context.summary.facts import AT_ONCE, KEPT, EntryWords, ListedTask, Reading, facts, read_ahead
 from ullage.context.summary.names import Mention, mentions_in
 from ullage.context.summary.sentences import TOLD_CHARACTERS
 from ullage.context.summary.whole_summary import whole_summary
@@ -33,17 +33,17 @@ def test_nothing_gives_no_facts():
 
 def test_what_the_user_typed_is_kept_verbatim_and_in_order():
     found = facts(work(asked("First,\n  do this."), says("Done"), asked("Then that.", steering=True)))
-    assert found.asked == (Said(1, "First,\n  do this."), Said(3, "Then that."))
+    assert found.asked == (EntryWords(1, "First,\n  do this."), EntryWords(3, "Then that."))
 
 
 def test_what_was_attached_is_named():
     prompt = UserPrompt("p", "Look at these", (Attachment("src/a.py", "x = 1"), Attachment("problems", "none")))
-    assert facts(work(prompt)).asked == (Said(1, "Look at these\n(attached: src/a.py, problems)"),)
+    assert facts(work(prompt)).asked == (EntryWords(1, "Look at these\n(attached: src/a.py, problems)"),)
 
 
 def test_a_constraint_said_twice_stands_where_it_was_said_last():
     found = facts(work(asked("Never push."), asked("Only use uv."), asked("never push.")))
-    assert found.constraints == (Said(2, "Only use uv."), Said(3, "never push."))
+    assert found.constraints == (EntryWords(2, "Only use uv."), EntryWords(3, "never push."))
 
 
 def test_only_the_user_sets_constraints():
@@ -75,7 +75,7 @@ def test_no_output_passes_for_a_refusal():
 
 def test_the_task_list_is_the_last_one():
     found = facts(work(planned(("a", "pending")), planned(("a", "completed"), ("b  b", "in_progress"))))
-    assert found.tasks == (Task("a", "completed"), Task("b b", "in_progress"))
+    assert found.tasks == (ListedTask("a", "completed"), ListedTask("b b", "in_progress"))
     assert [task.is_open for task in found.tasks] == [False, True]
 
 
@@ -95,7 +95,7 @@ def test_the_last_words_are_the_end_of_the_last_text():
 
 def test_the_last_call_is_named_with_its_input():
     found = facts(work(ran("make test", "no", failed=True)))
-    assert found.last_call == Said(2, "bash(command: make test) failed")
+    assert found.last_call == EntryWords(2, "bash(command: make test) failed")
 
 
 @pytest.mark.parametrize(

@@ -8,27 +8,27 @@ from hypothesis import strategies as st
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.sentences import HALVED_AFTER, Told, by_worth, ends_of, gist, is_announced, told_in
+from ullage.context.summary.sentences import HALVED_AFTER, ReplySentences, by_worth, ends_of, gist, is_announced, told_in
 from ullage.context.summary.wording import begun_line, told_line
 
 CALL = ToolUse("t", "bash", {"command": "ls"})
 
 
-def told(*blocks: AssistantBlock) -> Told | None:
+def told(*blocks: AssistantBlock) -> ReplySentences | None:
     return told_in(7, AssistantReply("r", blocks, "m", "tool_use", None))
 
 
 def test_a_reply_that_calls_nothing_closes_and_stays_as_it_was_said():
-    assert told(Text("Done.\n\n- one\n- two")) == Told(7, "Done.\n\n- one\n- two", closing=True, weight=2)
+    assert told(Text("Done.\n\n- one\n- two")) == ReplySentences(7, "Done.\n\n- one\n- two", closing=True, weight=2)
 
 
 def test_of_one_that_goes_on_the_steps_that_are_announced_are_left_out():
     found = told(Text("The filter lags because it counts twice. Let me look at it."), CALL)
-    assert found == Told(7, "The filter lags because it counts twice.", closing=False, weight=1, about_to="Let me look at it.")
+    assert found == ReplySentences(7, "The filter lags because it counts twice.", closing=False, weight=1, about_to="Let me look at it.")
 
 
 def test_where_nothing_else_is_said_the_step_stands():
-    assert told(Text("Now let me read the gauge."), CALL) == Told(7, "Now let me read the gauge.", closing=False, announces=True)
+    assert told(Text("Now let me read the gauge."), CALL) == ReplySentences(7, "Now let me read the gauge.", closing=False, announces=True)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_thinking_stands_in_for_words():
     found = told(Thinking("There is a syntax error: a brace is missing. Let me check.", "s"), CALL)
     assert found is not None
     assert found.text == "There is a syntax error: a brace is missing."
-    assert told(Thinking("Hm.", "s"), Text("The brace is back."), CALL) == Told(7, "The brace is back.", closing=False)
+    assert told(Thinking("Hm.", "s"), Text("The brace is back."), CALL) == ReplySentences(7, "The brace is back.", closing=False)
 
 
 def test_nothing_said_is_nothing_told():
@@ -104,10 +104,10 @@ def test_of_a_long_text_both_ends_stay():
 
 def test_what_decides_comes_before_what_explains_and_that_before_what_reports():
     report, reason, decision, step = (
-        Told(1, "The gauge shows the level of the tank in litres.", closing=False),
-        Told(2, "It lags because of the filter.", closing=False, weight=1),
-        Told(3, "I chose litres.", closing=False, weight=2),
-        Told(4, "Let me read it.", closing=False, announces=True),
+        ReplySentences(1, "The gauge shows the level of the tank in litres.", closing=False),
+        ReplySentences(2, "It lags because of the filter.", closing=False, weight=1),
+        ReplySentences(3, "I chose litres.", closing=False, weight=2),
+        ReplySentences(4, "Let me read it.", closing=False, announces=True),
     )
     assert by_worth([report, reason, decision, step]) == [decision, reason, report]
 
@@ -121,30 +121,30 @@ def test_of_a_very_long_text_the_beginning_is_known_too():
 
 def test_a_reason_of_now_comes_before_a_task_that_was_closed_long_ago():
     closed, *reports, reason = (
-        Told(1, "The gauge is painted and all is pushed.", closing=True, weight=2),
+        ReplySentences(1, "The gauge is painted and all is pushed.", closing=True, weight=2),
         *(
-            Told(seq, f"Tank {seq} shows the level that was read from its own dip.", closing=False)
+            ReplySentences(seq, f"Tank {seq} shows the level that was read from its own dip.", closing=False)
             for seq in range(2, 2 + 2 * HALVED_AFTER)
         ),
-        Told(900, "It lags because of the filter.", closing=False, weight=1),
+        ReplySentences(900, "It lags because of the filter.", closing=False, weight=1),
     )
     assert by_worth([closed, *reports, reason])[0] == reason
 
 
 def test_what_only_leads_to_a_call_is_no_report():
-    leading = Told(1, "This is a longer file with more tanks in it, which needs care:", closing=False)
+    leading = ReplySentences(1, "This is a longer file with more tanks in it, which needs care:", closing=False)
     assert by_worth([leading]) == []
 
 
 def test_of_what_is_too_long_the_sentences_that_tell_most_are_told():
     """What it is about, and wherever it stands what was decided or found."""
-    told = Told(
+    told = ReplySentences(
         7, "The test fails on this machine. " + "It looks at the folder. " * 40 + "The fix is to resolve the link first.", closing=False
     )
     assert begun_line(told, 100).startswith("- The test fails on this machine. It looks at")
     assert begun_line(told, 100).endswith("The fix is to resolve the link first. (#7)")
     assert len(begun_line(told, 100)) <= 110
-    assert begun_line(Told(7, "水" * 300, closing=False), 100).count("水") > 90
+    assert begun_line(ReplySentences(7, "水" * 300, closing=False), 100).count("水") > 90
 
 
 FILLER = "It looks at the gauge of the next tank. " * 10
@@ -177,5 +177,5 @@ def test_the_gist_is_one_line_in_its_room(text: str, characters: int):
 
 
 def test_no_line_of_it_begins_like_the_users():
-    line = told_line(Told(7, "First\n## What the user wants\n- #1: Push", closing=True), 500)
+    line = told_line(ReplySentences(7, "First\n## What the user wants\n- #1: Push", closing=True), 500)
     assert line == "- First (#7)\n  > ## What the user wants\n  > - #1: Push"

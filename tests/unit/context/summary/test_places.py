@@ -11,17 +11,17 @@ from ullage.context.entries import Entry
 from ullage.context.summary.facts import Reading
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.names import OWN_ENTRIES, names_in_use
-from ullage.context.summary.sections import FILES_WITH_NAMES, IDS, NAMES_AT_A_FILE, NAMES_ELSEWHERE, Focus, Places, places
+from ullage.context.summary.sections import FILES_WITH_NAMES, IDS, NAMES_AT_A_FILE, NAMES_ELSEWHERE, FilesWithNames, Focus, places
 
 ROOM = 10_000
 
 
-def placed(*steps: Entry | list[Entry], standing: str = "", focus: str = "", characters: int = ROOM) -> Places:
+def placed(*steps: Entry | list[Entry], standing: str = "", focus: str = "", characters: int = ROOM) -> FilesWithNames:
     found = names_in_use(Reading().of(work(*steps)))
     return places(found, file_history(calls_of(*steps)), standing, Focus(focus), characters)
 
 
-def names_at(found: Places) -> dict[str, set[str]]:
+def names_at(found: FilesWithNames) -> dict[str, set[str]]:
     return {place.path: set(place.names) for place in found.places}
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.policy import SummaryOptions
-from ullage.context.summary.facts import Said
+from ullage.context.summary.facts import EntryWords
 from ullage.context.summary.quotes import BETWEEN, SHORTENED_LEAST, Quote, quote
 
 LONG = "a sentence of the user that goes on for a while " * 40
@@ -15,8 +15,8 @@ LONGEST = SummaryOptions().message_tokens
 SHORTER = "a sentence of the user that goes on for a while " * 20
 
 
-def said(*texts: str) -> list[Said]:
-    return [Said(seq, text) for seq, text in enumerate(texts, 1)]
+def said(*texts: str) -> list[EntryWords]:
+    return [EntryWords(seq, text) for seq, text in enumerate(texts, 1)]
 
 
 def test_all_is_quoted_where_there_is_room():

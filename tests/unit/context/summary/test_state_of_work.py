@@ -9,7 +9,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import Call
 from ullage.context.entries import AssistantReply, Entry, FileTouch, Notice, ToolReturned
 from ullage.context.summary.facts import facts
-from ullage.context.summary.state_of_work import Document, StateOfWork, WorkHistory
+from ullage.context.summary.state_of_work import GuidingDocument, StateOfWork, WorkHistory
 from ullage.context.summary.task_list import TaskHistory
 from ullage.context.summary.wording import document_lines, state_lines
 
@@ -193,7 +193,7 @@ def test_of_an_issue_the_part_is_shown_that_was_named_last():
 
 def test_of_a_plan_that_is_too_long_the_lines_that_say_why_are_shown():
     why = "Litres, because the dip counts them."
-    document = Document(4, "plan.md", "\n".join(["# Plan", *["Read one more tank."] * 20, why, *["Paint one more tank."] * 20]))
+    document = GuidingDocument(4, "plan.md", "\n".join(["# Plan", *["Read one more tank."] * 20, why, *["Paint one more tank."] * 20]))
     lines = document_lines(document, "Plan", 300)
     assert lines[:2] == ["- Plan `plan.md` (#4):", "  > # Plan"]
     assert lines[lines.index(f"  > {why}") - 1] == "  > […]"
@@ -203,18 +203,18 @@ def test_of_a_plan_that_is_too_long_the_lines_that_say_why_are_shown():
 
 def test_of_an_issue_in_json_the_lines_of_its_texts_are_shown():
     printed = 'Chunk ID: 1\nWall time: 1.0 seconds\nOutput:\n{"body":"Read the level.\\n- in litres\\n- twice"}'
-    assert document_lines(Document(4, "", printed), "Opened with", 500) == [
+    assert document_lines(GuidingDocument(4, "", printed), "Opened with", 500) == [
         "- Opened with (#4):",
         '  > {"body":"Read the level.',
         "  > - in litres",
         '  > - twice"}',
     ]
-    assert document_lines(Document(4, "", "Output:\n"), "Opened with", 500) == []
+    assert document_lines(GuidingDocument(4, "", "Output:\n"), "Opened with", 500) == []
 
 
 def test_what_a_tracker_puts_before_the_text_makes_way():
     printed = "title:\tRead the level\nstate:\tOPEN\nlabels:\t\nnumber:\t7\nadditions:\t12\n--\nIn litres.\nnumber: of tanks"
-    assert document_lines(Document(4, "", printed), "Opened with", 500) == [
+    assert document_lines(GuidingDocument(4, "", printed), "Opened with", 500) == [
         "- Opened with (#4):",
         "  > title:\tRead the level".replace("\t", " "),
         "  > state: OPEN",

@@ -21,7 +21,7 @@ from ullage.context.blocks import AssistantBlock, RedactedThinking, Text, Thinki
 from ullage.context.compaction_entries import Cleared, Compaction, CompactionFailed
 from ullage.context.entries import Attachment, Clipped, Entry, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.view.epoch import EpochKey
-from ullage.context.view.fold import Fold, Folds, Snapshot
+from ullage.context.view.fold import Fold, Folds, GrownSequence
 from ullage.context.view.projection import project
 
 INTERRUPTED = "! Interrupted: this call did not finish, and it is not known what it did."
@@ -232,7 +232,7 @@ def test_a_fold_is_gone_on_with_only_where_its_compactions_still_make_the_same_o
 
 
 def test_it_is_a_sequence_of_what_had_grown_and_the_rest():
-    snapshot = Snapshot(["a", "b", "c"], 2, ("x", "y"))
+    snapshot = GrownSequence(["a", "b", "c"], 2, ("x", "y"))
     assert list(snapshot) == ["a", "b", "x", "y"]
     assert len(snapshot) == 4
     assert [snapshot[index] for index in range(-4, 4)] == ["a", "b", "x", "y"] * 2
@@ -244,20 +244,20 @@ def test_it_is_a_sequence_of_what_had_grown_and_the_rest():
 @pytest.mark.parametrize("index", [4, -5])
 def test_beyond_its_ends_there_is_nothing(index: int):
     with pytest.raises(IndexError):
-        Snapshot(["a", "b", "c"], 2, ("x", "y"))[index]
+        GrownSequence(["a", "b", "c"], 2, ("x", "y"))[index]
 
 
 def test_it_stays_as_it_is_while_what_it_looks_at_grows():
     grown = ["a", "b"]
-    snapshot = Snapshot(grown, 2, ("x",))
+    snapshot = GrownSequence(grown, 2, ("x",))
     grown.append("c")
     assert list(snapshot) == ["a", "b", "x"]
 
 
 def test_it_is_equal_to_any_sequence_with_equal_items():
-    snapshot = Snapshot([1, 2, 3], 2, (4,))
+    snapshot = GrownSequence([1, 2, 3], 2, (4,))
     assert snapshot == [1, 2, 4]
-    assert snapshot == Snapshot([1], 1, (2, 4))
+    assert snapshot == GrownSequence([1], 1, (2, 4))
     assert snapshot != [1, 2]
     assert snapshot != [1, 2, 5]
     assert snapshot != 7

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from ullage.recorded.readers.entries import Shown, shown_document, shown_image, size_of
+from ullage.recorded.readers.entries import MediaInWords, shown_document, shown_image, size_of
 
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 300, 400) + bytes(12)
 
@@ -35,17 +35,17 @@ def test_sizes(raw: bytes, expected: tuple[int, int] | None):
 
 @pytest.mark.parametrize("data", ["", "!!!", "Grüße", "a", "\ud800"])
 def test_what_is_no_base64(data: str):
-    assert shown_image(data, old_model=False) == Shown("[image of unknown size]", 0)
-    assert shown_document(data) == Shown("[document]", 0)
+    assert shown_image(data, old_model=False) == MediaInWords("[image of unknown size]", 0)
+    assert shown_document(data) == MediaInWords("[document]", 0)
 
 
 @pytest.mark.parametrize(("old_model", "tokens"), [(False, 4_784), (True, 1_568)])
 def test_an_image_is_named_with_what_it_takes(old_model: bool, tokens: int):
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 4_000, 4_000)
     shown = shown_image(base64.b64encode(png).decode(), old_model=old_model)
-    assert shown == Shown(f"[image, 4000 x 4000 pixels, {tokens} tokens]", tokens)
+    assert shown == MediaInWords(f"[image, 4000 x 4000 pixels, {tokens} tokens]", tokens)
 
 
 def test_a_document_is_named_with_what_its_pages_take():
     pdf = b"%PDF-1.7\n<< /Type /Pages /Count 3 >>\n<< /Type /Page >>"
-    assert shown_document(base64.b64encode(pdf).decode()) == Shown("[document, 3 pages, about 6900 tokens]", 6_900)
+    assert shown_document(base64.b64encode(pdf).decode()) == MediaInWords("[document, 3 pages, about 6900 tokens]", 6_900)

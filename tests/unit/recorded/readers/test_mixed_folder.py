@@ -11,7 +11,7 @@ from tests.unit.recorded.readers import test_cline, test_gemini_cli, test_openco
 from tests.unit.recorded.readers.recorded import Claude, codex, text, written
 from ullage.recorded.readers import read
 from ullage.recorded.readers.files import transcripts_in
-from ullage.replay.file_work import Options, file_work
+from ullage.replay.file_work import ReplayOptions, file_work
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_every_program_is_known_by_what_it_wrote(folder: Path):
     paths = transcripts_in(folder, [], {})
-    works = [file_work(path, Options()) for path in paths]
+    works = [file_work(path, ReplayOptions()) for path in paths]
     assert sorted(row.source for work in works for row in work.rows) == [
         *["claude-code", "cline", "cline", "codex"],
         *["gemini-cli", "gemini-cli", "opencode", "opencode", "pi"],
@@ -53,7 +53,7 @@ def test_every_program_is_known_by_what_it_wrote(folder: Path):
 
 def test_each_can_be_carried_through_a_policy(folder: Path):
     for path in transcripts_in(folder, [], {}):
-        work = file_work(path, Options(policies=("ullage", "claude-code"), at="recorded", summary="digest"))
+        work = file_work(path, ReplayOptions(policies=("ullage", "claude-code"), at="recorded", summary="digest"))
         assert [run.failure for run in work.runs if run.failure] == []
 
 
@@ -66,7 +66,7 @@ def test_a_session_without_any_code(tmp_path: Path):
         if number == 40:
             pi.entry("compaction", summary="We talk about a garden.", firstKeptEntryId="e70", tokensBefore=9_000)
     path = written(tmp_path, pi.lines)
-    work = file_work(path, Options(policies=("ullage", "claude-code", "codex"), at="recorded", summary="digest"))
+    work = file_work(path, ReplayOptions(policies=("ullage", "claude-code", "codex"), at="recorded", summary="digest"))
     assert work.failures == ()
     assert [run.failure for run in work.runs] == [""] * len(work.runs)
     assert any(run.compactions for run in work.runs)

@@ -19,7 +19,7 @@ from ullage.context.blocks import Json, Usage
 from ullage.context.entries import ToolReturned
 from ullage.recorded.readers import NotATranscript, read
 from ullage.recorded.readers.files import transcripts_in
-from ullage.recorded.readers.values import JsonObject, NotJson, as_list, as_object, parse
+from ullage.recorded.readers.values import JsonObject, RecordNotJson, as_list, as_object, parse
 
 PIXEL = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 TOKENS: Line = {"input": 3, "output": 40, "reasoning": 5, "cache": {"read": 100, "write": 30}}
@@ -280,7 +280,7 @@ def test_any_messages(tmp_path: Path, old: bytes, new: bytes):
 
 def _objects(lines: bytes) -> Iterator[JsonObject]:
     for line in lines.splitlines():
-        with suppress(NotJson):
+        with suppress(RecordNotJson):
             yield as_object(parse(line.decode("utf-8", "replace")))
 
 

@@ -28,7 +28,7 @@ from ullage.context.view.taken_out import EXCLUDED_RESULT
 from ullage.recorded.readers import NotATranscript, read
 from ullage.recorded.readers.own_log import BY_THE_USER
 from ullage.recorded.transcript import RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
-from ullage.replay.simulating.prepared import Prepared
+from ullage.replay.simulating.prepared import PreparedSession
 from ullage.replay.simulating.simulation import outcome_of
 from ullage.session.history import preview
 from ullage.store.log_store import LogStore
@@ -249,7 +249,7 @@ def test_what_forks_have_in_common_is_counted_once(tmp_path: Path, original_is_g
         "assistant: Seen.",
         "TurnEnded",
     ) in whole
-    runs = [outcome_of(Prepared(transcript), ULLAGE).run for transcript in transcripts]
+    runs = [outcome_of(PreparedSession(transcript), ULLAGE).run for transcript in transcripts]
     assert sum(len(run.requests) for run in runs) == 3
     assert [run.failure for run in runs] == [""] * len(runs)
     flaws = [mended(transcript) for transcript in transcripts]

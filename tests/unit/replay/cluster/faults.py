@@ -7,8 +7,8 @@ import signal
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.replay.cluster.shares import Asked, Raised, TooMuch, done
-from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.replay.cluster.shares import Raised, ShareRequest, TooMuchMemory, done
+from ullage.replay.file_work import FileWork, ReplayOptions, file_work
 from ullage.replay.places import Place
 from ullage.store.packed import packed, unpacked
 
@@ -20,20 +20,20 @@ def killed_at_some(place: Place, ours: int) -> FileWork:
     if os.getpid() != ours and (path.name.startswith("always") or (path.name.startswith("once") and not mark.exists())):
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return file_work(place, Options())
+    return file_work(place, ReplayOptions())
 
 
 def fails_at_some(place: Place) -> FileWork:
     """Raises at each `bad…`."""
     if place.name.startswith("bad"):
         raise RuntimeError("out of luck")
-    return file_work(place, Options())
+    return file_work(place, ReplayOptions())
 
 
-def no_memory_for_b(places: tuple[Place, ...], asked: Asked[FileWork]) -> bytes:
+def no_memory_for_b(places: tuple[Place, ...], asked: ShareRequest[FileWork]) -> bytes:
     """What `done` gives where the worker has no memory for `b.jsonl`."""
     made = unpacked(done(places, asked))
-    return packed(tuple(TooMuch(1) if place.name == "b.jsonl" else each for place, each in zip(places, made, strict=True)))
+    return packed(tuple(TooMuchMemory(1) if place.name == "b.jsonl" else each for place, each in zip(places, made, strict=True)))
 
 
 def never(number: int) -> FileWork:
@@ -49,7 +49,7 @@ Answers: TypeAlias = Literal["too few", "too many", "none", "others", "what cann
 """What is wrong with what a worker answers."""
 
 
-def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], asked: Asked[FileWork]) -> object:
+def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], asked: ShareRequest[FileWork]) -> object:
     """In the place of `done`. With `mark` only the first time: then that file is there."""
     if mark is not None:
         if mark.exists():
@@ -70,7 +70,7 @@ def answers_wrongly(how: Answers, mark: Path | None, places: tuple[Place, ...], 
             return b"no pickle"
 
 
-def _works(places: tuple[Place, ...], asked: Asked[FileWork]) -> tuple[object, ...]:
+def _works(places: tuple[Place, ...], asked: ShareRequest[FileWork]) -> tuple[object, ...]:
     return unpacked(done(places, asked))
 
 

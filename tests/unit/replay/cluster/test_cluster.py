@@ -32,7 +32,7 @@ from ullage.replay.cluster.connecting import NoCluster, connected, warning
 from ullage.replay.cluster.installation import difference, installation
 from ullage.replay.cluster.shares import LEAST_PLACES, MOST_PLACES, SHARES_TO_COME, Share, shares_of
 from ullage.replay.cluster.work import work_on_cluster
-from ullage.replay.file_work import FileWork, Options, file_work
+from ullage.replay.file_work import FileWork, ReplayOptions, file_work
 from ullage.replay.places import Stored
 from ullage.store.log_store import LogStore
 
@@ -116,7 +116,7 @@ def test_figures_are_the_same_where_workers_are_killed(client: Any, tmp_path: Pa
     ends = written(tmp_path, compacted_session().lines, "always.jsonl")
     work = partial(killed_at_some, ours=os.getpid())
     done = list(work_on_cluster(client, shares(tmp_path, 3), work, unfinished, quiet, never))
-    alone = [file_work(path, Options()) for path in sorted(tmp_path.glob("*.jsonl"))]
+    alone = [file_work(path, ReplayOptions()) for path in sorted(tmp_path.glob("*.jsonl"))]
     place = sorted(tmp_path.glob("*.jsonl")).index(ends)
     assert (tmp_path / "once.begun").exists()
     assert done[place].failures == (f"{ends} was not finished: each worker that worked on it ended (was there enough memory?)",)
@@ -136,9 +136,9 @@ def test_what_a_worker_answers_wrongly_once_is_done_again(
     client: Any, examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Answers
 ):
     monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, tmp_path / "answered"))
-    done = list(work_on_cluster(client, shares(examples, 4), partial(file_work, options=Options()), unfinished, quiet, never))
+    done = list(work_on_cluster(client, shares(examples, 4), partial(file_work, options=ReplayOptions()), unfinished, quiet, never))
     assert (tmp_path / "answered").exists()
-    assert done == [file_work(path, Options()) for path in sorted(examples.glob("*.jsonl"))]
+    assert done == [file_work(path, ReplayOptions()) for path in sorted(examples.glob("*.jsonl"))]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_what_a_worker_answers_wrongly_once_is_done_again(
 def test_what_workers_always_answer_wrongly_is_named(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch, how: Answers, said: str):
     monkeypatch.setattr("ullage.replay.cluster.work.done", partial(answers_wrongly, how, None))
     paths = sorted(examples.glob("*.jsonl"))[:3]
-    done = list(work_on_cluster(client, tuple(shares_of(paths)), partial(file_work, options=Options()), unfinished, quiet, never))
+    done = list(work_on_cluster(client, tuple(shares_of(paths)), partial(file_work, options=ReplayOptions()), unfinished, quiet, never))
     assert [each.failures for each in done] == [(f"{path} was not finished: {said}",) for path in paths]
 
 
@@ -185,10 +185,10 @@ def test_figures_are_the_same_however_it_is_split(threads: Any, examples: Path, 
         told: list[tuple[int, int]] = []
         done = list(
             work_on_cluster(
-                client, drawn, partial(file_work, options=Options()), unfinished, lambda done, of: told.append((done, of)), never
+                client, drawn, partial(file_work, options=ReplayOptions()), unfinished, lambda done, of: told.append((done, of)), never
             )
         )
-    assert done == [file_work(path, Options()) for path in paths]
+    assert done == [file_work(path, ReplayOptions()) for path in paths]
     assert told == [(number, 9) for number in range(1, 10)]
 
 
@@ -224,7 +224,7 @@ def test_a_scheduler_that_goes_away_is_said(examples: Path):
     ):
         list(
             work_on_cluster(
-                client, shares(examples, 1), partial(file_work, options=Options()), unfinished, lambda *_: started.close(), never
+                client, shares(examples, 1), partial(file_work, options=ReplayOptions()), unfinished, lambda *_: started.close(), never
             )
         )
 
@@ -256,11 +256,11 @@ def test_it_goes_on_when_a_worker_comes_back(examples: Path):
             said.append(text)
             started.scale(1)
 
-        done = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, never, told)
+        done = work_on_cluster(client, shares(examples, 1), partial(file_work, options=ReplayOptions()), unfinished, quiet, never, told)
         first = next(done)
         started.scale(0)
         until_no_workers(client)
-        assert [first, *done] == [file_work(path, Options()) for path in sorted(examples.glob("*.jsonl"))]
+        assert [first, *done] == [file_work(path, ReplayOptions()) for path in sorted(examples.glob("*.jsonl"))]
         assert said in ([], ["the scheduler has no workers: waiting for one, for 60 seconds at most"])
 
 
@@ -274,7 +274,9 @@ def test_it_ends_with_a_sentence_when_none_comes_back(examples: Path, monkeypatc
     ):
         started.scale(0)
         until_no_workers(client)
-        work = work_on_cluster(client, shares(examples, 1), partial(file_work, options=Options()), unfinished, quiet, never, said.append)
+        work = work_on_cluster(
+            client, shares(examples, 1), partial(file_work, options=ReplayOptions()), unfinished, quiet, never, said.append
+        )
         with pytest.raises(NoCluster, match=r"has had no workers for 0 seconds\. Start some, and ask again"):
             list(work)
     assert said == ["the scheduler has no workers: waiting for one, for 0 seconds at most"]
@@ -332,7 +334,7 @@ def test_workers_with_another_ullage_are_refused(
 def test_a_worker_with_another_ullage_that_comes_later_is_refused(client: Any, examples: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ullage.replay.cluster.work.installation", lambda: replace(installation(), code="other"))
     with pytest.raises(NoCluster, match=r"with other code than here\. All have to be the same"):
-        list(work_on_cluster(client, shares(examples), partial(file_work, options=Options()), unfinished, quiet, never))
+        list(work_on_cluster(client, shares(examples), partial(file_work, options=ReplayOptions()), unfinished, quiet, never))
 
 
 def test_each_difference_has_words():
@@ -411,7 +413,7 @@ def test_what_a_worker_cannot_hold_is_worked_on_here_and_the_worker_stays(client
     with large.open("w") as file:  # what is said is set aside; that it was said is not, nor is its name
         file.writelines(LINE % (f"{number}{padding}", number) for number in range(40_000))
     before = client_of_a_small_worker.run(os.getpid)
-    work = partial(file_work, options=Options())
+    work = partial(file_work, options=ReplayOptions())
     told = list[str]()
     here = list[int]()
 
@@ -448,5 +450,5 @@ def test_what_is_said_may_be_more_than_a_worker_can_hold(client_of_a_small_worke
         file.writelines(LINE % (number, f"{number} " * (LONG // 5)) for number in range(1_000, 1_000 + lines))
     assert large.stat().st_size > LIMIT - taken(client_of_a_small_worker)
     share = Share(0, (large,), 9)
-    (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=Options()), unfinished, quiet, never)
+    (work,) = work_on_cluster(client_of_a_small_worker, (share,), partial(file_work, options=ReplayOptions()), unfinished, quiet, never)
     assert (len(work.rows), work.failures) == (1, ())

@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.blocks import Json
 from ullage.context.entries import FileTouch
-from ullage.recorded.retention import Cut, Share
-from ullage.replay.measuring.files_and_names import Named, file_calls, files_printed, files_read_again, named, needed_pairs, restoring, tied
+from ullage.recorded.retention import Cut, HitShare
+from ullage.replay.measuring.files_and_names import (
+    NamedInSummaries,
+    file_calls,
+    files_printed,
+    files_read_again,
+    named,
+    needed_pairs,
+    restoring,
+    tied,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,19 +90,19 @@ def test_what_is_read_beyond_the_window_is_not_counted() -> None:
 @pytest.mark.parametrize(
     ("in_view", "expected"),
     [
-        (["/somewhere/else/src/app.py", "src/unused.py"], Share(1, 2)),
-        (["src/app.py", "src/io.py"], Share(2, 2)),
-        (["app.py"], Share(0, 2)),
-        ([], Share(0, 2)),
+        (["/somewhere/else/src/app.py", "src/unused.py"], HitShare(1, 2)),
+        (["src/app.py", "src/io.py"], HitShare(2, 2)),
+        (["app.py"], HitShare(0, 2)),
+        ([], HitShare(0, 2)),
     ],
 )
-def test_the_share_that_was_put_in_view(in_view: list[str], expected: Share) -> None:
+def test_the_share_that_was_put_in_view(in_view: list[str], expected: HitShare) -> None:
     assert restoring({"src/app.py", "src/io.py"}, in_view) == expected
 
 
 def test_shares_add_up() -> None:
-    assert Share(1, 2) + Share(2, 2) == Share(3, 4)
-    assert Share(3, 4).value == 0.75
+    assert HitShare(1, 2) + HitShare(2, 2) == HitShare(3, 4)
+    assert HitShare(3, 4).value == 0.75
     assert restoring([], ["a.py"]).value is None
 
 
@@ -109,27 +118,27 @@ LISTING = log(
 @pytest.mark.parametrize(
     ("summary", "names"),
     [
-        ("readTankLevel and filter_window are in gauge.py", Share(2, 2)),
-        ("readTankLevel, pump_pressure", Share(1, 2)),  # what only a result showed was not used by the agent
-        ("readTankLevel readTankLevel", Share(1, 1)),
-        ("TankGauge.readTankLevels", Share(1, 2)),
-        ("is_a aB MAX_", Share(0, 0)),  # too short to be told from prose
-        ("The gauge is red.", Share(0, 0)),
+        ("readTankLevel and filter_window are in gauge.py", HitShare(2, 2)),
+        ("readTankLevel, pump_pressure", HitShare(1, 2)),  # what only a result showed was not used by the agent
+        ("readTankLevel readTankLevel", HitShare(1, 1)),
+        ("TankGauge.readTankLevels", HitShare(1, 2)),
+        ("is_a aB MAX_", HitShare(0, 0)),  # too short to be told from prose
+        ("The gauge is red.", HitShare(0, 0)),
     ],
 )
-def test_of_the_names_in_a_summary_those_that_the_agent_writes_after_it_are_used(summary: str, names: Share) -> None:
-    assert named(LISTING, [Cut(2, summary)]) == Named(1, len(summary), names)
+def test_of_the_names_in_a_summary_those_that_the_agent_writes_after_it_are_used(summary: str, names: HitShare) -> None:
+    assert named(LISTING, [Cut(2, summary)]) == NamedInSummaries(1, len(summary), names)
 
 
 def test_what_comes_after_the_next_summary_is_not_counted() -> None:
     both = named(LISTING, [Cut(2, "TankGauge"), Cut(4, "TankGauge")])
-    assert both == Named(2, 18, Share(1, 2))
+    assert both == NamedInSummaries(2, 18, HitShare(1, 2))
     assert both.mean_characters == 9
 
 
 def test_where_nothing_was_summarised_or_nothing_follows_there_is_no_figure() -> None:
     nothing = named(LISTING, [Cut(2, ""), Cut(5, "readTankLevel")])
-    assert nothing == Named()
+    assert nothing == NamedInSummaries()
     assert nothing.mean_characters is None
 
 
@@ -152,7 +161,7 @@ SESSION = log(
 CUT_AT = 4
 
 
-def tied_in(kept: str) -> Share:
+def tied_in(kept: str) -> HitShare:
     return tied(SESSION, file_calls(SESSION), [Cut(CUT_AT, kept)])
 
 
@@ -178,7 +187,7 @@ def test_only_names_seen_in_a_call_on_that_file_are_asked_for() -> None:
     ],
 )
 def test_a_name_is_tied_within_600_characters_of_its_file(kept: str, hits: int) -> None:
-    assert tied_in(kept) == Share(hits, 1)
+    assert tied_in(kept) == HitShare(hits, 1)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +220,7 @@ def test_a_result_says_which_files_it_touched() -> None:
 
 def test_nothing_is_asked_for_where_nothing_is_written() -> None:
     session = log(*(logged.entry for logged in SESSION[:CUT_AT]), says("load_all in src/app.py"))
-    assert tied(session, file_calls(session), [Cut(CUT_AT, "")]) == Share(0, 0)
+    assert tied(session, file_calls(session), [Cut(CUT_AT, "")]) == HitShare(0, 0)
 
 
 @given(st.text(alphabet=" x", max_size=700), st.sampled_from(["load_all", "app.py", "words", ""]), st.booleans())

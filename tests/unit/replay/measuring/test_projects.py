@@ -10,9 +10,9 @@ import pytest
 
 from tests.unit.replay.made_up_runs import many
 from ullage.context.policies.ullage import ULLAGE
-from ullage.recorded.retention import Acquired, Share
+from ullage.recorded.retention import Acquired, HitShare
 from ullage.replay.measuring.comparison import compared
-from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.figures import MeasuredSession, Report
 from ullage.replay.measuring.leaving_out import variant_name, variants, variants_in
 from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, Interval, by_project, project_of
 from ullage.replay.measuring.runs import Run
@@ -49,7 +49,7 @@ def test_a_folder_that_is_no_folder_takes_no_time():
     assert project_of(f"/{'a' * 1_000_000}") == "a" * 1_000_000
 
 
-def told(sessions: int = 12, projects: Sequence[str] = FOLDERS) -> tuple[tuple[Row, ...], list[Run]]:
+def told(sessions: int = 12, projects: Sequence[str] = FOLDERS) -> tuple[tuple[MeasuredSession, ...], list[Run]]:
     made, runs = many(sessions, POLICIES)
     return tuple(replace(row, project=projects[index % len(projects)]) for index, row in enumerate(made.rows)), runs
 
@@ -128,7 +128,7 @@ def test_options_are_chosen_without_the_project_that_they_are_held_against():
         replace(
             run,
             policy=policy,
-            retained=replace(run.retained, acquired=Acquired(1, 900, Share(8 if row.project == better[policy] else 2, 10))),
+            retained=replace(run.retained, acquired=Acquired(1, 900, HitShare(8 if row.project == better[policy] else 2, 10))),
         )
         for row in rows
         for run in runs

@@ -7,9 +7,9 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import FileTouch
 from ullage.context.view.projection import Projection
-from ullage.recorded.retention import Acquired, Share
+from ullage.recorded.retention import Acquired, HitShare
 from ullage.recorded.transcript import Transcript
-from ullage.replay.measuring.files_and_names import Named
+from ullage.replay.measuring.files_and_names import NamedInSummaries
 from ullage.replay.measuring.retaining import Left, Needed, left_by
 
 RESTORED = RestoredFile("src/back.py", "x = 1", "whole", "aa")
@@ -34,9 +34,9 @@ def test_what_stands_in_a_file_that_was_put_back_is_in_view_with_the_files_alone
     entries = log(prompt("Go"), says("See fullTankLevel."), prompt("On"), says("It is fullTankLevel."))
     needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
     kept = needed.retained([Left.of(3, "kept", "the summary", (), "fullTankLevel = 1")])
-    assert kept.kinds["identifier"].kept == Share(0, 1)
-    assert kept.with_files["identifier"].kept == Share(1, 1)
-    assert kept.named == Named(1, len("the summary"), Share(0, 0))
+    assert kept.kinds["identifier"].kept == HitShare(0, 1)
+    assert kept.with_files["identifier"].kept == HitShare(1, 1)
+    assert kept.named == NamedInSummaries(1, len("the summary"), HitShare(0, 0))
 
 
 def test_text_that_was_put_back_or_stands_in_what_was_kept_is_not_lost_when_it_is_read_again():
@@ -44,5 +44,7 @@ def test_text_that_was_put_back_or_stands_in_what_was_kept_is_not_lost_when_it_i
     entries = log(prompt("Go"), returned(text), says("On."), returned(text))
     needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
     size = len(text) + 1
-    assert needed.retained([Left.of(2, "kept", "", (), text)]).acquired == Acquired(1, size, Share(size, size), len(text) + 4)
-    assert needed.retained([Left.of(2, f"told {text}", "told ", (), "")]).acquired.again == Share(size - len(text.split("\n")[0]) - 1, size)
+    assert needed.retained([Left.of(2, "kept", "", (), text)]).acquired == Acquired(1, size, HitShare(size, size), len(text) + 4)
+    assert needed.retained([Left.of(2, f"told {text}", "told ", (), "")]).acquired.again == HitShare(
+        size - len(text.split("\n")[0]) - 1, size
+    )

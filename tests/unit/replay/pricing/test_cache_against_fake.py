@@ -16,7 +16,7 @@ from tests.fake_api.usage import InputUsage
 from tests.fake_api.usage import dollars as fake_dollars
 from tests.unit.fake_api.bodies import assistant, request, text, tool, user
 from ullage.context.blocks import Usage
-from ullage.context.counting.prompt_cache import START, Mark, PromptCache, RequestShape
+from ullage.context.counting.prompt_cache import START, CacheMark, PromptCache, RequestShape
 from ullage.replay.pricing.cost import dollars
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
 
@@ -33,12 +33,12 @@ def shape_of(body: dict[str, Any], at: float) -> RequestShape:
     row = positions(body, MODELS[body["model"]])
     content = [*body.get("tools", []), *body.get("system", [])]
     content += [{"role": message["role"], **block} for message in body["messages"] for block in message["content"]]
-    prefix, marks = START, list[Mark]()
+    prefix, marks = START, list[CacheMark]()
     for block, position in zip(content, row, strict=True):
         identity = repr([(key, value) for key, value in block.items() if key != "cache_control"])
         prefix = prefix.then(identity, position.tokens - prefix.tokens)
         if "cache_control" in block:
-            marks.append(Mark(prefix, block["cache_control"]["ttl"]))
+            marks.append(CacheMark(prefix, block["cache_control"]["ttl"]))
     return RequestShape(body["model"], at, prefix, tuple(marks))
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
 from ullage.recorded.transcript import Repair
-from ullage.replay.measuring.figures import Calls, Figures, Report
+from ullage.replay.measuring.figures import Figures, Report, RequestCounts
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.reporting.report_short import MOST_SESSIONS, as_short
@@ -76,7 +76,7 @@ def test_what_keeps_a_policy_from_being_taken_is_said(made: Run, said: str):
 
 
 def test_figures_that_are_missing_are_no_zeros():
-    bare = replace(row("t"), figures=Figures(calls=Calls(3), tokens=Usage(0, 0)))
+    bare = replace(row("t"), figures=Figures(calls=RequestCounts(3), tokens=Usage(0, 0)))
     text = " ".join(as_short(Report((bare,))).split())
     assert "What it cost is not known: no reply of the model has a token count." in text
     assert "$0" not in text

@@ -41,10 +41,10 @@ from ullage.recorded.readers.own_log import read
 from ullage.replay.measuring.runs import Places
 from ullage.replay.simulating import means, simulation
 from ullage.replay.simulating.outcome import StandIn
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.session.compacting import controller as controlling
 from ullage.session.compacting.controller import CompactionController
-from ullage.session.compacting.saving import Learned
+from ullage.session.compacting.saving import SavingLearned
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
@@ -209,10 +209,10 @@ class Live:
                     assert [error for error in here.refused() if error is not None and TOO_LONG not in error] == []
                     return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
 
-    def prepared(self) -> Prepared:
+    def prepared(self) -> PreparedSession:
         """Its log, to be replayed."""
         (transcript,) = read(kept_of(self.folder) / "ullage.db")
-        return Prepared(transcript, sources={path.name: path.read_text() for path in self.folder.iterdir()})
+        return PreparedSession(transcript, sources={path.name: path.read_text() for path in self.folder.iterdir()})
 
     def _with_clicks(self, ask: Ask) -> Ask:
         """The user clicks while the model answers."""
@@ -340,7 +340,7 @@ def _keep(folder: Path, elsewhere: Refetched) -> None:
     """As another session of the workspace would have."""
     folder.mkdir(parents=True, exist_ok=True)
     store = LogStore.open(folder)
-    Learned(store, "another").keep(elsewhere, ())
+    SavingLearned(store, "another").keep(elsewhere, ())
     store.close()
 
 
@@ -367,7 +367,7 @@ def check(
         if by_hand is not None:
             by_hand += lived.by_hand
         patch.setattr(means, "stand_in", as_asked)
-        chosen = Settings(at=at, window=window, economy=economy, elsewhere=elsewhere, writing_seconds=0.0)
+        chosen = ReplaySettings(at=at, window=window, economy=economy, elsewhere=elsewhere, writing_seconds=0.0)
         again = simulation.carry(lived.prepared(), policy, chosen)
         live = made_in(entries)
         assert made_in(again.entries) == live

@@ -42,7 +42,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.replay.measuring.runs import Places
 from ullage.replay.simulating import means, simulation
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 
 
 @sampled("policy", BY_ITSELF, keep=is_one_of_each, ids=lambda policy: policy.name)
@@ -126,7 +126,7 @@ def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str
 
 
 @pytest.fixture(scope="module")
-def excluding(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+def excluding(tmp_path_factory: pytest.TempPathFactory) -> PreparedSession:
     """A session in which the user excluded a file."""
     work = [*worked()[:6], Doing("edit", 2), Doing(EXCLUDE_FILE, 2), *[Doing("look", turn) for turn in range(9)]]
     lived = Live(tmp_path_factory.mktemp("excluding").resolve(), WINDOW, NONE_YET)
@@ -137,9 +137,9 @@ def excluding(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("at", ["policy", "recorded"])
-def test_what_was_excluded_is_excluded_under_every_policy(at: Places, excluding: Prepared) -> None:
+def test_what_was_excluded_is_excluded_under_every_policy(at: Places, excluding: PreparedSession) -> None:
     for policy in filter(lambda policy: DEEP or is_one_of_each(policy), BUILT_IN.values()):
-        view = simulation.carry(excluding, policy, Settings(at=at, window=WINDOW))
+        view = simulation.carry(excluding, policy, ReplaySettings(at=at, window=WINDOW))
         out = [each for each in view.active if each.policy == BY_THE_USER]
         results = (block for message in view.messages for block in message.blocks if isinstance(block, ToolResult))
         assert [file.path for each in out for file in each.without_files] == ["f2.py"], policy.name
@@ -152,5 +152,5 @@ def test_an_undo_means_nothing_where_the_policy_compacts_elsewhere(tmp_path: Pat
     asyncio.run(lived.live(ULLAGE, [*worked()[:9], Doing(UNDO, 2), Doing("chat", 1)], "fullest"))
     session = lived.prepared()
     for policy, is_undone in ((ULLAGE, True), (BUILT_IN["none"], False), (BUILT_IN["sink-window"], False)):
-        view = simulation.carry(session, policy, Settings(window=WINDOW, writing_seconds=0.0))
+        view = simulation.carry(session, policy, ReplaySettings(window=WINDOW, writing_seconds=0.0))
         assert bool(view.undone) == is_undone, policy.name

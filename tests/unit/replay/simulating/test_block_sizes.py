@@ -8,12 +8,12 @@ from tests.unit.replay.recorded import call, compacted, prompt, reply, returned,
 from tests.unit.replay.working import working_session
 from ullage.recorded.transcript import Transcript
 from ullage.replay.pricing.recorded_models import window_in, window_of
-from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
+from ullage.replay.simulating.block_sizes import BlockSize, RecordedSizes, recorded_sizes
 
 
 def totals(sizes: RecordedSizes) -> list[int]:
     """What all blocks that are known take together, request by request."""
-    known: dict[str, Size] = {}
+    known: dict[str, BlockSize] = {}
     found: list[int] = []
     for request in sizes.requests:
         known.update(request.sizes)
@@ -59,9 +59,9 @@ def test_the_ratio_is_what_the_model_makes_of_our_estimates():
 
 def test_a_block_without_a_recorded_size_is_estimated():
     sizes = recorded_sizes(working_session(turns=2))
-    assert sizes.of("1", {}) == Size(round(sizes.estimates["1"] * sizes.ratio))
-    assert sizes.of("1", {"1": Size(7)}) == Size(7)
-    assert sizes.of("no block", {}) == Size(0)
+    assert sizes.of("1", {}) == BlockSize(round(sizes.estimates["1"] * sizes.ratio))
+    assert sizes.of("1", {"1": BlockSize(7)}) == BlockSize(7)
+    assert sizes.of("no block", {}) == BlockSize(0)
 
 
 @pytest.mark.parametrize(

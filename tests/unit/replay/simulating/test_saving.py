@@ -14,7 +14,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.recorded.transcript import Transcript
 from ullage.replay.measuring.runs import CompactionPoint
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import outcome_of
 
 LONG = working_session(turns=18, reads=4, characters=6_000, seconds=5.0)
@@ -37,7 +37,7 @@ def waiting(transcript: Transcript, seconds: float, *, before: int, hour: bool =
 
 def saved(transcript: Transcript, economy: Economy, policy: Policy = ULLAGE, writing: float = 30.0) -> list[CompactionPoint]:
     """The compactions that were made to save."""
-    run = outcome_of(Prepared(transcript), policy, Settings(economy=economy, writing_seconds=writing)).run
+    run = outcome_of(PreparedSession(transcript), policy, ReplaySettings(economy=economy, writing_seconds=writing)).run
     assert run.failure == ""
     assert run.violations == ()
     return [point for point in run.compactions if point.trigger == "economy"]

@@ -24,7 +24,7 @@ from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import as_if, cost_of, predict
 from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
 from ullage.replay.simulating.outcome import USUAL_SUMMARY_TOKENS
-from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import carry, outcome_of
 
 
@@ -69,8 +69,8 @@ def policy(engine: Unchanging, line: int = 60_000, restore: RestoreOptions | Non
     return Policy("tried", "", (), engine, ThresholdOptions(FixedTokens(line)), restore=restore)
 
 
-def simulated(transcript: Transcript, of: Policy, settings: Settings | None = None) -> Run:
-    run = outcome_of(Prepared(transcript), of, settings or Settings()).run
+def simulated(transcript: Transcript, of: Policy, settings: ReplaySettings | None = None) -> Run:
+    run = outcome_of(PreparedSession(transcript), of, settings or ReplaySettings()).run
     assert run.failure == ""
     return run
 
@@ -119,7 +119,7 @@ def test_a_compaction_comes_before_the_request_that_would_cross_the_line():
 
 def test_where_the_record_has_compactions_they_are_made_there_with_the_recorded_summary():
     transcript = working_session(compacted_after=(30, 61), summary="Of src/part0/unit0.py nothing is left to do. " * 5)
-    run = simulated(transcript, policy(Summarising()), Settings("recorded", "recorded"))
+    run = simulated(transcript, policy(Summarising()), ReplaySettings("recorded", "recorded"))
     assert [(point.after_seq, point.trigger, point.rung, point.stood_in) for point in run.compactions] == [
         (30, "threshold", "model", "recorded"),
         (61, "threshold", "model", "recorded"),
@@ -130,12 +130,12 @@ def test_where_the_record_has_compactions_they_are_made_there_with_the_recorded_
 def test_for_a_sealed_summary_the_digest_stands():
     transcript = working_session(compacted_after=(30,), summary="The user's own words")
     transcript = replace(transcript, compactions=tuple(replace(each, sealed=True) for each in transcript.compactions))
-    run = simulated(transcript, policy(Summarising()), Settings("recorded", "recorded"))
+    run = simulated(transcript, policy(Summarising()), ReplaySettings("recorded", "recorded"))
     assert [point.stood_in for point in run.compactions] == ["digest"]
 
 
 def test_without_recorded_compactions_nothing_is_compacted_there():
-    run = simulated(working_session(), policy(Summarising()), Settings("recorded", "recorded"))
+    run = simulated(working_session(), policy(Summarising()), ReplaySettings("recorded", "recorded"))
     assert run.compactions == ()
 
 
@@ -144,7 +144,7 @@ def test_without_recorded_compactions_nothing_is_compacted_there():
     [("recorded", "digest", len("The program's words.")), ("digest", "digest", len("The program's words.")), ("none", "blank", None)],
 )
 def test_what_stands_for_a_summary_where_none_is_recorded(summary: str, stood_in: str, characters: int | None):
-    settings = Settings("policy", summary)  # pyright: ignore[reportArgumentType]
+    settings = ReplaySettings("policy", summary)  # pyright: ignore[reportArgumentType]
     first = simulated(working_session(), policy(Summarising()), settings).compactions[0]
     assert (first.rung, first.stood_in) == ("model", stood_in)
     assert characters is None or first.summary_characters == characters
@@ -212,7 +212,7 @@ def read_twice(between: int = 8) -> Transcript:
 
 def test_what_was_taken_out_of_view_and_came_again_has_its_price():
     """The text, written to the cache once more, and one request that reads what the compaction left."""
-    run = simulated(read_twice(), policy(Summarising()), Settings("recorded", "recorded"))
+    run = simulated(read_twice(), policy(Summarising()), ReplaySettings("recorded", "recorded"))
     acquired, prices = run.retained.acquired, prices_of(MODEL)
     assert prices is not None
     terms = prices.terms(for_an_hour=False)
@@ -229,7 +229,7 @@ def test_forgetting_costs_nothing_where_nothing_is_compacted():
 
 
 def test_a_request_that_does_not_fit_is_compacted_once_and_else_told():
-    settings = Settings(window=50_000)
+    settings = ReplaySettings(window=50_000)
     far = 10_000_000
     fitting = simulated(working_session(), policy(Summarising(), line=far), settings)
     assert {point.trigger for point in fitting.compactions} == {"threshold"}, "the agent watches the window, whatever the line"
@@ -240,7 +240,7 @@ def test_a_request_that_does_not_fit_is_compacted_once_and_else_told():
 
 
 def test_a_policy_that_raises_says_so():
-    run = outcome_of(Prepared(working_session()), policy(Raising())).run
+    run = outcome_of(PreparedSession(working_session()), policy(Raising())).run
     assert run.failure == "KeyError: 'oh'"
     assert run.requests == ()
 
@@ -248,7 +248,7 @@ def test_a_policy_that_raises_says_so():
 def test_as_another_model_has_its_tokens_prices_and_window():
     transcript = working_session()
     other = "claude-haiku-5-5"
-    run = simulated(as_if(transcript, other), NONE, Settings(as_model=other))
+    run = simulated(as_if(transcript, other), NONE, ReplaySettings(as_model=other))
     factor = tokens_factor(MODEL, other)
     own = simulated(transcript, NONE)
     assert run.usage.total_input_tokens == pytest.approx(own.usage.total_input_tokens * factor, rel=0.01)
@@ -295,7 +295,7 @@ def test_files_near_the_work_that_are_not_read_again_are_told_of_by_name():
     ]
     entries = [prompt(), reply(9_000, 0, 9_000, blocks=(call("first"),)), returned(listing, "first"), *work, reply(200, 20_000, 500)]
     transcript = session(*entries, compactions=(compacted(len(entries) - 1, "Nothing is left to do."),))
-    view = carry(Prepared(transcript), ULLAGE, Settings("recorded", "digest"))
+    view = carry(PreparedSession(transcript), ULLAGE, ReplaySettings("recorded", "digest"))
     [made] = view.active
     assert "src/: valve_box.py" in made.nearby
     assert [block.text for message in view.messages for block in message.blocks if isinstance(block, Text)].count(made.nearby) == 1

@@ -11,8 +11,8 @@ import pytest
 from tests.unit.session.changes.changing import changes, run, turn
 from tests.unit.session.harness import Stage, stage
 from ullage.session.changes import progress
-from ullage.session.changes.progress import STOPPED, Shown
-from ullage.session.changes.shown import Decided
+from ullage.session.changes.progress import STOPPED, ShownProgress
+from ullage.session.changes.shown import DecidedChanges
 from ullage.session.session import Session
 
 FILES = 25
@@ -29,7 +29,7 @@ class Watched:
         self.ends = 0
         self._stop: Callable[[], None] = lambda: None
 
-    def show(self, title: str, stop: Callable[[], None]) -> Shown:
+    def show(self, title: str, stop: Callable[[], None]) -> ShownProgress:
         self.titles.append(title)
         self._stop = stop
         return self
@@ -69,24 +69,24 @@ def as_before(folder: Path) -> int:
     return sum("more" not in path.read_text() for path in folder.glob("*.py"))
 
 
-async def keep(session: Session) -> list[Decided]:
+async def keep(session: Session) -> list[DecidedChanges]:
     return await session.reviewing.keep()
 
 
-async def undo(session: Session) -> list[Decided]:
+async def undo(session: Session) -> list[DecidedChanges]:
     return await session.reviewing.undo()
 
 
-async def undo_turn(session: Session) -> list[Decided]:
+async def undo_turn(session: Session) -> list[DecidedChanges]:
     [only] = await session.reviewing.turns()
     return await session.reviewing.undo(turn_id=only.turn_id)
 
 
-async def go_back(session: Session) -> list[Decided]:
+async def go_back(session: Session) -> list[DecidedChanges]:
     return await session.restore((await session.going_back.checkpoints())[0].id)
 
 
-Do = Callable[[Session], Awaitable[list[Decided]]]
+Do = Callable[[Session], Awaitable[list[DecidedChanges]]]
 
 
 @pytest.mark.parametrize("do", [keep, undo, undo_turn, go_back])

@@ -21,7 +21,7 @@ from ullage.session.instructions.prompt_files import (
     with_arguments,
 )
 from ullage.session.slash_commands import carry_out, typed_command
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.rules.reading import ReadRules
 from ullage.workspace.folders import Folders
 
@@ -46,7 +46,7 @@ def put(folder: Path, name: str, text: str) -> None:
 def found(folder: Path, *refused: str) -> list[PromptFile]:
     """What the project has, for a user whose rules refuse to have these patterns read."""
     folders = Folders([folder])
-    return prompt_files(folders, ReadRules(folders, tuple(Rule("read", each, "workspace", refuses=True) for each in refused)))
+    return prompt_files(folders, ReadRules(folders, tuple(PermissionRule("read", each, "workspace", refuses=True) for each in refused)))
 
 
 def for_the_agent(folder: Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 from ullage.context.entries import FileTouch
 from ullage.session.instructions.in_force import ALL_CHARACTERS, LATE_CHARACTERS, RulesInForce, rules_from_the_start
 from ullage.session.instructions.rules_files import MOST_BYTES, MOST_LOOKED_AT, PLACES, RULES_CHARACTERS, RulesFile, folders_of, rules_in
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.rules.reading import ReadRules, none_refused
 from ullage.tools.steering import steers
 from ullage.workspace.folders import Folders
@@ -197,7 +197,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts(project: Project) -> No
 def test_what_a_rule_of_the_user_s_refuses_is_not_told(project: Project) -> None:
     project.put(".cursor/rules/a.mdc", "Secret.")
     project.put("CLAUDE.md", "See @.cursor/rules/a.mdc")
-    refusing = ReadRules(project.folders, (Rule("read", ".cursor/**", "workspace", refuses=True),))
+    refusing = ReadRules(project.folders, (PermissionRule("read", ".cursor/**", "workspace", refuses=True),))
     assert not any("Secret" in text for _, text in rules_from_the_start(project.folders, refusing))
     rules = RulesInForce(project.folders, lambda: refusing)
     assert ".cursor/rules/a.mdc" in {each.shown for each in rules.listed() if "your rules" in each.trouble}

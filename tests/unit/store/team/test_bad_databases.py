@@ -26,7 +26,7 @@ from ullage.session.settings import Settings
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, entry_sum
 from ullage.store.team.address import read_address
-from ullage.store.team.faults import Away, Refused
+from ullage.store.team.faults import Away, TeamStoreRefused
 from ullage.store.team.postgres import PostgresStore
 from ullage.store.team.store import Batch
 from ullage.store.team.tables import set_up
@@ -113,7 +113,7 @@ def test_a_user_who_may_only_read_is_told_whom_to_ask(postgres: Postgres, worksp
     postgres.sql("CREATE ROLE reader LOGIN")
     postgres.sql("GRANT USAGE ON SCHEMA ullage TO reader")
     postgres.sql("GRANT SELECT ON ALL TABLES IN SCHEMA ullage TO reader")
-    with pytest.raises(Refused, match=r"no right to do that\. Ask whoever runs it for the role ullage_member"):
+    with pytest.raises(TeamStoreRefused, match=r"no right to do that\. Ask whoever runs it for the role ullage_member"):
         PostgresStore(read_address(postgres.url("reader"), "test"), workspace, "h").sessions()
 
 

@@ -22,7 +22,7 @@ from tests.postgres import Postgres
 from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow
 from ullage.store.team.address import BadAddress, address_of, read_address, workspace_name
-from ullage.store.team.faults import Away, Refused, TeamStoreFailed, fault_of
+from ullage.store.team.faults import Away, TeamStoreFailed, TeamStoreRefused, fault_of
 from ullage.store.team.postgres import PostgresStore
 from ullage.store.team.store import Batch
 
@@ -144,7 +144,7 @@ def test_a_user_that_is_not_there(postgres: Postgres) -> None:
 def test_a_user_without_the_role(postgres: Postgres) -> None:
     postgres.sql("CREATE ROLE guest LOGIN")
     told = failing(postgres.url("guest"))
-    assert isinstance(told, Refused) and "the role ullage_member" in str(told)
+    assert isinstance(told, TeamStoreRefused) and "the role ullage_member" in str(told)
 
 
 def test_a_wrong_password(postgres: Postgres) -> None:
@@ -156,7 +156,7 @@ def test_a_wrong_password(postgres: Postgres) -> None:
     try:
         address = f"postgresql://carol:%s@/postgres?host={postgres.folder}"
         told = failing(address % SECRET)
-        assert isinstance(told, Refused) and "does not take the password" in str(told)
+        assert isinstance(told, TeamStoreRefused) and "does not take the password" in str(told)
         PostgresStore(read_address(address % "right", "it"), "of carol", "h").close()
     finally:
         rules.write_text(before)
@@ -226,7 +226,7 @@ def test_a_server_without_tls(certificate: Path) -> None:
         answering.start()
         told = failing(f"postgresql://me:{SECRET}@127.0.0.1:{server.getsockname()[1]}/x?sslmode=verify-full&sslrootcert={certificate}")
         answering.join()
-    assert isinstance(told, Refused) and "speaks no TLS" in str(told)
+    assert isinstance(told, TeamStoreRefused) and "speaks no TLS" in str(told)
 
 
 def test_the_certificate_of_the_server_is_looked_at(postgres: Postgres, certificate: Path) -> None:
@@ -242,11 +242,11 @@ def test_the_certificate_of_the_server_is_looked_at(postgres: Postgres, certific
     try:
         place = f"postgresql://ann:{SECRET}@localhost:{port}/postgres?sslmode=verify-full&hostaddr=127.0.0.1"
         told = failing(f"{place}&sslrootcert=system")
-        assert isinstance(told, Refused) and "certificate is not trusted" in str(told)
+        assert isinstance(told, TeamStoreRefused) and "certificate is not trusted" in str(told)
         with closing(PostgresStore(read_address(f"{place}&sslrootcert={certificate}", "it"), "over tls", "h")) as store:
             store.sessions()
         told = failing(f"{place.replace('@localhost', '@127.0.0.1')}&sslrootcert={certificate}")
-        assert isinstance(told, Refused) and "certificate" in str(told)
+        assert isinstance(told, TeamStoreRefused) and "certificate" in str(told)
     finally:
         postgres.stop()
         postgres.start()

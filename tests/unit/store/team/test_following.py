@@ -15,7 +15,7 @@ from tests.postgres import Postgres
 from tests.unit.store.team.here import Colleague, Machine, turn, until
 from ullage.context.entries import UserPrompt
 from ullage.store.errors import SessionInUse, StoreFailed
-from ullage.store.team.faults import Taken
+from ullage.store.team.faults import SessionTaken
 from ullage.store.team.following import BACK
 from ullage.store.team.postgres import PostgresStore
 
@@ -141,7 +141,7 @@ def test_who_lost_the_session_to_a_colleague_is_told(join: Join, postgres: Postg
     ann.log.append_many(session, turn(2), 6.0)
     settled = ann.log.settled(session)
     assert settled is not None
-    with pytest.raises(Taken, match="A colleague"):
+    with pytest.raises(SessionTaken, match="A colleague"):
         settled.result(PATIENCE)
     assert len(ann.entries(session)) == 10, "it is kept here"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ullage.store.team.faults import Away, LinkLost, Refused
+from ullage.store.team.faults import Away, LinkLost, TeamStoreRefused
 from ullage.store.team.outages import Outages
 
 
@@ -27,7 +27,7 @@ def test_something_else_is_told_beside_it() -> None:
     told: list[str] = []
     outages = Outages(told.append, lambda: told.append("back"))
     outages.failed("sending", Away("it can only be read"))
-    outages.failed("looking", Refused("the password is wrong"))
+    outages.failed("looking", TeamStoreRefused("the password is wrong"))
     assert told == ["it can only be read", "the password is wrong"]
 
 

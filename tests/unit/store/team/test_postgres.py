@@ -20,9 +20,9 @@ from ullage.store.schema import EntryRow, ValueRow, entry_sum, value_sum
 from ullage.store.search import SearchIndex
 from ullage.store.session_rows import Heads
 from ullage.store.team.address import read_address
-from ullage.store.team.faults import LinkLost, Refused, Taken
+from ullage.store.team.faults import LinkLost, SessionTaken, TeamStoreRefused
 from ullage.store.team.postgres import PostgresStore, digest_of
-from ullage.store.team.store import Batch, Said, Spoken
+from ullage.store.team.store import Batch, IndexedWords, Spoken
 
 Connect = Callable[..., PostgresStore]
 
@@ -71,7 +71,7 @@ def test_no_entry_is_lost_doubled_or_out_of_order(connect: Connect, after: int, 
     store = connect()
     begun(store)
     store.append("5e55", 0, Batch([row(1), row(2)]))
-    with pytest.raises(Taken):
+    with pytest.raises(SessionTaken):
         store.append("5e55", after, Batch([row(seq, b"other") for seq in seqs]))
     assert [each.seq for each in store.since("5e55", 0, 10)] == [1, 2]
 
@@ -107,7 +107,7 @@ def test_a_member_writes_by_the_functions_alone(postgres: Postgres, statement: s
 def test_a_workspace_is_seen_by_its_members_alone(connect: Connect, postgres: Postgres, workspace: str) -> None:
     begun(connect("ann"))
     postgres.sql("INSERT INTO ullage.deleted (workspace, session_id, sums) VALUES (%s, 'gone', '{}')", workspace)
-    with pytest.raises(Refused, match="no member of the workspace"):
+    with pytest.raises(TeamStoreRefused, match="no member of the workspace"):
         connect("eve").sessions()
     with psycopg.connect(postgres.url("eve")) as connection:
         for table in ("session", "entry", "value", "prompt", "lease", "attached", "speaks_of", "said", "passage", "member", "deleted"):
@@ -161,11 +161,11 @@ def test_one_writes_a_session(connect: Connect) -> None:
     assert not theirs.take("5e55")
     assert [each.held_by for each in theirs.sessions()] == ["ann"]
     assert [each.held_by for each in ours.sessions()] == [""]
-    with pytest.raises(Taken):
+    with pytest.raises(SessionTaken):
         theirs.append("5e55", 0, Batch([row(1)]))
     ours.give_back("5e55")
     assert theirs.take("5e55")
-    with pytest.raises(Taken):
+    with pytest.raises(SessionTaken):
         ours.append("5e55", 0, Batch([row(1)]))
 
 
@@ -181,7 +181,7 @@ def test_the_lease_survives_a_lost_connection_and_ends_by_itself(connect: Connec
         assert time.monotonic() < began + 10
         time.sleep(0.02)
     assert time.monotonic() - began >= 1.0
-    with pytest.raises(Taken):
+    with pytest.raises(SessionTaken):
         ours.append("5e55", 1, Batch([row(2)]))
 
 
@@ -230,7 +230,7 @@ def test_whatever_two_processes_do_no_acknowledged_entry_is_lost(postgres: Postg
                     new = row(believes[name] + 1, name.encode(), session)
                     try:
                         store.append(session, believes[name], Batch([new]))
-                    except Taken:
+                    except SessionTaken:
                         assert holder != name
                     else:
                         assert holder == name
@@ -270,7 +270,10 @@ def test_what_is_beside_the_log_goes_with_the_last_session(connect: Connect) -> 
 def test_words_are_found_by_their_beginnings(connect: Connect) -> None:
     store = connect()
     begun(store)
-    said = [Said(1, "user", None, "Why does the parser \0 hang?"), Said(2, "result of bash", "t1", "parsing took 3 s; it's fine")]
+    said = [
+        IndexedWords(1, "user", None, "Why does the parser \0 hang?"),
+        IndexedWords(2, "result of bash", "t1", "parsing took 3 s; it's fine"),
+    ]
     store.append("5e55", 0, Batch([row(1), row(2)]))
     assert store.say("5e55", 0, 2, said)
     assert store.said_through("5e55") == 2
@@ -307,7 +310,7 @@ def test_words_find_what_they_find_in_the_log_of_one_machine(connect: Connect, w
     for seq, text in enumerate(SAID, 1):
         log.append(here, UserPrompt(f"p{seq}", text), float(seq))
     store.append("5e55", 0, Batch([row(seq) for seq in range(1, len(SAID) + 1)]))
-    store.say("5e55", 0, len(SAID), [Said(seq, "user", None, text) for seq, text in enumerate(SAID, 1)])
+    store.say("5e55", 0, len(SAID), [IndexedWords(seq, "user", None, text) for seq, text in enumerate(SAID, 1)])
     index = SearchIndex(None, log, ResultFiles(None))
     expected = {(hit.seq, hit.excerpt) for hit in index.search(words, 9)}
     assert {(hit.seq, hit.excerpt) for hit in store.search(words, 9)} == expected

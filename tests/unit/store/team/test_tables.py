@@ -16,9 +16,9 @@ from ullage.store.recovery import make_session
 from ullage.store.schema import EntryRow, entry_sum
 from ullage.store.team import tables
 from ullage.store.team.address import Address, read_address
-from ullage.store.team.faults import Away, LaterSchema, Refused, TeamStoreFailed
+from ullage.store.team.faults import Away, LaterSchema, TeamStoreFailed, TeamStoreRefused
 from ullage.store.team.postgres import PostgresStore
-from ullage.store.team.store import Batch, Said
+from ullage.store.team.store import Batch, IndexedWords
 from ullage.store.team.tables import SCHEMA_VERSION, set_up
 
 
@@ -54,7 +54,7 @@ def test_tables_of_the_first_version_are_brought_up_with_all_that_is_in_them(dat
     sql("SELECT ullage.append('w', '5e55', 'h', 9, 0, '{1}', '{1}', '{x}', '{y}', '{}', '{}')")
     sql("SELECT ullage.say('w', '5e55', 0, 1, '{1}', '{user}', '{NULL}', '{look at server/tank.py}')")
     with closing(PostgresStore(address, "w", "h")) as store:
-        with pytest.raises(Refused, match=r"earlier version.*ullage store setup"):
+        with pytest.raises(TeamStoreRefused, match=r"earlier version.*ullage store setup"):
             store.sessions()
         assert set_up(address)
         assert numbers(database) == list(range(1, SCHEMA_VERSION + 1))
@@ -114,7 +114,7 @@ def test_who_writes_meanwhile_goes_on_and_loses_nothing(database: Database) -> N
         store.append("5e55", 0, Batch([row(1)]))
         sql(f"INSERT INTO ullage.schema_version VALUES ({SCHEMA_VERSION + 1})")
         store.append("5e55", 1, Batch([row(2)]))
-        assert store.say("5e55", 0, 2, [Said(1, "user", None, "words")])
+        assert store.say("5e55", 0, 2, [IndexedWords(1, "user", None, "words")])
         store.close()
         with pytest.raises(LaterSchema, match="Update Ullage"):
             store.append("5e55", 2, Batch([row(3)]))
@@ -122,13 +122,13 @@ def test_who_writes_meanwhile_goes_on_and_loses_nothing(database: Database) -> N
 
 
 def test_a_database_without_tables_says_how_they_are_made(database: Database) -> None:
-    with pytest.raises(Refused, match="ullage store setup"):
+    with pytest.raises(TeamStoreRefused, match="ullage store setup"):
         PostgresStore(database[0], "w", "h").sessions()
 
 
 def test_a_database_that_cannot_hold_all_texts_is_refused(postgres: Postgres) -> None:
     postgres.sql("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-    with pytest.raises(Refused, match="encoding LATIN1"):
+    with pytest.raises(TeamStoreRefused, match="encoding LATIN1"):
         set_up(read_address(postgres.url(database="latin"), "test"))
 
 

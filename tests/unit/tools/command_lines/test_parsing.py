@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.deep import many
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Unknown, judge
-from ullage.tools.command_lines.parsing import Followed, follow
+from ullage.tools.command_lines.parsing import ParsedLine, follow
 
 
 @pytest.mark.parametrize(
@@ -34,13 +34,13 @@ from ullage.tools.command_lines.parsing import Followed, follow
 )
 def test_plain_words(line: str, words: list[list[str]] | None) -> None:
     read = follow(line)
-    assert ([[word.text for word in command] for command in read.commands] if isinstance(read, Followed) else None) == words
+    assert ([[word.text for word in command] for command in read.commands] if isinstance(read, ParsedLine) else None) == words
 
 
 @pytest.mark.parametrize(("word", "has_glob"), [("a*", True), ("*a", True), ("'*'a", False), ("?", True), ("a", False)])
 def test_globs(word: str, has_glob: bool) -> None:
     read = follow(word)
-    assert isinstance(read, Followed)
+    assert isinstance(read, ParsedLine)
     assert read.commands[0][0].has_glob is has_glob
 
 
@@ -48,7 +48,7 @@ def test_globs(word: str, has_glob: bool) -> None:
 def test_reading_never_fails_and_leaves_nothing_out(text: str) -> None:
     """Between the pieces there is nothing but blanks."""
     read = follow(text)
-    if isinstance(read, Followed):
+    if isinstance(read, ParsedLine):
         place = 0
         for _, start, end in read.spans:
             assert not text[place:start].strip(" \t")

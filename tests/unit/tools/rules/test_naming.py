@@ -7,7 +7,7 @@ import pytest
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need
-from ullage.tools.rules.covering import Judging, Rule
+from ullage.tools.rules.covering import Judging, PermissionRule
 
 
 @pytest.fixture(scope="module")
@@ -51,17 +51,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     ],
 )
 def test_words_that_name_a_file(site: Site, pattern: str, command: str, expected: bool) -> None:
-    rule = Rule("read", pattern, "workspace", refuses=True)
+    rule = PermissionRule("read", pattern, "workspace", refuses=True)
     decision = Judging([rule], "outsideSandbox", lambda pattern: "").decide(command_need(command, site))
     assert (decision.refused is rule) is expected
 
 
 def test_a_whole_path_names_it_too(site: Site) -> None:
-    rule = Rule("read", "app/.env", "workspace", refuses=True)
+    rule = PermissionRule("read", "app/.env", "workspace", refuses=True)
     need = command_need(f"cat {site.folder}/app/.env", site)
     assert Judging([rule], "notHarmless", lambda pattern: "").decide(need).refused is rule
 
 
 def test_without_a_shell_of_unix_words_are_taken_as_they_stand() -> None:
-    rule = Rule("read", "app/.env", "workspace", refuses=True)
+    rule = PermissionRule("read", "app/.env", "workspace", refuses=True)
     assert Judging([rule], "notHarmless", lambda pattern: "").decide(command_need("type app/.env", None)).refused is rule

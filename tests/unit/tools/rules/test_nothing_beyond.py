@@ -10,12 +10,12 @@ from tests.unit.tools.allowed import covers
 from tests.unit.tools.command_lines.nasty import INSIDE, OTHERS, OUTSIDE, READERS
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Site, Unknown, judge
-from ullage.tools.command_lines.parsing import Followed, follow
+from ullage.tools.command_lines.parsing import ParsedLine, follow
 from ullage.tools.permission import command_need
-from ullage.tools.rules.covering import Rule
+from ullage.tools.rules.covering import PermissionRule
 from ullage.tools.rules.patterns import command_pattern
 
-RULES = [Rule("command", pattern, "workspace") for pattern in ("make *", "npm test", "tee *", "rm src/*", "mytool * end")]
+RULES = [PermissionRule("command", pattern, "workspace") for pattern in ("make *", "npm test", "tee *", "rm src/*", "mytool * end")]
 """`*` never leaves the folder."""
 
 PROGRAMS = {"make", "npm", "tee", "rm", "mytool"}
@@ -52,7 +52,7 @@ def test_every_command_of_a_free_line_is_covered_or_harmless(site: Site, line: s
     if not covers(RULES, command_need(line, site), site, "notHarmless"):
         return
     read = follow(line)
-    assert isinstance(read, Followed), "a line that is not followed is covered by no pattern"
+    assert isinstance(read, ParsedLine), "a line that is not followed is covered by no pattern"
     for part in read.texts(line):
         alone = judge(part, site)
         harmless = not isinstance(alone, Unknown) and all(each.effect != "runs" for each in alone)
@@ -65,11 +65,11 @@ def test_every_command_of_a_free_line_is_covered_or_harmless(site: Site, line: s
 
 
 @given(lines, st.sampled_from(RULES))
-def test_a_rule_alone_is_free_for_nothing_that_its_words_do_not_say(site: Site, line: str, rule: Rule) -> None:
+def test_a_rule_alone_is_free_for_nothing_that_its_words_do_not_say(site: Site, line: str, rule: PermissionRule) -> None:
     line = line.replace("{outside}", str(site.folder.parent / "outside")).replace("{work}", str(site.folder))
     if covers([rule], command_need(line, site), site):
         read = follow(line)
-        assert isinstance(read, Followed)
+        assert isinstance(read, ParsedLine)
         program = command_pattern(rule.pattern).words[0]
         goes = read.commands[0][0].text == "cd" and read.joins(line)[0] == "&&"
         assert {words[0].text for words in read.commands[goes:]} == {program}

@@ -8,7 +8,7 @@ from tests.unit.tools.allowed import covers
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need, edit_need, extras_of, with_extras
-from ullage.tools.rules.covering import AskFor, Judging, Rule, check_rule
+from ullage.tools.rules.covering import AskFor, Judging, PermissionRule, check_rule
 from ullage.tools.rules.patterns import RuleAction, explained, host_matches, warning_of
 
 
@@ -131,7 +131,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize(("pattern", "command", "expected"), COMMANDS)
 def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: bool) -> None:
-    rule = Rule("command", pattern, "workspace")
+    rule = PermissionRule("command", pattern, "workspace")
     command = command.replace("{work}", str(site.folder))
     assert check_rule(rule) == ""
     assert covers([rule], command_need(command, site), site) is expected
@@ -155,19 +155,19 @@ def test_a_rule_for_commands(site: Site, pattern: str, command: str, expected: b
     ],
 )
 def test_harmless_parts_beside_what_a_rule_allows(site: Site, ask_for: AskFor, command: str, expected: bool) -> None:
-    rule = Rule("command", "make *", "workspace")
+    rule = PermissionRule("command", "make *", "workspace")
     assert covers([rule], command_need(command, site), site, ask_for) is expected
 
 
 def test_a_rule_that_names_a_file_holds_in_the_workspace_folder_alone(site: Site) -> None:
     need = command_need("cd src && build it", site)
-    assert covers([Rule("command", "build *", "workspace")], need, site)
-    assert not covers([Rule("command", "build *", "workspace", files="as it was")], need, site)
+    assert covers([PermissionRule("command", "build *", "workspace")], need, site)
+    assert not covers([PermissionRule("command", "build *", "workspace", files="as it was")], need, site)
 
 
 def test_a_rule_holds_in_no_other_folder_where_that_could_have_a_program_of_its_own(site: Site) -> None:
     loose = Site(site.folder, f"{site.search_path}:.", site.workspaces, caged=True)
-    assert not covers([Rule("command", "make *", "workspace")], command_need("cd src && make all", loose), loose)
+    assert not covers([PermissionRule("command", "make *", "workspace")], command_need("cd src && make all", loose), loose)
 
 
 def test_what_is_said_and_offered_of_a_line_that_goes_to_a_folder_first(site: Site) -> None:
@@ -176,7 +176,7 @@ def test_what_is_said_and_offered_of_a_line_that_goes_to_a_folder_first(site: Si
     assert [each.pattern for each in asked.proposals] == ["exactly: cd src && npm test -- -q && rm a.py"], "`rm a.py` is another file there"
     asked = Judging([], "everything", lambda pattern: "").decide(command_need("cd src && npm test -- -q", site))
     assert [each.pattern for each in asked.proposals] == ["npm test *"]
-    rule = Rule("command", "npm test *", "workspace")
+    rule = PermissionRule("command", "npm test *", "workspace")
     free = Judging([rule], "everything", lambda pattern: "").decide(command_need("cd src && npm test -- -q", site))
     assert [part.why for part in free.parts][1:] == ["your rule `npm test *` allows it, also in `src`"]
 
@@ -191,7 +191,7 @@ def test_what_asks_for_more_than_the_sandbox_gives_is_asked_about(site: Site) ->
         extras = extras_of({name: list(value) for name, value in more.items()}, site.folder)
         return with_extras(command_need("make all", site), "make all", extras)
 
-    rules = [Rule("command", "make *", "everywhere"), Rule("host", "*.example.org", "workspace")]
+    rules = [PermissionRule("command", "make *", "everywhere"), PermissionRule("host", "*.example.org", "workspace")]
     assert not covers([], need(network=["a.example.org"]), site, "outsideSandbox")
     assert covers(rules, need(network=["a.example.org"]), site)
     assert not covers(rules, need(network=["example.org"]), site)
@@ -204,7 +204,7 @@ def test_a_rule_that_names_a_file_holds_while_that_stays_the_same(site: Site) ->
     from ullage.tools.permission import digest_for_rule
 
     (site.folder / "s.sh").write_text("echo 1\n")
-    rule = Rule("command", "./s.sh *", "workspace", files=digest_for_rule("./s.sh *", site.folder, site.workspaces))
+    rule = PermissionRule("command", "./s.sh *", "workspace", files=digest_for_rule("./s.sh *", site.folder, site.workspaces))
     assert covers([rule], command_need("./s.sh x", site), site)
     (site.folder / "s.sh").write_text("rm -r src\n")
     assert not covers([rule], command_need("./s.sh x", site), site)
@@ -233,8 +233,8 @@ def test_a_rule_that_names_a_file_holds_while_that_stays_the_same(site: Site) ->
     ],
 )
 def test_a_rule_for_edits(pattern: str, path: str, expected: bool) -> None:
-    assert check_rule(Rule("edit", pattern, "workspace")) == ""
-    assert covers([Rule("edit", pattern, "workspace")], edit_need(path)) is expected
+    assert check_rule(PermissionRule("edit", pattern, "workspace")) == ""
+    assert covers([PermissionRule("edit", pattern, "workspace")], edit_need(path)) is expected
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_rule_for_connections(pattern: str, host: str, expected: bool) -> None
     ],
 )
 def test_a_broken_pattern_is_refused_with_the_reason(action: RuleAction, pattern: str, why: str) -> None:
-    assert why in check_rule(Rule(action, pattern, "workspace"))
+    assert why in check_rule(PermissionRule(action, pattern, "workspace"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from tests.unit.tools.allowed import covers
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.permission import command_need, edit_need, extras_of, hosts_need, with_extras
-from ullage.tools.rules.covering import AskFor, Judging, Rule, check_rule, explanation_of
+from ullage.tools.rules.covering import AskFor, Judging, PermissionRule, check_rule, explanation_of
 from ullage.tools.rules.patterns import RuleAction
 from ullage.tools.tool import PermissionNeed
 
@@ -20,11 +20,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return make_site(folder, caged=True)
 
 
-def never(action: RuleAction, pattern: str) -> Rule:
-    return Rule(action, pattern, "workspace", refuses=True)
+def never(action: RuleAction, pattern: str) -> PermissionRule:
+    return PermissionRule(action, pattern, "workspace", refuses=True)
 
 
-def refused(rule: Rule, need: PermissionNeed) -> bool:
+def refused(rule: PermissionRule, need: PermissionNeed) -> bool:
     return Judging([rule], "notHarmless", lambda pattern: "").decide(need).refused is rule
 
 
@@ -124,7 +124,7 @@ def test_commands(site: Site, pattern: str, command: str, expected: bool) -> Non
     ],
 )
 def test_what_allows_is_not_widened_by_options_before_a_subcommand(site: Site, pattern: str, command: str, expected: bool) -> None:
-    assert covers([Rule("command", pattern, "workspace")], command_need(command, site), site) is expected
+    assert covers([PermissionRule("command", pattern, "workspace")], command_need(command, site), site) is expected
 
 
 def test_without_a_shell_of_unix_the_words_are_looked_for_anywhere() -> None:
@@ -170,7 +170,7 @@ def test_reading(pattern: str, name: str, expected: bool) -> None:
 
 
 def test_a_rule_for_reading_cannot_allow() -> None:
-    assert check_rule(Rule("read", "src/**", "workspace"))
+    assert check_rule(PermissionRule("read", "src/**", "workspace"))
 
 
 def test_connections(site: Site) -> None:
@@ -183,10 +183,10 @@ def test_connections(site: Site) -> None:
 @pytest.mark.parametrize("ask_for", ["everything", "notHarmless", "outsideSandbox"])
 def test_it_counts_before_all_that_allows(site: Site, ask_for: AskFor) -> None:
     for pattern, command in (("git *", "git commit -m x"), ("cat *", "cat README.md"), ("make *", "make all > out")):
-        allowing = [Rule("command", pattern, "session"), Rule("command", f"exactly: {command}", "everywhere")]
+        allowing = [PermissionRule("command", pattern, "session"), PermissionRule("command", f"exactly: {command}", "everywhere")]
         assert covers(allowing, command_need(command, site), site, ask_for)
         assert not covers([*allowing, never("command", pattern)], command_need(command, site), site, ask_for)
-    writing = [Rule("edit", "**", "everywhere"), never("edit", "src/a.py")]
+    writing = [PermissionRule("edit", "**", "everywhere"), never("edit", "src/a.py")]
     assert not covers(writing, edit_need("src/a.py"), site, ask_for)
     assert covers(writing, edit_need("src/b.py"), site, ask_for)
 

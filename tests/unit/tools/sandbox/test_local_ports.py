@@ -12,7 +12,7 @@ from tests.patience import PATIENCE
 from tests.unit.tools.workplace import Workplace
 from ullage.context.blocks import Json
 from ullage.tools import running
-from ullage.tools.running import Command
+from ullage.tools.running import StartedCommand
 from ullage.tools.sandbox.bubblewrap import Bubblewrap
 from ullage.tools.sandbox.network import local_ports
 from ullage.tools.sandbox.network.doorway import listening
@@ -52,7 +52,7 @@ async def place(bubblewrap: Bubblewrap, tmp_path: Path, monkeypatch: pytest.Monk
     await made.running.close()
 
 
-async def serve(place: Workplace, port: int, name: str = "one", address: str = "127.0.0.1") -> Command:
+async def serve(place: Workplace, port: int, name: str = "one", address: str = "127.0.0.1") -> StartedCommand:
     """A command that goes on and listens there."""
     line = SERVES.format(address=address, port=port, name=name)
     left = await place.call("bash", command=line, run_in_background=True)
@@ -66,7 +66,7 @@ async def said(place: Workplace, command: str, **more: Json) -> str:
     return (await place.call("bash", command=command, **more)).content
 
 
-async def until_seen(command: Command, *ports: int) -> None:
+async def until_seen(command: StartedCommand, *ports: int) -> None:
     assert command.place is not None
     async with asyncio.timeout(PATIENCE):
         while command.place.ports != ports:  # noqa: ASYNC110 - nobody tells of it

@@ -14,7 +14,7 @@ from tests.unit.tools.sandbox.seatbelt_rules import Expression, Kind, Quoted, al
 from tests.unit.tools.sandbox.test_network import get, server
 from tests.unit.tools.workplace import Workplace
 from ullage.tools.sandbox import sandbox, seatbelt
-from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders, View
+from ullage.tools.sandbox.confinement import ConfinedView, Confinement, Confiner, NoSandbox, OwnFolders
 from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import MACOS
 from ullage.tools.sandbox.seatbelt import LONGEST_STRING, Seatbelt, Unquotable, find_seatbelt, profile, quoted
@@ -23,7 +23,7 @@ __all__ = ["server"]
 
 HOME, WORK = Path("/Users/me"), Path("/Users/me/code/tank")
 OWN = OwnFolders(Path("/private/var/folders/zz/T/ullage-tmp-1"), Path("/Users/me/Library/Caches/ullage/sandbox/a/home"))
-VIEW = View(
+VIEW = ConfinedView(
     empty=tuple(map(Path, MACOS.empty)),
     shown=((HOME / ".nvm", HOME / ".nvm"), (HOME / "dotfiles/gitconfig", HOME / ".gitconfig")),
     masked=(Path("/Library/Keychains"), Path("/private/etc/sudoers"), WORK / "vault/.ssh"),
@@ -187,8 +187,8 @@ def check_name(name: str) -> None:
         Confinement((WORK,), VIEW, GUARD, OWN, HOME),
         Confinement((WORK, Path("/opt/data")), VIEW, GUARD, OWN, HOME),
         Confinement((WORK,), VIEW, Guarded(), OwnFolders(), HOME, writable=False),
-        Confinement((Path("/usr"),), View(), Guarded(), OwnFolders(), HOME, writable=False),
-        Confinement((), View(), Guarded(), OwnFolders(), HOME),
+        Confinement((Path("/usr"),), ConfinedView(), Guarded(), OwnFolders(), HOME, writable=False),
+        Confinement((), ConfinedView(), Guarded(), OwnFolders(), HOME),
     ],
 )
 @pytest.mark.parametrize("port", [None, 1, 65_535])
@@ -247,7 +247,7 @@ def test_what_cannot_be_named_is_left_to_no_chance(name: str) -> None:
 
 
 def test_a_rule_without_paths_is_none() -> None:
-    assert not allows(parse(profile(Confinement((), View(), Guarded(), OwnFolders(), HOME), None)), "file-write-data", "/a")
+    assert not allows(parse(profile(Confinement((), ConfinedView(), Guarded(), OwnFolders(), HOME), None)), "file-write-data", "/a")
 
 
 async def test_a_mac_without_it_says_so() -> None:
@@ -273,7 +273,7 @@ async def test_a_command_is_started_with_its_profile_and_reaches_the_proxy(
     async def find(not_in: object) -> Confiner | NoSandbox:
         return Seatbelt(str(program))
 
-    monkeypatch.setattr(sandbox, "SYSTEMS", {"linux": sandbox.System(find, MACOS), "darwin": sandbox.System(find, MACOS)})
+    monkeypatch.setattr(sandbox, "SYSTEMS", {"linux": sandbox.SystemSandbox(find, MACOS), "darwin": sandbox.SystemSandbox(find, MACOS)})
     root = tmp_path / "work"
     (root / ".vscode").mkdir(parents=True)
     port, _ = server

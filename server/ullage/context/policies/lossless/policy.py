@@ -14,7 +14,7 @@ from ullage.context.engines.engine import Covered, Occasion, PathOf, SummaryText
 from ullage.context.entries import Logged
 from ullage.context.moves.cheap import Arrival, Clip, clip, messages_in
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policies.lossless.tree import Item, Node, Piece, Stretch, items_before
+from ullage.context.policies.lossless.tree import Item, Node, Stretch, TreePiece, items_before
 from ullage.context.policy import ClipOptions, Policy, ShareOfWindow, ThresholdOptions
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
@@ -155,7 +155,7 @@ def _plan(at: Occasion, first: int, last: int, tokens: int, asked: Asked) -> Pla
     return Plan(entries[-1].seq, (), None, last, covers, max(after, 0), summarise_from=first, asked=asked)
 
 
-def _taken(pieces: Iterable[Piece], most: int) -> Iterator[Piece]:
+def _taken(pieces: Iterable[TreePiece], most: int) -> Iterator[TreePiece]:
     """The first pieces that together take no more than `most` tokens, and at least one."""
     tokens = 0
     for piece in pieces:

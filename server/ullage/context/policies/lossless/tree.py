@@ -28,7 +28,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TreePiece:
     """Messages that a summary may stand for: from seq `first` to seq `last`, nothing of it cut apart."""
 
     first: int
@@ -41,7 +41,7 @@ class Piece:
 class Stretch:
     """Messages without a summary, in pieces that may be taken one after the other."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TreePiece, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Reader:
         self._snips = [each.snipped for each in projection.active if each.snipped is not None]
         self._compactions = projection.active_by_seq
         self._items: list[Item] = []
-        self._pieces: list[Piece] = []
+        self._pieces: list[TreePiece] = []
         self._open: list[Message] = []
         self._covered_to = 0
 
@@ -98,7 +98,7 @@ class _Reader:
         """What was read since the last end is one piece, up to seq `last`."""
         if self._open and last > self._covered_to:
             joined = tuple(self._open)
-            self._pieces.append(Piece(self._covered_to + 1, last, joined, self._count(joined)))
+            self._pieces.append(TreePiece(self._covered_to + 1, last, joined, self._count(joined)))
             self._covered_to = last
         self._open = []
 

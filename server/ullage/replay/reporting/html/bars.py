@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.compaction.needed import FACT_KINDS, FactKind
-from ullage.recorded.retention import Share
-from ullage.replay.measuring.comparison import Choice, Comparison, Standing
+from ullage.recorded.retention import HitShare
+from ullage.replay.measuring.comparison import Comparison, PolicyChoice, PolicyStanding
 from ullage.replay.reporting.html.markup import Markup, joined, legend, marks, segment, short, tag
 from ullage.replay.reporting.wording import ABSENT, money, number, percent
 
@@ -21,7 +21,7 @@ from ullage.replay.reporting.wording import ABSENT, money, number, percent
 @dataclass(frozen=True, slots=True)
 class _Class:
     name: str
-    value: Callable[[Standing], float]
+    value: Callable[[PolicyStanding], float]
 
 
 PRICE_CLASSES: tuple[_Class, ...] = (
@@ -43,7 +43,7 @@ _FIRST_FATE = 7
 """Fates have fillings of their own, beside those of the price classes."""
 
 
-def within_reach(comparison: Comparison, ruled_out: Collection[str]) -> tuple[list[Standing], list[Standing]]:
+def within_reach(comparison: Comparison, ruled_out: Collection[str]) -> tuple[list[PolicyStanding], list[PolicyStanding]]:
     """The policies with a cost, and of those that are ruled out the ones so dear that in a picture they would leave the others no room."""
     priced = [each for each in comparison.by_cost() if each.priced and each.runs]
     dearest = max((each.total for each in priced if each.policy not in ruled_out), default=float("inf"))
@@ -86,9 +86,9 @@ def fate_bars(comparison: Comparison) -> Markup | None:
 def _table(
     caption: str,
     classes: Sequence[_Class],
-    shown: Sequence[Standing],
-    bar: Callable[[Standing], Markup],
-    sum_of: Callable[[Standing], str],
+    shown: Sequence[PolicyStanding],
+    bar: Callable[[PolicyStanding], Markup],
+    sum_of: Callable[[PolicyStanding], str],
     value: Callable[[float], str],
     first: int,
 ) -> Markup:
@@ -112,7 +112,7 @@ def _table(
 
 
 def _bar(
-    standing: Standing, classes: Sequence[_Class], longest: float, first: int, value: Callable[[float], str], tick: float | None
+    standing: PolicyStanding, classes: Sequence[_Class], longest: float, first: int, value: Callable[[float], str], tick: float | None
 ) -> Markup:
     segments: list[Markup] = []
     words: list[str] = []
@@ -168,10 +168,10 @@ _IN_VIEW = 7
 """The filling of what is in view (`bars.py`)."""
 
 
-def kinds(comparison: Comparison, recorded: Standing | None) -> Markup:
+def kinds(comparison: Comparison, recorded: PolicyStanding | None) -> Markup:
     """A row a policy, a column a kind."""
     shown = [each for each in comparison.by_cost() if each.keeps_known and each.retained.compactions]
-    columns: list[tuple[str, Callable[[Standing], Share]]] = [(NAMES[kind], _kept(kind)) for kind in FACT_KINDS]
+    columns: list[tuple[str, Callable[[PolicyStanding], HitShare]]] = [(NAMES[kind], _kept(kind)) for kind in FACT_KINDS]
     columns += [("All facts", _all), ("Names by file", _tied), ("Files in view", _restored)]
     head = tag("tr", tag("th", "Policy", scope="col"), *(tag("th", name, scope="col") for name, _ in columns))
     rows = [_row(each, each.policy, [share for _, share in columns]) for each in shown]
@@ -189,27 +189,27 @@ def kinds(comparison: Comparison, recorded: Standing | None) -> Markup:
     return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="In view when needed, by kind")
 
 
-def _kept(kind: FactKind) -> Callable[[Standing], Share]:
+def _kept(kind: FactKind) -> Callable[[PolicyStanding], HitShare]:
     return lambda each: each.retained.kinds[kind].kept
 
 
-def _all(each: Standing) -> Share:
+def _all(each: PolicyStanding) -> HitShare:
     return each.needed.kept
 
 
-def _tied(each: Standing) -> Share:
+def _tied(each: PolicyStanding) -> HitShare:
     return each.retained.tied
 
 
-def _restored(each: Standing) -> Share:
+def _restored(each: PolicyStanding) -> HitShare:
     return each.retained.restored
 
 
-def _row(standing: Standing, name: str, shares: Sequence[Callable[[Standing], Share]]) -> Markup:
+def _row(standing: PolicyStanding, name: str, shares: Sequence[Callable[[PolicyStanding], HitShare]]) -> Markup:
     return tag("tr", tag("th", name, scope="row"), *(_cell(share(standing)) for share in shares))
 
 
-def _cell(share: Share) -> Markup:
+def _cell(share: HitShare) -> Markup:
     if share.value is None:
         return tag("td", ABSENT)
     bar = tag("svg", segment(_IN_VIEW, 0.0, share.value, percent(share.value)), class_="mini", aria_hidden="true")
@@ -253,7 +253,7 @@ class _Scale:
         return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * facts / self.most
 
 
-def scatter(comparison: Comparison, choice: Choice) -> Markup | None:
+def scatter(comparison: Comparison, choice: PolicyChoice) -> Markup | None:
     """The picture; None if cost or what is kept is not known of two policies."""
     reachable, _ = within_reach(comparison, choice.ruled_out)
     shown = [each for each in reachable if each.keeps_known and not each.failures]
@@ -292,7 +292,7 @@ def _axes(scale: _Scale) -> Iterator[Markup]:
     yield tag("text", "↙ cheaper and keeps more", x=LEFT + 8, y=HEIGHT - 8, class_="hint")
 
 
-def _optimum(optimum: Standing, scale: _Scale) -> Markup:
+def _optimum(optimum: PolicyStanding, scale: _Scale) -> Markup:
     x = round(scale.x(optimum.total), 1)
     return joined(
         tag("path", d=f"M{x} {TOP}V{HEIGHT - BOTTOM}", class_="optimum"),
@@ -300,12 +300,12 @@ def _optimum(optimum: Standing, scale: _Scale) -> Markup:
     )
 
 
-def _steps(front: Sequence[Standing], scale: _Scale) -> str:
+def _steps(front: Sequence[PolicyStanding], scale: _Scale) -> str:
     places = [(round(scale.x(each.total), 1), round(scale.y(each.gone), 1)) for each in front]
     return f"M{places[0][0]} {places[0][1]}" + "".join(f"H{x}V{y}" for x, y in places[1:])
 
 
-def _dots(shown: Sequence[Standing], choice: Choice, scale: _Scale) -> Iterator[Markup]:
+def _dots(shown: Sequence[PolicyStanding], choice: PolicyChoice, scale: _Scale) -> Iterator[Markup]:
     """Those of the front first, so that they get the best places for their names."""
     front = {each.policy for each in choice.front}
     ordered = sorted(shown, key=lambda each: (each.policy not in front, each.policy in choice.ruled_out))

@@ -13,7 +13,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from ullage.replay.measuring.comparison import CLOSE_SHARE, Choice, Comparison, Standing, choose, compared
+from ullage.replay.measuring.comparison import CLOSE_SHARE, Comparison, PolicyChoice, PolicyStanding, choose, compared
 from ullage.replay.measuring.figures import Report, as_recorded
 from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.runs import Places, Run, Summaries
@@ -29,7 +29,7 @@ from ullage.replay.reporting.wording import number
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PageSettings:
     """How the runs were made. The model whose prices were taken is in the `Report`, the date of the prices in `prices.as_of`."""
 
     at: Places = "policy"
@@ -38,7 +38,7 @@ class Settings:
     """What each policy does, in one line (`Policy.title`), by name."""
 
 
-def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Settings()) -> str:
+def as_html(report: Report, runs: Sequence[Run] = (), settings: PageSettings = PageSettings()) -> str:
     """The page. `runs` are all policies over all sessions, in any order.
 
     The run under the policy `optimum` is shown as what it is: the line that no schedule of compactions can go below.
@@ -92,12 +92,12 @@ def _heading(report: Report, comparison: Comparison) -> Markup:
     )
 
 
-def _caveats(report: Report, comparison: Comparison, choice: Choice) -> Markup | None:
+def _caveats(report: Report, comparison: Comparison, choice: PolicyChoice) -> Markup | None:
     told = [tag("li", words) for words in caveats(report, comparison, choice)]
     return section("caveats", "Before you rely on it", tag("ul", *told)) if told else None
 
 
-def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None, by: ByProject) -> Iterator[Markup]:
+def _policies(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None, by: ByProject) -> Iterator[Markup]:
     too_dear = too_dear_note(comparison, choice.ruled_out)
     picture = scatter(comparison, choice)
     if picture is not None:
@@ -127,7 +127,7 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None,
         yield section("projects", "Project by project", told)
 
 
-def _in_words(choice: Choice) -> str:
+def _in_words(choice: PolicyChoice) -> str:
     names = [each.policy for each in choice.front]
     if len(names) == 1:
         return f"No other policy is clearly better than {names[0]} in either."
@@ -136,7 +136,7 @@ def _in_words(choice: Choice) -> str:
     )
 
 
-def _shapes(comparison: Comparison, choice: Choice) -> str:
+def _shapes(comparison: Comparison, choice: PolicyChoice) -> str:
     unjudged = [each.policy for each in comparison.standings if each.unjudged]
     absent = f" Not in the picture, since what they keep is not known: {', '.join(unjudged)}." if unjudged else ""
     crosses = " Crosses are ruled out." if choice.ruled_out else ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.counting.prompt_cache import LOOK_BACK
 from ullage.recorded.retention import WINDOW_MESSAGES
-from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Choice, Comparison, Standing
+from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Comparison, PolicyChoice, PolicyStanding
 from ullage.replay.measuring.figures import Report, together
 from ullage.replay.measuring.files_and_names import NEAR_CHARACTERS
 from ullage.replay.measuring.runs import Places, Summaries
@@ -32,7 +32,7 @@ _STOOD_IN = {
 }
 
 
-def caveats(report: Report, comparison: Comparison, choice: Choice) -> Iterator[str]:
+def caveats(report: Report, comparison: Comparison, choice: PolicyChoice) -> Iterator[str]:
     """In the order of their weight."""
     if comparison.standings:
         yield (
@@ -52,7 +52,7 @@ def caveats(report: Report, comparison: Comparison, choice: Choice) -> Iterator[
         yield f"Not read: {number(len(report.failures) - MOST_NAMED)} more files."
 
 
-def _stood_in(standings: Sequence[Standing]) -> Iterator[str]:
+def _stood_in(standings: Sequence[PolicyStanding]) -> Iterator[str]:
     for kind, words in _STOOD_IN.items():
         of_it = [each for each in standings if each.stood_in.get(kind)]
         if of_it:
@@ -61,7 +61,7 @@ def _stood_in(standings: Sequence[Standing]) -> Iterator[str]:
             yield f"In {number(summaries)} compactions ({names}) {words}."
 
 
-def _upkeep(standings: Sequence[Standing]) -> Iterator[str]:
+def _upkeep(standings: Sequence[PolicyStanding]) -> Iterator[str]:
     told = {
         True: "more often than they compact, so what these keep is not known, and they stand outside of every comparison of that",
         False: "so these keep somewhat less than is shown",

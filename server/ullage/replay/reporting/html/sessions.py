@@ -9,8 +9,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from ullage.context.compaction_entries import Rung, Trigger
-from ullage.replay.measuring.comparison import OPTIMUM, Standing, standing
-from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.comparison import OPTIMUM, PolicyStanding, standing
+from ullage.replay.measuring.figures import MeasuredSession, Report
 from ullage.replay.measuring.runs import CompactionPoint, Run
 from ullage.replay.reporting.html.markup import Markup, joined, marks, short, tag
 from ullage.replay.reporting.html.side_by_side import share_of_facts
@@ -54,7 +54,7 @@ def sessions(report: Report, runs: Mapping[str, Sequence[Run]]) -> Markup:
     )
 
 
-def _session(index: int, row: Row, runs: Sequence[Run], points: int, listed: int, is_open: bool) -> Markup:
+def _session(index: int, row: MeasuredSession, runs: Sequence[Run], points: int, listed: int, is_open: bool) -> Markup:
     drawn = [run for run in runs if run.requests and run.policy != OPTIMUM]
     return tag(
         "details",
@@ -69,7 +69,7 @@ def _session(index: int, row: Row, runs: Sequence[Run], points: int, listed: int
     )
 
 
-def _in_short(row: Row, runs: Sequence[Run]) -> str:
+def _in_short(row: MeasuredSession, runs: Sequence[Run]) -> str:
     costs = [(run.total, run.policy) for run in runs if not run.failure and run.total and run.policy != OPTIMUM]
     parts = [PROGRAMS[row.source], f"{number(row.figures.calls.made)} requests"]
     if costs:
@@ -78,7 +78,7 @@ def _in_short(row: Row, runs: Sequence[Run]) -> str:
     return ", ".join(parts)
 
 
-def _recorded(row: Row) -> str:
+def _recorded(row: MeasuredSession) -> str:
     figures, without = row.figures, missing(row.figures)
     parts = [f"File {row.path.name}", f"models {', '.join(row.models) or 'not recorded'}"]
     if "dollars" not in without:
@@ -115,7 +115,7 @@ def _row(run: Run) -> Markup:
     return tag("tr", tag("th", run.policy, scope="row"), *(tag("td", cell) for cell in cells))
 
 
-def _gone(of_it: Standing) -> str:
+def _gone(of_it: PolicyStanding) -> str:
     return f"{number(of_it.gone)} of {number(of_it.needed.needed)}"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ullage.recorded.retention import WINDOW_MESSAGES, Share
-from ullage.replay.measuring.comparison import Choice, Comparison, Standing
+from ullage.recorded.retention import WINDOW_MESSAGES, HitShare
+from ullage.replay.measuring.comparison import Comparison, PolicyChoice, PolicyStanding
 from ullage.replay.measuring.projects import BESIDE, ByProject, Interval, OfPolicy
 from ullage.replay.reporting.html.markup import Markup, joined, tag
 from ullage.replay.reporting.wording import ABSENT, PROJECTS, estimated, money, number, percent, whole_percent, with_interval
@@ -16,49 +16,49 @@ Value = float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FigureColumn:
     """A figure of a policy: how it is called, what it means, how it is shown, which of two values is better."""
 
     name: str
     meaning: str
-    value: Callable[[Standing], Value]
+    value: Callable[[PolicyStanding], Value]
     shown: Callable[[float], str]
     better: Literal["less", "more"] | None = None
     measure: str = ""
     """The key of the measure whose interval is shown beside it; empty: none."""
 
 
-def share_of_facts(standing: Standing) -> Value:
+def share_of_facts(standing: PolicyStanding) -> Value:
     """Of the facts needed, those in view; None if there were none or blanks stood for summaries."""
     return standing.needed.kept.value if standing.keeps_known else None
 
 
-def _of_facts(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+def _of_facts(value: Callable[[PolicyStanding], float]) -> Callable[[PolicyStanding], Value]:
     return lambda standing: value(standing) if standing.keeps_known and standing.retained.compactions else _nothing(standing)
 
 
-def _nothing(standing: Standing) -> Value:
+def _nothing(standing: PolicyStanding) -> Value:
     """Without compactions nothing is gone; where summaries were blank it is not known what is."""
     return 0.0 if standing.keeps_known and not standing.compactions and not standing.upkeep else None
 
 
-def _share(share: Callable[[Standing], Share]) -> Callable[[Standing], Value]:
+def _share(share: Callable[[PolicyStanding], HitShare]) -> Callable[[PolicyStanding], Value]:
     return lambda standing: share(standing).value if standing.keeps_known else None
 
 
-def _priced(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+def _priced(value: Callable[[PolicyStanding], float]) -> Callable[[PolicyStanding], Value]:
     return lambda standing: value(standing) if standing.priced else None
 
 
-COSTS: tuple[Column, ...] = (
-    Column(
+COSTS: tuple[FigureColumn, ...] = (
+    FigureColumn(
         "Cost",
         "US dollars for all sessions: the agent's own requests and the calls that write summaries.",
         _priced(lambda s: s.total),
         money,
         "less",
     ),
-    Column(
+    FigureColumn(
         "With getting back",
         "The cost, and beside it a search for each fact that was gone: one more request of the agent at its average price. That is at "
         "most what it takes, since some of them are shown again anyway.",
@@ -66,7 +66,7 @@ COSTS: tuple[Column, ...] = (
         money,
         "less",
     ),
-    Column(
+    FigureColumn(
         "For forgetting",
         "What tools gave again within 60 messages after a compaction, and was not in view then: written to the cache once more, with the "
         "requests for it. The recorded results are in the cost of every policy already, so it stands beside the cost.",
@@ -74,13 +74,13 @@ COSTS: tuple[Column, ...] = (
         money,
         "less",
     ),
-    Column(
+    FigureColumn(
         "of it summaries",
         "What the calls that write summaries cost, as the policy makes them, with the prompt cache as it was then.",
         _priced(lambda s: s.summaries.total),
         money,
     ),
-    Column(
+    FigureColumn(
         "if uncached",
         "The same calls, had none of them found anything in the cache. Not in the cost.",
         _priced(lambda s: s.summaries_cold.total),
@@ -88,28 +88,28 @@ COSTS: tuple[Column, ...] = (
     ),
 )
 
-WORK: tuple[Column, ...] = (
-    Column(
+WORK: tuple[FigureColumn, ...] = (
+    FigureColumn(
         "Compactions",
         "How often the context was made smaller because it was full.",
         lambda s: s.compactions,
         number,
     ),
-    Column(
+    FigureColumn(
         "Upkeep",
         "How often it was made smaller before a call though it was not full, because the policy does so whenever it can.",
         lambda s: s.upkeep,
         number,
     ),
-    Column("Mean context", "Tokens sent with a request, on average, cached or not.", lambda s: s.mean_context, number),
-    Column("Largest context", "Tokens of the largest request.", lambda s: s.largest_context, number),
-    Column(
+    FigureColumn("Mean context", "Tokens sent with a request, on average, cached or not.", lambda s: s.mean_context, number),
+    FigureColumn("Largest context", "Tokens of the largest request.", lambda s: s.largest_context, number),
+    FigureColumn(
         "From cache",
         "Of all tokens sent, the share that was read from the prompt cache, at about a tenth of the price.",
         lambda s: s.share_from_cache,
         percent,
     ),
-    Column(
+    FigureColumn(
         "Own work",
         "Seconds that the policy's own work took on this computer, for all sessions, without waiting for a model.",
         lambda s: s.seconds,
@@ -117,8 +117,8 @@ WORK: tuple[Column, ...] = (
     ),
 )
 
-KEPT: tuple[Column, ...] = (
-    Column(
+KEPT: tuple[FigureColumn, ...] = (
+    FigureColumn(
         "In view",
         f"Of the facts that were needed in the {WINDOW_MESSAGES} messages after a compaction, the share that was in the context then: in "
         "the summary, or in what stayed beside it.",
@@ -127,7 +127,7 @@ KEPT: tuple[Column, ...] = (
         "more",
         "needed_in_view",
     ),
-    Column(
+    FigureColumn(
         "Gone",
         "The number of facts that were needed and not in view. Counted anew for each compaction, so that a policy that compacts often, "
         "and each time loses a little, does not look better than one that seldom does.",
@@ -135,14 +135,14 @@ KEPT: tuple[Column, ...] = (
         number,
         "less",
     ),
-    Column(
+    FigureColumn(
         "In view or recallable",
         "Of the facts that were needed, the share that was in view or among the first five hits of one search of the session's log.",
         lambda standing: standing.needed.within_reach.value if standing.keeps_known else None,
         percent,
         "more",
     ),
-    Column(
+    FigureColumn(
         "of them lost",
         "Gone, not to be found by one search of the session's log, and not shown to the agent again before it used them: it had to "
         "guess, or to be told.",
@@ -150,7 +150,7 @@ KEPT: tuple[Column, ...] = (
         number,
         "less",
     ),
-    Column(
+    FigureColumn(
         "Names by file",
         "Of the names that the agent then wrote into a file that it had worked on before, the share that stands near that file's name in "
         "the context. A name alone does not say where it belongs.",
@@ -159,7 +159,7 @@ KEPT: tuple[Column, ...] = (
         "more",
         "identifier_beside_its_file",
     ),
-    Column(
+    FigureColumn(
         "Files in view",
         f"Of the files that the agent read again in the {WINDOW_MESSAGES} messages after a compaction, the share whose text stood in the "
         "context: put back by the policy, or read whole or made in a message that stayed.",
@@ -174,7 +174,7 @@ OVER_OPTIMUM = "Over optimum"
 OVER_OPTIMUM_MEANING = "How much dearer the policy is than the cheapest schedule of compactions, see there."
 
 
-def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None, by: ByProject) -> Markup:
+def side_by_side(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None, by: ByProject) -> Markup:
     """Three tables that fit a screen, the cheapest policy first in each."""
     sure: _Intervals = {
         (each.policy, key): estimate.interval for each in by.together for key, estimate in each.estimates.items() if estimate.interval
@@ -192,7 +192,12 @@ _Intervals = Mapping[tuple[str, str], Interval]
 
 
 def _table(
-    caption: str, columns: Sequence[Column], comparison: Comparison, choice: Choice, recorded: Standing | None, sure: _Intervals
+    caption: str,
+    columns: Sequence[FigureColumn],
+    comparison: Comparison,
+    choice: PolicyChoice,
+    recorded: PolicyStanding | None,
+    sure: _Intervals,
 ) -> Markup:
     able = [each for each in comparison.standings if each.policy not in choice.ruled_out]
     best = {column.name: _best(column, able) for column in columns}
@@ -230,15 +235,17 @@ _NOT_OF_OPTIMUM = {
 }
 
 
-def _costs(optimum: Standing | None) -> tuple[Column, ...]:
+def _costs(optimum: PolicyStanding | None) -> tuple[FigureColumn, ...]:
     """With how much dearer each policy is than the optimum, where there is one."""
     if optimum is None or not optimum.total:
         return COSTS
-    over = Column(OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+"))
+    over = FigureColumn(
+        OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+")
+    )
     return (COSTS[0], over, *COSTS[1:])
 
 
-def _best(column: Column, standings: Sequence[Standing]) -> str:
+def _best(column: FigureColumn, standings: Sequence[PolicyStanding]) -> str:
     """The best value as it is shown; nothing if it is everybody's."""
     values = [value for each in standings if (value := column.value(each)) is not None]
     if column.better is None or not values:
@@ -247,7 +254,7 @@ def _best(column: Column, standings: Sequence[Standing]) -> str:
     return best if any(column.shown(value) != best for value in values) else ""
 
 
-def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], why_not: str, sure: _Intervals) -> Markup:
+def _row(standing: PolicyStanding, columns: Sequence[FigureColumn], best: dict[str, str], why_not: str, sure: _Intervals) -> Markup:
     cells = [
         _cell(column, standing, "" if why_not else best[column.name], sure.get((standing.policy, column.measure))) for column in columns
     ]
@@ -260,7 +267,7 @@ def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], wh
     )
 
 
-def _cell(column: Column, standing: Standing, best: str, interval: Interval | None = None) -> Markup:
+def _cell(column: FigureColumn, standing: PolicyStanding, best: str, interval: Interval | None = None) -> Markup:
     value = column.value(standing)
     if value is None:
         return tag("td", ABSENT)
@@ -269,7 +276,7 @@ def _cell(column: Column, standing: Standing, best: str, interval: Interval | No
     return tag("td", tag("strong", shown, " ★") if best and shown == best else shown, sure, data_v=float(value))
 
 
-def _beside(standing: Standing, name: str, columns: Sequence[Column], without: set[str]) -> Markup:
+def _beside(standing: PolicyStanding, name: str, columns: Sequence[FigureColumn], without: set[str]) -> Markup:
     cells = [tag("td", ABSENT) if column.name in without else _cell(column, standing, "") for column in columns]
     return tag("tr", tag("th", name, scope="row"), *cells)
 

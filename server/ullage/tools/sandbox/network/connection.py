@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ullage.tools.sandbox.network.doorway import Doorway
 from ullage.tools.sandbox.network.enter import PORT
-from ullage.tools.sandbox.network.local_ports import Place
+from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy
 
 LONGEST_INFO = 4096
@@ -32,7 +32,7 @@ def proxy_variables(port: int) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class SandboxConnection:
     """What bubblewrap gets for it."""
 
     arguments: Sequence[str]
@@ -42,7 +42,7 @@ class Connection:
 
 
 @asynccontextmanager
-async def connected(proxy: Proxy, place: Place | None = None) -> AsyncGenerator[Connection]:
+async def connected(proxy: Proxy, place: CommandSpan | None = None) -> AsyncGenerator[SandboxConnection]:
     """Has the proxy serve the command that is started within the block, and lets it reach its neighbours from its place among
     them. Where these cannot be had the command runs without any network."""
     info_reader, info_writer = os.pipe()
@@ -51,7 +51,7 @@ async def connected(proxy: Proxy, place: Place | None = None) -> AsyncGenerator[
     connecting = asyncio.ensure_future(_connect(info_reader, wait_writer, proxy, started, place))
     try:
         arguments = ["--info-fd", str(info_writer), "--block-fd", str(wait_reader)]
-        yield Connection(arguments, (info_writer, wait_reader), started)
+        yield SandboxConnection(arguments, (info_writer, wait_reader), started)
     finally:
         connecting.cancel()
         started.cancel()
@@ -63,7 +63,7 @@ async def connected(proxy: Proxy, place: Place | None = None) -> AsyncGenerator[
             os.close(descriptor)
 
 
-async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[int], place: Place | None) -> None:
+async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[int], place: CommandSpan | None) -> None:
     try:
         process = await _child(info)
         started.set_result(process)

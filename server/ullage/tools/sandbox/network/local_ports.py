@@ -3,7 +3,7 @@
 Each command has a network of its own, with a proxy that knows what that very command may connect to. So the networks stay apart. Where a
 command listens on a port, the server listens on the same port in the networks of the others, and passes on what comes. Nothing of the
 machine's own `localhost` is reached in this way, and nobody there reaches a command, but through a port that the user opened
-(`Place.open_here`).
+(`CommandSpan.open_here`).
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ class LocalPorts:
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._changed = changed
-        self._places: list[Place] = []
+        self._places: list[CommandSpan] = []
         self._looking: tuple[asyncio.Task[None], asyncio.Event] | None = None
         """As long as somebody is there: the task, and how it is told to end."""
         self._one_looks = asyncio.Lock()
 
-    def place(self) -> Place:
+    def place(self) -> CommandSpan:
         """For a command that is about to run."""
-        return Place(self)
+        return CommandSpan(self)
 
-    async def joined(self, place: Place, doorway: Doorway) -> None:
+    async def joined(self, place: CommandSpan, doorway: Doorway) -> None:
         """It is about to run: it reaches its neighbours from its first moment on."""
         self._places.append(place)
         if len(self._places) > 1:
@@ -60,7 +60,7 @@ class LocalPorts:
             over = asyncio.Event()
             self._looking = asyncio.create_task(self._go_on_looking(over)), over
 
-    async def left(self, place: Place) -> None:
+    async def left(self, place: CommandSpan) -> None:
         """It has ended: its ports lead nowhere."""
         if place in self._places:
             self._places.remove(place)
@@ -94,7 +94,7 @@ class LocalPorts:
             if before != [place.ports for place in self._places]:
                 self._changed()
 
-    async def _open_ways(self, place: Place, doorway: Doorway | None) -> None:
+    async def _open_ways(self, place: CommandSpan, doorway: Doorway | None) -> None:
         wanted = {port: other for other in self._places if other is not place for port in other.ports}
         place.close_ways({port for port, other in place.ways.items() if wanted.get(port) is not other})
         for port, other in wanted.items():
@@ -102,7 +102,7 @@ class LocalPorts:
                 await place.open_way(port, other, doorway)
 
 
-class Place:
+class CommandSpan:
     """One command among its neighbours, from just before its start to its end."""
 
     def __init__(self, around: LocalPorts) -> None:
@@ -110,7 +110,7 @@ class Place:
         self._process = 0
         self._entering: asyncio.Task[Doorway] | None = None
         self._addresses: dict[int, str] = {}
-        self.ways: dict[int, Place] = {}
+        self.ways: dict[int, CommandSpan] = {}
         """The ports on which the server listens in its network, and to whom they lead."""
         self._listeners: dict[int, list[asyncio.Server]] = {}
         self._opened: dict[int, tuple[int, list[asyncio.Server]]] = {}
@@ -149,11 +149,11 @@ class Place:
         found = listening(self._process)
         self._addresses = {port: to for port, to in found.items() if port >= LOWEST_PORT and port != PORT and port not in self.ways}
 
-    def ways_to(self, other: Place) -> list[int]:
+    def ways_to(self, other: CommandSpan) -> list[int]:
         """The ports in its network that lead to that one."""
         return [port for port, to in self.ways.items() if to is other]
 
-    async def open_way(self, port: int, other: Place, doorway: Doorway | None) -> None:
+    async def open_way(self, port: int, other: CommandSpan, doorway: Doorway | None) -> None:
         """Listens there for its connections to the other one. Raises `OSError` if its network cannot be entered."""
         doorway = doorway or await self._own_doorway()
         servers = list[asyncio.Server]()
@@ -210,7 +210,7 @@ class Place:
             raise
         return wanted, servers
 
-    async def _serve(self, listener: socket.socket, other: Place, port: int) -> asyncio.Server:
+    async def _serve(self, listener: socket.socket, other: CommandSpan, port: int) -> asyncio.Server:
         async def begin(reader: StreamReader, writer: StreamWriter) -> None:
             if len(self._tasks) >= MOST_CONNECTIONS:
                 writer.close()

@@ -18,12 +18,12 @@ from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
 from ullage.recorded.readers.values import printable
 from ullage.recorded.transcript import Repair
-from ullage.replay.measuring.figures import Calls, Figures, Report
+from ullage.replay.measuring.figures import Figures, Report, RequestCounts
 from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting.html.markup import tag
-from ullage.replay.reporting.html.page import Settings, as_html
+from ullage.replay.reporting.html.page import PageSettings, as_html
 
 VOID = {"meta", "br", "hr"}
 
@@ -127,7 +127,7 @@ def test_fifty_sessions_under_all_policies_are_less_than_a_megabyte():
 def test_the_answer_comes_first_and_in_words():
     report, runs = many(2, ("a", "b"), 300)
     kept = [replace(each, retained=Retained()) if each.policy == "a" else each for each in runs]
-    text = check(as_html(report, kept, Settings(titles={"a": "What a does, in a line"}))).text
+    text = check(as_html(report, kept, PageSettings(titles={"a": "What a does, in a line"}))).text
     assert text.index("The answer") < text.index("Before you rely on it") < text.index("The policies side by side")
     assert "Costs least" in text
     assert "keeps most a" in text
@@ -168,13 +168,13 @@ def test_a_cheapest_policy_that_forgets_unseen_is_not_simply_recommended():
 def test_blanks_are_not_judged():
     made = run("a", "s", 200)
     blank = replace(made, compactions=tuple(replace(each, stood_in="blank") for each in made.compactions))
-    text = check(as_html(Report((row("s"),)), [blank], Settings(summary="none"))).text
+    text = check(as_html(Report((row("s"),)), [blank], PageSettings(summary="none"))).text
     assert "What the policies keep is not judged" in text
     assert "Keeps most" not in text
 
 
 def test_sessions_whose_figures_are_missing_are_named_with_the_reason():
-    bare = replace(row("t"), figures=Figures(calls=Calls(3), tokens=Usage(0, 0)))
+    bare = replace(row("t"), figures=Figures(calls=RequestCounts(3), tokens=Usage(0, 0)))
     report = Report((row("s"), bare), ("x.jsonl is no transcript",))
     text = check(as_html(report, [run("a", "s"), run("a", "t")])).text
     assert "In session 2: tokens, output, dollars, predicted cache reads as recorded: no reply of the model has a token count" in text
@@ -199,12 +199,12 @@ def _page_of(name: str) -> Page:
         models=(name,),
         notes=(name,),
         repairs=(Repair(name, 1),),
-        figures=Figures(unpriced=(name,), calls=Calls(2, 2)),
+        figures=Figures(unpriced=(name,), calls=RequestCounts(2, 2)),
     )
     too_long = replace(run("none", "s", 400, line=10**9), policy=name, violations=(name,))
     runs = [too_long, Run(f"{name} 2", name, failure=name), run("other", "s", 200), run("third", "s", 200, keeps=0.9)]
     runs = [replace(each, session_id=name) for each in runs]
-    return check(as_html(Report((shown,), (name,), name), runs, Settings(titles={name: name, "other": name})))
+    return check(as_html(Report((shown,), (name,), name), runs, PageSettings(titles={name: name, "other": name})))
 
 
 def test_a_long_name():
