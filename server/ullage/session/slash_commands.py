@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 from ullage.models.model import EffortChoice
 from ullage.session.errors import SessionError, refusing
 from ullage.session.history.context_view import Query
-from ullage.session.hooks.shown import decide, hooks_in_words
 from ullage.session.instructions.listing import IN_FORCE
 from ullage.session.instructions.prompt_files import is_built_in
-from ullage.session.mcp_command import mcp_in_words
-from ullage.session.running_command import running_in_words
+from ullage.session.lists_in_words import decide_hook, hooks_in_words, mcp_in_words, running_in_words
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
@@ -194,7 +192,7 @@ async def _rules(_: Sessions, session: Session, __: str) -> CommandAnswer:
 
 async def _hooks(_: Sessions, session: Session, words: str) -> CommandAnswer:
     if words:
-        await decide(session.hooks, words)
+        await decide_hook(session.hooks, words)
     return CommandAnswer(hooks_in_words(await session.hooks.listed()))
 
 
