@@ -39,6 +39,17 @@ async def chosen(client: UllageClient, name: str) -> updates.GaugeUpdate:
     return changed.update
 
 
+async def test_a_request_goes_by_what_was_set_before_it(folder: Path, state: Path) -> None:
+    """The server has to ask for the settings. A request that follows the change at once does not overtake the answer."""
+    async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "ullage")) as client:
+        opened = await client.open()
+        for name in ("claude-code", "none", "head-tail"):
+            client.set_configuration({"policy": name}, section="ullage.compaction")
+            client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
+            preview: history.Preview = await client.ask(protocol.PREVIEW_COMPACTION, history.PreviewParams(opened.session_id))
+            assert preview.policy == name
+
+
 async def until_compacted(client: UllageClient) -> wire.CompactionItem:
     """The card of a compaction once it has come to its end."""
 

@@ -1,12 +1,28 @@
-"""What the client says of itself: `initializationOptions`, all of it optional. Bad values are named, and defaults taken in their place."""
+"""What the client says of itself (`initializationOptions`) and of what the user set. All of it is optional. Bad values are named, and
+defaults taken in their place.
+
+A client only tells that its settings changed, and has to be asked for them. Meanwhile it may send requests that go by them, or change them
+again. So a request waits until what was set before it is in force, and of several changes the newest stands.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.session.reading_settings import SECTION, read_settings
+from ullage.session.settings import Settings
 from ullage.store.origins import is_id
+
+_CONFIGURATION_SECONDS = 5.0
+"""A client that takes longer to tell its settings gets the defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +61,58 @@ def read_options(value: object) -> tuple[ServerOptions, list[str]]:
         complaints.append("initializationOptions.questions is neither true nor false; the agent asks in words")
         questions = False
     return ServerOptions(None if folder is None else Path(folder), trusted is not False, remembered, questions is True), complaints
+
+
+class ClientSettings:
+    """The settings of one client."""
+
+    def __init__(self, protocol: AgentProtocol, options: Callable[[], ServerOptions], warn: Callable[[str], None]) -> None:
+        self._protocol = protocol
+        self._options = options
+        self._warn = warn
+        self._complaints: list[str] = []
+        self._asking = asyncio.Lock()
+        self._asked_after = 0
+        """How many changes the newest answer tells of."""
+        self.pushed: object = None
+        """The section `ullage` as a client sent it that cannot be asked for it."""
+        self.changes = 0
+        """How often the client said that its settings changed."""
+
+    async def ask(self) -> Settings:
+        """What the user has set now. Tells them what is wrong with it, each fault once as long as it stands."""
+        section = await self._section()
+        options = self._options()
+        # In another thread: the policies of packages are loaded where one of them is wanted.
+        settings, complaints = await asyncio.to_thread(read_settings, section, trusted=options.trusted, shows_questions=options.questions)
+        for complaint in complaints:
+            if complaint not in self._complaints:
+                self._warn(complaint)
+        self._complaints = complaints
+        return settings
+
+    async def after_change(self, take: Callable[[Settings], None]) -> None:
+        """Has all changes so far taken over, if no other call has by the time that it is this one's turn."""
+        changes = self.changes
+        async with self._asking:
+            if self._asked_after < changes:
+                self._asked_after = self.changes
+                take(await self.ask())
+
+    async def settled(self) -> None:
+        """Waits until the changes that were told of are taken over."""
+        async with self._asking:  # a lock is given in the order in which it was asked for
+            return
+
+    async def _section(self) -> object:
+        workspace = self._protocol.client_capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            return self.pushed
+        params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        try:
+            async with asyncio.timeout(_CONFIGURATION_SECONDS):
+                answer = await self._protocol.ask(types.WORKSPACE_CONFIGURATION, params)
+        except (JsonRpcException, TimeoutError) as error:
+            self._warn(f"The editor does not tell the settings ({error or 'no answer'}), so the defaults are used")
+            return None
+        return cast("list[object]", answer)[0] if answer else None

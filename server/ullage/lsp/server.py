@@ -1,4 +1,4 @@
-"""The language server: its life from the first message to the last, the settings, and which message of the client does what.
+"""The language server: its life from the first message to the last, and which message of the client does what.
 
 It owns everything that runs. When the client goes, running turns are closed as interrupted and the process ends. Nothing
 that takes long to import is imported here: `initialize` is answered first. Handlers are short; what they need is in the server (`ls`).
@@ -21,7 +21,7 @@ from pygls.lsp.server import LanguageServer
 from ullage import __version__
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.arriving import Arriving
-from ullage.lsp.configuration import ServerOptions, read_options
+from ullage.lsp.configuration import ClientSettings, ServerOptions, read_options
 from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
@@ -30,7 +30,7 @@ from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
 from ullage.lsp.protocol import CHAT_PARTS, DIRTY, EDITOR_MODELS_CHANGED
 from ullage.lsp.protocol.editor import DirtyParams
 from ullage.lsp.transport import ClientConnection
-from ullage.session.reading_settings import SECTION, read_settings
+from ullage.session.reading_settings import SECTION
 from ullage.session.settings import Settings
 from ullage.starting import Keys, quick_imports
 
@@ -40,9 +40,6 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.protocol.editor import ChatPartsParams
 
 logger = logging.getLogger(__name__)
-
-_CONFIGURATION_SECONDS = 5.0
-"""A client that takes longer to tell its settings gets the defaults."""
 
 SEND_THERE, DO_NOT = "Send there", "Do not"
 """What the user can answer where the environment names the model's address."""
@@ -60,8 +57,7 @@ class UllageServer(LanguageServer):
             "ullage", __version__, protocol_cls=AgentProtocol, converter_factory=make_converter
         )
         self.options = ServerOptions()
-        self.pushed_settings: object = None
-        """The section `ullage` as a client sent it that cannot be asked for it."""
+        self.settings = ClientSettings(self.protocol, lambda: self.options, self.warn)
         self.documents = OpenDocuments(lambda: self.workspace)
         self.bridge: Bridge | None = None
         """Set once the sessions are open."""
@@ -74,9 +70,6 @@ class UllageServer(LanguageServer):
         self._opening: asyncio.Task[None] | None = None
         self._importing: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._complaints: list[str] = []
-        self._settings_changes = 0
-        """How often the client said that its settings changed."""
         self.protocol.on_exit = self._end
         self.protocol.opened = self.opened
 
@@ -140,8 +133,9 @@ class UllageServer(LanguageServer):
     # The sessions
 
     async def opened(self) -> Answers:
-        """What answers requests about the sessions, once they are open. Raises `JsonRpcException`."""
+        """What answers requests about the sessions, once they are open and what was set before is in force. Raises `JsonRpcException`."""
         await asyncio.shield(self.open_sessions())
+        await self.settings.settled()
         if self.bridge is None:
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
         return self.bridge.answers
@@ -160,8 +154,8 @@ class UllageServer(LanguageServer):
 
     async def _open_sessions(self) -> None:
         try:
-            known = self._settings_changes
-            settings, _ = await asyncio.gather(self._ask_settings(), self._import_ahead())
+            known = self.settings.changes
+            settings, _ = await asyncio.gather(self.settings.ask(), self._import_ahead())
             from ullage.lsp import bridge  # it is there by now; named here, its types are known
 
             folders = self._folders()
@@ -175,9 +169,9 @@ class UllageServer(LanguageServer):
             )
             opened = await bridge.open_bridge(self.protocol, around, self.warn, self.is_well, self.own)
             await opened.sessions.start()
-            while known != self._settings_changes:  # while the sessions were opened
-                known = self._settings_changes
-                opened.sessions.configure(await self._ask_settings())
+            while known != self.settings.changes:  # while the sessions were opened
+                known = self.settings.changes
+                opened.sessions.configure(await self.settings.ask())
             now = self._folders()
             if now != folders:  # changed while they were opened
                 removed, added = [each for each in folders if each not in now], [each for each in now if each not in folders]
@@ -195,42 +189,15 @@ class UllageServer(LanguageServer):
             uris = [self.workspace.root_uri]
         return [path for uri in uris if (path := path_of(uri)) is not None]
 
-    # The settings
-
     async def configure(self) -> None:
-        """Asks for the settings again and takes them over."""
-        self._settings_changes += 1
-        is_open = self.bridge is not None
-        if not is_open:  # they are taken over before it is
-            return
-        settings = await self._ask_settings()
+        """Takes over what the client has set now. Before the sessions are open that is done when they are."""
+        self.settings.changes += 1
+        if self.bridge is not None:
+            await self.settings.after_change(self._take_settings)
+
+    def _take_settings(self, settings: Settings) -> None:
         if self.bridge is not None:
             self.bridge.sessions.configure(settings)
-
-    async def _ask_settings(self) -> Settings:
-        section = await self._configuration()
-        # In another thread: the policies of packages are loaded where one of them is wanted.
-        settings, complaints = await asyncio.to_thread(
-            read_settings, section, trusted=self.options.trusted, shows_questions=self.options.questions
-        )
-        for complaint in complaints:
-            if complaint not in self._complaints:
-                self.warn(complaint)
-        self._complaints = complaints
-        return settings
-
-    async def _configuration(self) -> object:
-        workspace = self.client_capabilities.workspace
-        if workspace is None or not workspace.configuration:
-            return self.pushed_settings
-        params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
-        try:
-            async with asyncio.timeout(_CONFIGURATION_SECONDS):
-                answer = await self.protocol.ask(types.WORKSPACE_CONFIGURATION, params)
-        except (JsonRpcException, TimeoutError) as error:
-            self.warn(f"The editor does not tell the settings ({error or 'no answer'}), so the defaults are used")
-            return None
-        return cast("list[object]", answer)[0] if answer else None
 
     async def _confirm_address(self) -> None:
         """Asks the user, once for each address, whether the model may be asked where the environment says."""
@@ -371,7 +338,7 @@ def _first_line(params: types.DidChangeTextDocumentParams) -> int | None:
 def _did_change_configuration(ls: UllageServer, params: types.DidChangeConfigurationParams) -> None:
     settings: object = params.settings
     if isinstance(settings, dict):
-        ls.pushed_settings = cast("dict[str, object]", settings).get(SECTION)
+        ls.settings.pushed = cast("dict[str, object]", settings).get(SECTION)
     ls.own(ls.configure())
 
 

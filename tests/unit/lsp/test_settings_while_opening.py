@@ -19,9 +19,10 @@ from ullage.session.settings import Settings
 async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pytest.MonkeyPatch) -> None:
     server = UllageServer(None)
     taken: list[Settings] = []
+    section: dict[str, object] = {}
 
     async def start() -> None:
-        server.pushed_settings = {"compaction": {"cap": 12_345}}
+        section["compaction"] = {"cap": 12_345}
         await server.configure()  # as `workspace/didChangeConfiguration` does it
 
     async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
@@ -32,7 +33,7 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
 
     monkeypatch.setattr(bridge_module, "open_bridge", open_bridge)
     monkeypatch.setattr(server, "_folders", list)
-    monkeypatch.setattr(server, "_configuration", lambda: asyncio.sleep(0, server.pushed_settings))
+    monkeypatch.setattr(server.settings, "_section", lambda: asyncio.sleep(0, dict(section)))
     async with asyncio.TaskGroup() as tasks:
         monkeypatch.setattr(server, "_tasks", tasks)
         await server.open_sessions()
@@ -57,7 +58,7 @@ async def test_folders_that_change_meanwhile_are_taken_over(monkeypatch: pytest.
 
     monkeypatch.setattr(bridge_module, "open_bridge", open_bridge)
     monkeypatch.setattr(server, "_folders", lambda: list(folders))
-    monkeypatch.setattr(server, "_configuration", lambda: asyncio.sleep(0, None))
+    monkeypatch.setattr(server.settings, "_section", lambda: asyncio.sleep(0, None))
     async with asyncio.TaskGroup() as tasks:
         monkeypatch.setattr(server, "_tasks", tasks)
         await server.open_sessions()

@@ -1,0 +1,89 @@
+"""Settings that change while the client is asked for them: of several changes the newest stands, and requests wait until it does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from lsprotocol.types import ClientCapabilities, WorkspaceClientCapabilities
+
+from tests.patience import PATIENCE
+from ullage.lsp.configuration import ClientSettings, ServerOptions
+from ullage.session.settings import Settings
+
+
+class Client:
+    """Answers each question when the test says so."""
+
+    client_capabilities = ClientCapabilities(workspace=WorkspaceClientCapabilities(configuration=True))
+
+    def __init__(self) -> None:
+        self.asked: list[asyncio.Future[list[object]]] = []
+        self.warnings: list[str] = []
+        self.taken: list[int] = []
+        self.settings = ClientSettings(cast("Any", self), ServerOptions, self.warnings.append)
+
+    async def ask(self, method: str, params: object) -> list[object]:
+        self.asked.append(asyncio.get_running_loop().create_future())
+        return await self.asked[-1]
+
+    def changes(self) -> asyncio.Task[None]:
+        """The client tells of a change."""
+        self.settings.changes += 1
+        return asyncio.create_task(self.settings.after_change(self._take))
+
+    def _take(self, settings: Settings) -> None:
+        self.taken.append(settings.threshold_cap)
+
+    async def answers(self, number: int, cap: int) -> None:
+        """The client answers a question (from 0) once it is asked."""
+        async with asyncio.timeout(PATIENCE):
+            while len(self.asked) <= number:  # noqa: ASYNC110 - a task gets there
+                await asyncio.sleep(0)
+        self.asked[number].set_result([{"compaction": {"cap": cap}}])
+
+
+async def test_of_two_changes_the_newer_stands() -> None:
+    client = Client()
+    first, second = client.changes(), client.changes()
+    await client.answers(0, 20_000)  # the client was asked after both: this tells of both
+    await asyncio.gather(first, second)
+    assert (client.taken, len(client.asked)) == ([20_000], 1)
+
+
+async def test_a_change_while_the_client_is_asked_is_asked_for_anew() -> None:
+    client = Client()
+    first = client.changes()
+    while not client.asked:  # noqa: ASYNC110 - a task gets there
+        await asyncio.sleep(0)
+    second, third = client.changes(), client.changes()
+    await client.answers(0, 20_000)
+    await client.answers(1, 30_000)
+    await asyncio.gather(first, second, third)
+    assert (client.taken, len(client.asked)) == ([20_000, 30_000], 2)
+
+
+async def test_whoever_waits_goes_on_once_all_changes_so_far_are_taken_over() -> None:
+    client = Client()
+    await client.settings.settled()  # nothing changed: nobody is waited for
+    first = client.changes()
+    while not client.asked:  # noqa: ASYNC110 - a task gets there
+        await asyncio.sleep(0)
+    second = client.changes()
+    await asyncio.sleep(0)
+    waiting = asyncio.create_task(client.settings.settled())
+    await client.answers(0, 20_000)
+    await first
+    assert not waiting.done()
+    await client.answers(1, 30_000)
+    await asyncio.gather(second, waiting)
+    assert client.taken == [20_000, 30_000]
+
+
+async def test_a_fault_in_a_setting_is_told_once_as_long_as_it_stands() -> None:
+    client = Client()
+    for number, cap in enumerate((1, 1, 30_000, 1)):
+        change = client.changes()
+        await client.answers(number, cap)
+        await change
+    assert len(client.warnings) == 2
