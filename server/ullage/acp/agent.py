@@ -52,7 +52,7 @@ class UllageAgent:
         self._capabilities = schema.ClientCapabilities()
         self._initialized = False
         self._live: dict[str, tuple[OpenFolder, Live]] = {}
-        self._offers = choices.ModelOffers()
+        self._offers = choices.OfferedModels()
         self._tasks: set[asyncio.Task[None]] = set()
         self._outbox = ClientOutbox(self._send)
         self._terminals = Terminals(lambda: self._connected, self._outbox, self._keep)

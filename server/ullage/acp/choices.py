@@ -61,7 +61,7 @@ def _models(model: ModelInfo, offered: Sequence[OfferedModel]) -> schema.Session
     return _select(MODEL, "Model", "model", model.name, choices)
 
 
-class ModelOffers:
+class OfferedModels:
     """The models that the endpoint offers, by folder: asked for once."""
 
     def __init__(self) -> None:

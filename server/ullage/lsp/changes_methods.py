@@ -11,7 +11,7 @@ from ullage.lsp.protocol import changes as shapes
 from ullage.session.timeline.shown_entries import title_of
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.session.changes.shown import DecidedChanges, OpenChanges, ShownFile, ShownTurn
+    from ullage.session.changes.shown import DecidedFile, OpenChanges, ShownFile, ShownTurn
     from ullage.session.sessions.sessions import Sessions
 
 
@@ -70,7 +70,7 @@ def _named_or_all(path: str | None) -> str | None:
     return None if path is None else named_file(path)
 
 
-def decided_to_wire(files: Sequence[DecidedChanges]) -> shapes.DecidedResult:
+def decided_to_wire(files: Sequence[DecidedFile]) -> shapes.DecidedResult:
     """What came of each file."""
     return shapes.DecidedResult([shapes.DecidedFile(each.path, each.outcome, each.why or None) for each in files])
 

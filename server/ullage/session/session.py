@@ -16,7 +16,7 @@ from ullage.context.compaction.draft import WantedCompaction
 from ullage.context.entries import CameOver, Logged, ToolReturned, UserPrompt
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, attach, ref_of
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.commit_message import Changed, NoMessage, write_commit_message
 from ullage.session.errors import SessionError
 from ullage.session.history.places import pinned_items
@@ -260,7 +260,7 @@ class Session(SessionParts):
         if self._work.can_begin and self._controller.is_due():
             self._work.begin(well(self._controller.while_idle()))
 
-    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedChanges]:
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedFile]:
         """Gives the files what they held at a checkpoint; nothing else is done meanwhile. Raises `SessionError`, `StoreFailed`."""
         self._work.refuse_if_over()
         if self.busy:

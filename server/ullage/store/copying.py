@@ -241,7 +241,7 @@ _LOOKED_AT = 250
 
 
 @dataclass(frozen=True, slots=True)
-class OpenSession:
+class HeldSession:
     """A session that is open: what is in memory of it, in order."""
 
     session_id: str
@@ -253,7 +253,7 @@ class HeldSessions:
     """Those of one log; `tell` says which they are."""
 
     def __init__(self) -> None:
-        self.tell: Callable[[], Iterable[OpenSession]] = tuple
+        self.tell: Callable[[], Iterable[HeldSession]] = tuple
 
     def restore(self, connection: sqlite3.Connection, last_rows: LastRows) -> None:
         """Adds what is missing of them in that database. Raises SQLite's errors."""
@@ -265,7 +265,7 @@ class HeldSessions:
                 last_rows.logged(held.session_id, missing[-1].seq)
 
 
-def _whole_in_memory(connection: sqlite3.Connection, held: OpenSession) -> Iterator[int]:
+def _whole_in_memory(connection: sqlite3.Connection, held: HeldSession) -> Iterator[int]:
     """The numbers of the rows that are there as they were written, from the first to the last that is in memory."""
     if not held.entries:
         return
@@ -275,7 +275,7 @@ def _whole_in_memory(connection: sqlite3.Connection, held: OpenSession) -> Itera
         after = rows[-1].seq
 
 
-def _restore(connection: sqlite3.Connection, held: OpenSession, missing: Sequence[Logged]) -> None:
+def _restore(connection: sqlite3.Connection, held: HeldSession, missing: Sequence[Logged]) -> None:
     session_id = held.session_id
     connection.execute("BEGIN IMMEDIATE")
     try:

@@ -24,7 +24,7 @@ from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
-from ullage.store.copying import HeldSessions, OpenSession
+from ullage.store.copying import HeldSession, HeldSessions
 from ullage.store.database import TEMPORARY, SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.elsewhere import Elsewhere, Nowhere
 from ullage.store.errors import StoreBusy, StoreFailed
@@ -126,7 +126,7 @@ class LogStore:
         self._file.tell = tell
         self._changed = changed
 
-    def hold(self, held: Callable[[], Iterable[OpenSession]]) -> None:
+    def hold(self, held: Callable[[], Iterable[HeldSession]]) -> None:
         """Tells which sessions are in memory: where the file was cut off, what is missing in it is taken from there."""
         self._held.tell = held
 

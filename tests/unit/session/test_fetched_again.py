@@ -19,7 +19,7 @@ from ullage.context.compaction.economy import NONE_YET, Refetched
 from ullage.context.compaction_entries import Compaction, FetchedAgain
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Logged
-from ullage.session.compacting.saving import SavingLearned
+from ullage.session.compacting.saving import KeptRefetches
 from ullage.session.session import Session
 from ullage.session.timeline.items import CompactionItem
 from ullage.store.log_store import LogStore
@@ -166,12 +166,12 @@ async def test_what_it_cost_is_known_to_the_other_sessions_of_the_workspace(fold
         [found] = shown(session)
         assert found is not None
         log = session._surroundings.store  # pyright: ignore[reportPrivateUsage]
-        other = SavingLearned(log, "another")
+        other = KeptRefetches(log, "another")
         assert other.elsewhere == Refetched(1, found.tokens, 1)
         assert other.missed == {gone}
-        assert SavingLearned(log, session.id).elsewhere == NONE_YET, "its own log tells it that"
+        assert KeptRefetches(log, session.id).elsewhere == NONE_YET, "its own log tells it that"
         await here.sessions.delete(session.id)
-        assert SavingLearned(log, "another").elsewhere == NONE_YET
+        assert KeptRefetches(log, "another").elsewhere == NONE_YET
 
 
 @pytest.mark.parametrize("value", [None, 7, [], {}, {"compactions": -1, "tokens": 1, "calls": 1}, {"compactions": 1, "tokens": "2"}])
@@ -179,7 +179,7 @@ def test_what_another_version_kept_tells_nothing(value: Json) -> None:
     store = LogStore.open(None)
     store.remember("refetched:one", value)
     store.remember("refetched:two", {"compactions": 3, "tokens": 30, "calls": 2, "files": {"a.py": 2}})
-    learned = SavingLearned(store, "here")
+    learned = KeptRefetches(store, "here")
     assert (learned.elsewhere, learned.missed) == (Refetched(3, 30, 2), {"a.py"})
 
 
@@ -193,7 +193,7 @@ def test_the_same_is_kept_once_and_nothing_before_the_first_compaction() -> None
         def recalled_all(self, prefix: str) -> dict[str, Json]:
             return {}
 
-    learned = SavingLearned(Values(), "here")
+    learned = KeptRefetches(Values(), "here")
     for refetched in (NONE_YET, Refetched(1, 5, 1), Refetched(1, 5, 1), Refetched(2, 5, 1)):
         learned.keep(refetched, ())
     assert [each["compactions"] for each in kept if isinstance(each, dict)] == [1, 2]

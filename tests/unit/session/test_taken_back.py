@@ -12,7 +12,7 @@ from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, is_near_the_threshold, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.context.blocks import Text
-from ullage.context.compaction.undoing import TakenBackEntries
+from ullage.context.compaction.undoing import NewestUndone
 from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, UserPrompt
 from ullage.session.compacting import controller as controlling
@@ -144,7 +144,7 @@ async def test_where_the_server_does_not_say_what_requests_take_it_comes_again_a
     async with stage(folder) as here:
         session = await here.new()
         conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
-        taken_back = TakenBackEntries()
+        taken_back = NewestUndone()
         made = Compaction("c", "threshold", "digest", 0, (), None, Summarised(0, "All of it", 1), (), "", "", "ullage", 9_000, 900)
         for entry in (UserPrompt("p", "Go"), AssistantReply("r", (Text("Yes."),), "local", "end_turn", None), made, CompactionUndone("c")):
             conversation.append(entry)

@@ -15,7 +15,7 @@ from tests.deep import many
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import log_file
-from ullage.store.copying import OpenSession
+from ullage.store.copying import HeldSession
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 
@@ -175,7 +175,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str, at_onc
     store.tell_of(told.append)
     session = store.create_session("at work", 2.0)
     written = [store.append(session.id, said(number), 2.0) for number in range(20)]
-    store.hold(lambda: [OpenSession(session.id, "at work", written), OpenSession(old.id, "an old session", before)])
+    store.hold(lambda: [HeldSession(session.id, "at work", written), HeldSession(old.id, "an old session", before)])
     before = store.load(old.id)
     CASES[case](folder)
     written += [store.append(session.id, said(number), 3.0) for number in range(20, 40)]

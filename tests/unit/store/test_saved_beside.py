@@ -16,7 +16,7 @@ from tests.patience import PATIENCE
 from ullage.context.entries import Logged, ToolReturned, UserPrompt
 from ullage.store import copying, log_file
 from ullage.store import folder as ullage_folder
-from ullage.store.copying import OpenSession
+from ullage.store.copying import HeldSession
 from ullage.store.errors import BeingSaved, StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.recovery import ranges
@@ -109,7 +109,7 @@ async def test_on_the_loop_a_damaged_log_is_not_waited_for(folder: Path, gate: G
     store.close()
     store = LogStore.open(folder)
     assert store.load(session.id) == written
-    store.hold(lambda: [OpenSession(session.id, "at work", tuple(written))])
+    store.hold(lambda: [HeldSession(session.id, "at work", tuple(written))])
     store.tell_of(lambda text: None)
     with ullage_folder.database(folder).open("r+b") as file:
         file.truncate(0)
@@ -192,7 +192,7 @@ def test_what_a_cut_off_log_lost_is_said_by_number(folder: Path, left: float, at
     told: list[str] = []
     store.tell_of(told.append)
     loaded = store.load(open_id)
-    store.hold(lambda: [OpenSession(open_id, "Session 0", loaded[-IN_MEMORY:])])
+    store.hold(lambda: [HeldSession(open_id, "Session 0", loaded[-IN_MEMORY:])])
     for session_id in written:
         store.load(session_id)  # other pages are in SQLite's memory by now
     path = ullage_folder.database(folder)

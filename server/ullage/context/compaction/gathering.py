@@ -25,7 +25,7 @@ from ullage.context.compaction.economy import (
     since,
     threshold_before_step,
 )
-from ullage.context.compaction.undoing import TakenBackEntries, left_by_newest, replied_since
+from ullage.context.compaction.undoing import NewestUndone, left_by_newest, replied_since
 from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, threshold_of
@@ -135,7 +135,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self._breaker = Breaker()
-        self._taken_back = TakenBackEntries()
+        self._taken_back = NewestUndone()
         self._nothing_below = 0
         self._in_vain_at: int | None = None
         self._growth = (0, USUAL_GROWTH)

@@ -4,7 +4,7 @@ If an undo would make the conversation too large for its window, cheap moves mak
 something was pinned since a compaction was undone, it is made again without touching that.
 
 If the user undid the newest compaction, they want all of it kept, and none is made by itself before much more has come
-(`TakenBackEntries`). Without that an undo would only put a compaction off: at the threshold the next prompt, or a pause in typing, made it
+(`NewestUndone`). Without that an undo would only put a compaction off: at the threshold the next prompt, or a pause in typing, made it
 again. If the model has not answered since the newest one, another would change nothing.
 """
 
@@ -130,7 +130,7 @@ def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> C
 # What the newest compaction says
 
 
-class TakenBackEntries:
+class NewestUndone:
     """Looks at one log; costs what was logged since it was last asked.
 
     What the user takes out by hand counts as no compaction, nor what a policy does before every call, nor what is cleared for an undo.

@@ -71,7 +71,7 @@ class _Left(NamedTuple):
 def next_request(requests: SentRequests, view: Projection, asking: PlannedRequest, now: float) -> NextRequest:
     """What a request of `view`, with what the user is about to say, reads and writes."""
     cold = _charged(asking, 0, "5m", warm=False)
-    standing = EarlierView(view)
+    standing = CommonPrefix(view)
     left = [*_of_messages(requests, view, standing, asking, now), *_of_preludes(requests, view, asking)]
     living = [each for each in left if each.tokens and each.started + TTL_SECONDS[each.ttl] > now]
     if living:
@@ -81,7 +81,7 @@ def next_request(requests: SentRequests, view: Projection, asking: PlannedReques
     return NextRequest(cold, cold, None, TTL_SECONDS["5m"]) if gone is None else _warm(gone, asking, cold)
 
 
-def _when_gone(newest: SentRequest, standing: EarlierView, view: Projection, asking: PlannedRequest) -> _Left | None:
+def _when_gone(newest: SentRequest, standing: CommonPrefix, view: Projection, asking: PlannedRequest) -> _Left | None:
     """What the newest request had left that is no longer there: the clock says since when."""
     if not newest.cached or not is_same_model(newest.model, asking.model) or newest.key.prelude != view.key.prelude:
         return None
@@ -121,7 +121,7 @@ class _Place(NamedTuple):
     block: int
 
 
-def _of_messages(requests: SentRequests, view: Projection, standing: EarlierView, asking: PlannedRequest, now: float) -> Iterator[_Left]:
+def _of_messages(requests: SentRequests, view: Projection, standing: CommonPrefix, asking: PlannedRequest, now: float) -> Iterator[_Left]:
     """What earlier requests left at their marks, where the next one finds it and nothing before it reads otherwise."""
     row = _Row(view, asking.blocks)
     for sent, last_read in _sent_alike(requests, view, asking):
@@ -152,7 +152,7 @@ def _sent_alike(requests: SentRequests, view: Projection, asking: PlannedRequest
 
 
 def _tokens_up_to(
-    through: int, sent: SentRequest, requests: SentRequests, view: Projection, standing: EarlierView, asking: PlannedRequest
+    through: int, sent: SentRequest, requests: SentRequests, view: Projection, standing: CommonPrefix, asking: PlannedRequest
 ) -> int:
     """Tokens of what a request held up to and with that entry."""
     if through == sent.through:
@@ -236,7 +236,7 @@ def _shifted(mark: Breakpoint, first: int) -> tuple[int, int]:
     return mark.message + first, mark.block
 
 
-class EarlierView:
+class CommonPrefix:
     """What earlier requests held of a view that begins with just that now."""
 
     def __init__(self, view: Projection) -> None:

@@ -204,7 +204,7 @@ def _is_empty_message(value: JsonObject) -> bool:
 
 
 def _transcript(session: str, folder: str, lines: list[Line], tally: FlawTally, shelf: Shelf) -> Transcript:
-    built = ChainLog(continued(lines, tally), tally, shelf)
+    built = ChainLogBuilder(continued(lines, tally), tally, shelf)
     tally.note(NOT_WRITTEN if built.log.length else "Nothing is said in it")
     return Transcript(
         session_id=session,
@@ -248,7 +248,7 @@ class _Returned:
     """Of all results, in the order of the file."""
 
 
-class ChainLog:
+class ChainLogBuilder:
     """Builds the log of one chain of lines."""
 
     def __init__(self, lines: Sequence[Line], tally: FlawTally, shelf: Shelf) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ullage.context.blocks import Json, SystemPart, Usage
 from ullage.context.entries import Notice, Prelude, UserPrompt
 from ullage.recorded.readers import codex_entries as items
-from ullage.recorded.readers.codex_entries import CodexLog
+from ullage.recorded.readers.codex_entries import CodexLogBuilder
 from ullage.recorded.readers.entries import is_of_the_program
 from ullage.recorded.readers.flaws import NO_SUMMARY, PROVIDER_TOOL, SEALED_SUMMARY, FlawTally, unknown
 from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text, printable
@@ -104,7 +104,7 @@ class _Rollout:
     """A rollout as far as its lines were read."""
 
     def __init__(self, tally: FlawTally) -> None:
-        self.entries = CodexLog(tally)
+        self.entries = CodexLogBuilder(tally)
         self.compactions: list[RecordedCompaction] = []
         self.session = ""
         self._tally = tally

@@ -43,7 +43,7 @@ class _Reply:
     outputs: list[tuple[ToolReturned, float]] = field(default_factory=list[tuple[ToolReturned, float]])
 
 
-class CodexLog:
+class CodexLogBuilder:
     """Builds the log."""
 
     def __init__(self, tally: FlawTally) -> None:

@@ -40,7 +40,7 @@ from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import CarriedSession
 from ullage.replay.simulating.known_files import KnownFiles, put_back
 from ullage.replay.simulating.measures import Measures, prelude_of
-from ullage.replay.simulating.outcome import Ledger, Made, RequestAfter, SummaryQuestion, Watch, stand_in
+from ullage.replay.simulating.outcome import Ledger, Made, RequestAfterCompaction, SummaryQuestion, Watch, stand_in
 from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.views import violations
 
@@ -373,7 +373,7 @@ class ReplayMeans:
         self.made.violations.update(dict.fromkeys(violations(view.complete_messages, view.entries)))
         self._unchecked = False
         if self._unseen is not None and self._watch is not None:
-            self._watch(RequestAfter(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
+            self._watch(RequestAfterCompaction(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
         self._unseen = None
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:

@@ -167,7 +167,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestAfter:
+class RequestAfterCompaction:
     """The request that follows a compaction: `number` counts them from 1, `after_seq` is the transcript's last entry before it. Upkeep is
     no compaction here."""
 
@@ -178,7 +178,7 @@ class RequestAfter:
     carried: CarriedSession
 
 
-Watch = Callable[[RequestAfter], None]
+Watch = Callable[[RequestAfterCompaction], None]
 """Gets every request that follows a compaction."""
 
 

@@ -17,7 +17,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, place
 from ullage.models.serialise import Serialiser
 from ullage.recorded.transcript import Transcript
-from ullage.replay.simulating.outcome import RequestAfter
+from ullage.replay.simulating.outcome import RequestAfterCompaction
 
 ABOUT = (
     "Indices count the messages that the session would have sent without any compaction, from 0: neighbours of one role are one message, "
@@ -38,7 +38,7 @@ class Views:
         self._policy = policy
         self._places = _places(transcript)
 
-    def write(self, epoch: RequestAfter) -> None:
+    def write(self, epoch: RequestAfterCompaction) -> None:
         """One view."""
         name = f"{_NOT_IN_A_NAME.sub('_', self._session_id)}-{epoch.number}.json"
         path = self._folder / name
@@ -71,7 +71,7 @@ class _Places:
         """How many messages there are up to and with that entry."""
         return bisect_right(self._firsts, after_seq)
 
-    def hidden(self, epoch: RequestAfter) -> list[int]:
+    def hidden(self, epoch: RequestAfterCompaction) -> list[int]:
         """Those before the compaction of which no entry is in view."""
         sources = {source for message in epoch.view.messages for source in message.sources}
         shown = {origin.seq for source in sources if (origin := epoch.carried.origin_of(source)) is not None}

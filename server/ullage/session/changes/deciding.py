@@ -17,8 +17,8 @@ from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion
 from ullage.context.changes.hunks import OpenHunk, carried, open_text
 from ullage.context.changes.review import Baseline, CarriedText, OpenChange
 from ullage.context.entries import Entry
-from ullage.session.changes.looking import NO_VERSION, LookedFile, Looking, Side
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.looking import NO_VERSION, FileUnderReview, Looking, Side
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.store.versions import UNDOING, Begun, Packed, pack
@@ -41,7 +41,7 @@ _Left: TypeAlias = tuple[FileVersion | None, FileVersion | None]
 class Undo:
     """Changes of a file that are to be taken back: all of them, or one hunk. `left` says what is open then, None: nothing was before."""
 
-    looked: LookedFile
+    looked: FileUnderReview
     hunk: OpenHunk | None
     left: Callable[[], Awaitable[_Left | None]]
     turn_id: str = ""
@@ -73,7 +73,7 @@ class Deciding:
 
     # What is kept
 
-    async def keep(self, looked: LookedFile, hunk: OpenHunk | None = None) -> Reviewed:
+    async def keep(self, looked: FileUnderReview, hunk: OpenHunk | None = None) -> Reviewed:
         """Accepts all changes of the file, or one."""
         agents, texts = looked.settled.agents, looked.texts
         baseline, kept = agents, 1 if texts is None else len(texts.hunks)
@@ -83,7 +83,7 @@ class Deciding:
                 baseline = await self._version(text, looked.baseline, looked.agents)
         return Reviewed(looked.change.path, baseline, agents, "kept", kept)
 
-    async def keep_turn(self, turn_id: str, file: ChangedFile, open_now: LookedFile | None) -> Reviewed | None:
+    async def keep_turn(self, turn_id: str, file: ChangedFile, open_now: FileUnderReview | None) -> Reviewed | None:
         """Accepts what a turn changed in the file, as far as it is open. Raises `StoreFailed`."""
         if open_now is None:
             return None
@@ -105,7 +105,7 @@ class Deciding:
 
     # What is undone
 
-    def undo(self, looked: LookedFile, hunk: OpenHunk | None = None) -> Undo:
+    def undo(self, looked: FileUnderReview, hunk: OpenHunk | None = None) -> Undo:
         """All changes of the file, or one."""
 
         async def left() -> _Left:
@@ -120,7 +120,7 @@ class Deciding:
 
         return Undo(looked, hunk, left)
 
-    async def undo_turn(self, turn_id: str, file: ChangedFile, open_now: LookedFile | None) -> Undo | None:
+    async def undo_turn(self, turn_id: str, file: ChangedFile, open_now: FileUnderReview | None) -> Undo | None:
         """What a turn changed in the file; what came before and after it stays. Raises `StoreFailed`."""
         looked = await self._looking.look(OpenChange(file.path, file.before, file.after))
         if looked is None:
@@ -141,10 +141,10 @@ class Deciding:
 
         return Undo(looked, None, left, turn_id)
 
-    async def undo_all(self, undos: Sequence[Undo]) -> list[DecidedChanges]:
+    async def undo_all(self, undos: Sequence[Undo]) -> list[DecidedFile]:
         """Takes these changes back; in the log when it returns. Raises `StoreFailed`."""
         refused = [(each, _refusal(each)) for each in undos]
-        decided = [DecidedChanges(each.looked.change.path, "conflict", why) for each, why in refused if why]
+        decided = [DecidedFile(each.looked.change.path, "conflict", why) for each, why in refused if why]
         writings = [self._writing(each) for each, why in refused if not why]
         if not writings:
             return decided
@@ -156,7 +156,7 @@ class Deciding:
             error = raised[each.undo.looked.where] if each.text is None else await self._write_text(each)
             path = each.undo.looked.change.path
             if error is not None:
-                decided.append(DecidedChanges(path, "conflict", _in_words(error)))
+                decided.append(DecidedFile(path, "conflict", _in_words(error)))
                 continue
             self._surroundings.written.note(each.undo.looked.where)  # a command that runs has not done it
             after = each.after if each.text is None else await self._surroundings.files.content(each.undo.looked.where, MAXIMUM_BYTES)
@@ -164,7 +164,7 @@ class Deciding:
             left = await each.undo.left()
             if left is not None:
                 reviewed.append(Reviewed(path, *left, verdict="undone", hunks=each.hunks, turn_id="" if each.stays else each.undo.turn_id))
-            decided.append(DecidedChanges(path, "done", SOME_EDITED if each.stays else ""))
+            decided.append(DecidedFile(path, "done", SOME_EDITED if each.stays else ""))
         await self._log(changed, reviewed)
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [UNDOING])
         return decided
@@ -263,7 +263,7 @@ def _in_words(error: Exception) -> str:
             return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
 
 
-def _needs_bytes(looked: LookedFile) -> bool:
+def _needs_bytes(looked: FileUnderReview) -> bool:
     """Whether the lines alone do not bring the baseline back: the file was made, or its encoding, line ends or mode are others."""
     baseline, agents = looked.baseline.text, looked.agents.text
     version, made = looked.settled.baseline, looked.settled.agents
@@ -274,7 +274,7 @@ def _needs_bytes(looked: LookedFile) -> bool:
     return (baseline.encoding, baseline.newline) != (agents.encoding, agents.newline)
 
 
-def _content_of(looked: LookedFile) -> Content | None:
+def _content_of(looked: FileUnderReview) -> Content | None:
     version = looked.settled.baseline
     if looked.baseline.data is None or version is None:
         return None

@@ -21,7 +21,7 @@ from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion
 from ullage.context.changes.checkpoints import Checkpoint, WantedFile, checkpoints, way_back
 from ullage.session.changes.progress import STOPPED, ManyFiles, nowhere
 from ullage.session.changes.scanning import LARGEST_BYTES, TOO_LARGE
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.long_work import to_its_end
@@ -91,24 +91,24 @@ class GoingBack:
         checkpoint, uncovered, found = await self._look(checkpoint_id, ManyFiles(nowhere, ""))
         return GoingBackPreview(checkpoint, tuple(each.back for each in found), uncovered)
 
-    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedChanges]:
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedFile]:
         """Goes back. Files in conflict stay as they are, but for those in `overwrite`. Raises `SessionError`, `StoreFailed`."""
-        decided: list[DecidedChanges] = []
+        decided: list[DecidedFile] = []
         with suppress(asyncio.CancelledError):  # it comes too late: what was begun is done
             await to_its_end(self._restore(checkpoint_id, overwrite, decided))
         return sorted(decided, key=lambda each: each.path)
 
-    async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[DecidedChanges]) -> None:
+    async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[DecidedFile]) -> None:
         with ManyFiles(self._surroundings.show_progress, GOES_BACK) as many:
             _, _, found = await self._look(checkpoint_id, many)
-            decided += [DecidedChanges(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
+            decided += [DecidedFile(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
             chosen = [each for each in found if _may(each.back, overwrite)]
             changed: list[ChangedFile] = []
             try:
                 for batch in many.batches(chosen, LOOKED_AT, 1.0):
                     before = await asyncio.to_thread(self._note, checkpoint_id, batch)
                     for each, why in zip(batch, await self._write(batch), strict=True):
-                        decided.append(DecidedChanges(each.back.path, "conflict" if why else "done", why))
+                        decided.append(DecidedFile(each.back.path, "conflict" if why else "done", why))
                         if not why:
                             changed.append(ChangedFile(each.back.path, before[each.back.path], _version_of(each.wanted)))
             finally:
@@ -117,7 +117,7 @@ class GoingBack:
                 for each in changed:
                     self._notice(each.path)
             done = {each.path for each in decided}
-            decided += [DecidedChanges(each.back.path, "conflict", STOPPED) for each in chosen if each.back.path not in done]
+            decided += [DecidedFile(each.back.path, "conflict", STOPPED) for each in chosen if each.back.path not in done]
         await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [GOING_BACK + checkpoint_id])
 
     # How the files stand

@@ -44,7 +44,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedFile:
+class FileUnderReview:
     """A file with open changes, as it is now."""
 
     change: OpenChange
@@ -85,7 +85,7 @@ class Looking:
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
 
-    async def look(self, change: OpenChange, before: LookedFile | None = None) -> LookedFile | None:
+    async def look(self, change: OpenChange, before: FileUnderReview | None = None) -> FileUnderReview | None:
         """The file now; None if nothing of the change is open any more. `before` is what was found last.
 
         Raises `StoreFailed`.
@@ -103,13 +103,15 @@ class Looking:
             return before
         return await asyncio.to_thread(self._compare, change, where, now)
 
-    def _unreachable(self, change: OpenChange, note: str) -> LookedFile:
+    def _unreachable(self, change: OpenChange, note: str) -> FileUnderReview:
         found = settled(change, self.text)
         sides = self._side(found.baseline, found.agents), self._side(found.agents)
         where = Path(change.path) if self._surroundings.folders.first is None else self._surroundings.folders.first / change.path
-        return LookedFile(change, found, where, None, *sides, now_text=None, texts=None, status=_status(found), note=note, can_undo=False)
+        return FileUnderReview(
+            change, found, where, None, *sides, now_text=None, texts=None, status=_status(found), note=note, can_undo=False
+        )
 
-    def _compare(self, change: OpenChange, where: Path, now: Content | None) -> LookedFile | None:
+    def _compare(self, change: OpenChange, where: Path, now: Content | None) -> FileUnderReview | None:
         found = settled(change, self.text)
         agents = self._side(found.agents)
         baseline = self._side(found.baseline, found.agents)
@@ -117,8 +119,10 @@ class Looking:
 
         shared = SHARED if change.shared else ""
 
-        def looked(texts: OpenText | None = None, note: str = "", *, can_undo: bool = False, binary: bool = False) -> LookedFile:
-            return LookedFile(change, found, where, now, baseline, agents, now_side.text, texts, status, note or shared, can_undo, binary)
+        def looked(texts: OpenText | None = None, note: str = "", *, can_undo: bool = False, binary: bool = False) -> FileUnderReview:
+            return FileUnderReview(
+                change, found, where, now, baseline, agents, now_side.text, texts, status, note or shared, can_undo, binary
+            )
 
         if found.is_closed or _is(now, found.baseline):
             return None

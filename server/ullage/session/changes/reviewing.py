@@ -17,9 +17,9 @@ from ullage.context.changes.hunks import OpenHunk
 from ullage.context.changes.review import Review, TurnChanges
 from ullage.context.entries import Logged
 from ullage.session.changes.deciding import NOTHING_LEFT, Deciding
-from ullage.session.changes.looking import LookedFile, Looking
+from ullage.session.changes.looking import FileUnderReview, Looking
 from ullage.session.changes.progress import STOPPED, ManyFiles
-from ullage.session.changes.shown import NOTHING_OPEN, DecidedChanges, OpenChanges, OpenTurn, ShownFile, ShownTurn
+from ullage.session.changes.shown import NOTHING_OPEN, DecidedFile, OpenChanges, OpenTurn, ShownFile, ShownTurn
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.surroundings import Surroundings
@@ -66,7 +66,7 @@ class Reviewing:
         self._review = Review()
         for logged in entries:
             self._review.add(logged)
-        self._looked: dict[str, LookedFile] = {}
+        self._looked: dict[str, FileUnderReview] = {}
         self._counted: dict[ChangedFile, ShownFile | None] = {}
         self._unsure = dict.fromkeys(self._review.open)
         """Files to look at before the next update."""
@@ -119,7 +119,7 @@ class Reviewing:
                     logger.warning("the changes of %s cannot be shown: %s", path, error)
         self._show()
 
-    async def _look_at(self, path: str) -> LookedFile | None:
+    async def _look_at(self, path: str) -> FileUnderReview | None:
         change = self._review.open.get(path)
         found = None if change is None else await self._looking.look(change, self._looked.get(path))
         if found is None:
@@ -193,15 +193,15 @@ class Reviewing:
 
     # What the user decides
 
-    async def keep(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[DecidedChanges]:
+    async def keep(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[DecidedFile]:
         """Accepts changes: all, those of a turn, of a file, or one hunk of it. Raises `SessionError`, `StoreFailed`."""
         return await self._decide(path, hunk_id, turn_id, keep=True)
 
-    async def undo(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[DecidedChanges]:
+    async def undo(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[DecidedFile]:
         """Takes changes back in the same way. Lines that the user changed since stay as they are. Raises `SessionError`, `StoreFailed`."""
         return await self._decide(path, hunk_id, turn_id, keep=False)
 
-    async def _decide(self, named: str | None, hunk_id: str | None, turn_id: str | None, *, keep: bool) -> list[DecidedChanges]:
+    async def _decide(self, named: str | None, hunk_id: str | None, turn_id: str | None, *, keep: bool) -> list[DecidedFile]:
         if hunk_id is not None and (named is None or turn_id is not None):
             raise SessionError("invalid", "Name the file that the change is in, and no turn")
         path = None if named is None else self._path(named)
@@ -216,42 +216,42 @@ class Reviewing:
                 raise SessionError("invalid", NO_SUCH_FILE.format(path))
             return await self._decide_files([path] if path is not None else list(self._review.open), hunk_id, keep=keep)
 
-    async def _decide_files(self, paths: Sequence[str], hunk_id: str | None, *, keep: bool) -> list[DecidedChanges]:
-        decided: list[DecidedChanges] = []
+    async def _decide_files(self, paths: Sequence[str], hunk_id: str | None, *, keep: bool) -> list[DecidedFile]:
+        decided: list[DecidedFile] = []
         with self._many(keep=keep) as many:
             for batch in many.batches(paths):
                 found = [looked for each in batch if (looked := await self._look_at(each)) is not None]
                 chosen = [(looked, _hunk_of(looked, hunk_id)) for looked in found]
-                decided += [missing for _, missing in chosen if isinstance(missing, DecidedChanges)]
-                wanted = [(looked, hunk) for looked, hunk in chosen if not isinstance(hunk, DecidedChanges)]
+                decided += [missing for _, missing in chosen if isinstance(missing, DecidedFile)]
+                wanted = [(looked, hunk) for looked, hunk in chosen if not isinstance(hunk, DecidedFile)]
                 if keep:
                     await self._deciding.log_kept([await self._deciding.keep(*each) for each in wanted])
-                    decided += [DecidedChanges(looked.change.path, "done") for looked, _ in wanted]
+                    decided += [DecidedFile(looked.change.path, "done") for looked, _ in wanted]
                 else:
                     decided += await self._deciding.undo_all([self._deciding.undo(*each) for each in wanted])
         return [*decided, *self._left_out(decided, paths if many.is_stopped else ())]
 
-    async def _decide_turn(self, turn_id: str, files: Sequence[ChangedFile], *, keep: bool) -> list[DecidedChanges]:
-        decided: list[DecidedChanges] = []
+    async def _decide_turn(self, turn_id: str, files: Sequence[ChangedFile], *, keep: bool) -> list[DecidedFile]:
+        decided: list[DecidedFile] = []
         with self._many(keep=keep) as many:
             for batch in many.batches(files):
                 found = [(each, await self._look_at(each.path)) for each in batch]
                 if keep:
                     kept = [await self._deciding.keep_turn(turn_id, *each) for each in found]
                     await self._deciding.log_kept([each for each in kept if each is not None])
-                    decided += [DecidedChanges(each.path, "done") for each in batch]
+                    decided += [DecidedFile(each.path, "done") for each in batch]
                 else:
                     undos = [(each, await self._deciding.undo_turn(turn_id, each, open_now)) for each, open_now in found]
-                    decided += [DecidedChanges(each.path, "done", NOTHING_LEFT) for each, undo in undos if undo is None]
+                    decided += [DecidedFile(each.path, "done", NOTHING_LEFT) for each, undo in undos if undo is None]
                     decided += await self._deciding.undo_all([undo for _, undo in undos if undo is not None])
         return [*decided, *self._left_out(decided, [each.path for each in files] if many.is_stopped else ())]
 
     def _many(self, *, keep: bool) -> ManyFiles:
         return ManyFiles(self._show_progress, KEEPING if keep else UNDOING)
 
-    def _left_out(self, decided: Sequence[DecidedChanges], paths: Sequence[str]) -> list[DecidedChanges]:
+    def _left_out(self, decided: Sequence[DecidedFile], paths: Sequence[str]) -> list[DecidedFile]:
         done = {each.path for each in decided}
-        return [DecidedChanges(path, "conflict", STOPPED) for path in paths if path not in done and path in self._review.open]
+        return [DecidedFile(path, "conflict", STOPPED) for path in paths if path not in done and path in self._review.open]
 
     def _turn_of(self, turn_id: str) -> TurnChanges:
         turn = self._review.turns.get(turn_id)
@@ -269,13 +269,13 @@ class Reviewing:
             return named
 
 
-def _hunk_of(looked: LookedFile, hunk_id: str | None) -> OpenHunk | DecidedChanges | None:
+def _hunk_of(looked: FileUnderReview, hunk_id: str | None) -> OpenHunk | DecidedFile | None:
     """The open hunk of that id; where there is none, what to tell of it."""
     if hunk_id is None:
         return None
     hunks = () if looked.texts is None else looked.texts.hunks
     hunk = next((each for each in hunks if each.id == hunk_id), None)
-    return hunk or DecidedChanges(looked.change.path, "conflict", WHOLE_ONLY if looked.texts is None else NO_SUCH_HUNK)
+    return hunk or DecidedFile(looked.change.path, "conflict", WHOLE_ONLY if looked.texts is None else NO_SUCH_HUNK)
 
 
 def _shown_text(path: str, text: str | None) -> str:

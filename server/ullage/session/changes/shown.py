@@ -77,7 +77,7 @@ class ShownTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class DecidedChanges:
+class DecidedFile:
     """What came of keeping or undoing changes of a file; `why` says what stands in the way, or what stays."""
 
     path: str

@@ -36,7 +36,7 @@ from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
 from ullage.session.compacting.ahead import LiveSlot, ReadingAhead, source_texts
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.saving import SavingLearned
+from ullage.session.compacting.saving import KeptRefetches
 from ullage.session.compacting.telling import TellingUser
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.hooks.at_events import HooksAtEvents
@@ -93,7 +93,7 @@ class SessionMeans:
         self.slot = LiveSlot(prepared)
         self.telling = TellingUser(conversation, self.fullness, compacting)
         self.reading = ReadingAhead(conversation)
-        self.learned = SavingLearned(surroundings.store, conversation.session_id)
+        self.learned = KeptRefetches(surroundings.store, conversation.session_id)
         self.show_fetched_again(told=False)
 
     # The session as it is

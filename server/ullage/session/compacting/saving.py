@@ -7,7 +7,7 @@ The gauge asks after every entry how many tokens would be freed (`LeftOver`). So
 would really be done, message by message, is told by a preview (`forecast` in `context/compaction/making.py`). After that the gauge goes by
 what it said.
 
-What compactions brought about, and in which files the agent missed something, is kept for the workspace (`SavingLearned`). Each session
+What compactions brought about, and in which files the agent missed something, is kept for the workspace (`KeptRefetches`). Each session
 keeps that of its own compactions, under a key of its own, and reads that of the others once, when it is opened. So what is decided in it
 does not depend on what goes on in another window meanwhile.
 """
@@ -126,7 +126,7 @@ class Values(Protocol):
         ...
 
 
-class SavingLearned:
+class KeptRefetches:
     """As one session knows it."""
 
     def __init__(self, values: Values, session_id: str) -> None:

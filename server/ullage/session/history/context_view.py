@@ -17,7 +17,7 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.counting.accounting import Counted, prompt_tokens
 from ullage.context.counting.cache_clock import SentRequests, is_same_model
-from ullage.context.counting.next_request import EarlierView, PlannedRequest
+from ullage.context.counting.next_request import CommonPrefix, PlannedRequest
 from ullage.context.counting.parts import ContextPart, KeptParts, PartKind, totals
 from ullage.context.counting.tokens import Calibration, estimate_text
 from ullage.context.entries import Logged, Notice, UserPrompt
@@ -251,7 +251,7 @@ def _sent_up_to(view: Projection, requests: SentRequests) -> int:
     newest = requests.newest
     if newest is None or not newest.cached or newest.key.prelude != view.key.prelude:
         return 0
-    return newest.seq if EarlierView(view).holds(newest) else 1
+    return newest.seq if CommonPrefix(view).holds(newest) else 1
 
 
 def _picked(looked: _Looked, query: Query) -> list[ContextPart]:

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Json
 from ullage.context.changes.merging import lines_of, merged, regions
 from ullage.session.changes.scanning import LARGEST_BYTES
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.errors import SessionError
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
@@ -116,32 +116,32 @@ class BringingBack:
         looked, more, commits = await self._look()
         return WorktreeStanding(tuple(each.file for each in looked), more, commits, len(self._brought()))
 
-    async def bring(self, paths: Collection[str] | None = None) -> list[DecidedChanges]:
+    async def bring(self, paths: Collection[str] | None = None) -> list[DecidedFile]:
         """Does it: all, or those `paths`. Raises `SessionError`, `StoreFailed`."""
         looked = [each for each in (await self._look())[0] if paths is None or each.file.path in paths]
         await self._note([each for each in looked if not each.file.conflict and each.file.action != "same"])
-        decided: list[DecidedChanges] = []
+        decided: list[DecidedFile] = []
         for each in looked:
             if each.file.conflict:
-                decided.append(DecidedChanges(each.file.path, "conflict", each.file.conflict))
+                decided.append(DecidedFile(each.file.path, "conflict", each.file.conflict))
             elif each.file.action != "same":
                 why = await self._write(each)
-                decided.append(DecidedChanges(each.file.path, "conflict" if why else "done", why))
+                decided.append(DecidedFile(each.file.path, "conflict" if why else "done", why))
                 if not why:
                     self._changed(self._home.folders.show(each.file.here))
         return decided
 
-    async def take_back(self) -> list[DecidedChanges]:
+    async def take_back(self) -> list[DecidedFile]:
         """The files that were brought last get what they held before. What was changed since is joined with that, or stays. Raises
         `SessionError`, `StoreFailed`."""
         brought = self._brought()
         if not brought:
             raise SessionError("nothing_to_undo", "Nothing that was brought back is left to take back")
-        decided: list[DecidedChanges] = []
+        decided: list[DecidedFile] = []
         left: list[Brought] = []
         for each in brought:
             why = await self._take_back(each)
-            decided.append(DecidedChanges(each.path, "conflict" if why else "done", why))
+            decided.append(DecidedFile(each.path, "conflict" if why else "done", why))
             if why:
                 left.append(each)
         self._home.store.remember(self._key, to_json(left) if left else None)

@@ -37,7 +37,7 @@ from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.shown_entries import one_line
 from ullage.session.timeline.updates import Update
 from ullage.starting import Keys
-from ullage.store.copying import OpenSession
+from ullage.store.copying import HeldSession
 from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
@@ -144,7 +144,7 @@ class Sessions:
             self._kept.following.is_well = lambda text: call_in(loop, lambda: self._on_well(text))
             self._kept.following.changed = lambda: call_in(loop, self._another_changed_the_list)
             self._kept.following.start()
-        self._kept.log.hold(lambda: [OpenSession(each.id, each.title, tuple(each.in_memory)) for each in self._open])
+        self._kept.log.hold(lambda: [HeldSession(each.id, each.title, tuple(each.in_memory)) for each in self._open])
         self._news.listen(lambda: call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()

@@ -29,7 +29,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenQuestions:
+class CallQuestions:
     """What the user is asked by one call. `id` is of these questions alone."""
 
     id: str
@@ -47,7 +47,7 @@ class Questions:
         self._timeline = timeline
         self._are_shown = are_shown
         self._has_prompt = has_prompt
-        self._waiting: dict[str, OpenQuestions] = {}
+        self._waiting: dict[str, CallQuestions] = {}
 
     async def ask(self, call_id: str, questions: tuple[Question, ...]) -> tuple[Answer, ...] | Unanswered:
         """Waits for the user's answers, one to each question; those that they left out say nothing."""
@@ -56,7 +56,7 @@ class Questions:
             return "not_shown"
         if self._has_prompt():
             return "prompted"
-        asking = OpenQuestions(new_id("q"), questions, asyncio.get_running_loop().create_future())
+        asking = CallQuestions(new_id("q"), questions, asyncio.get_running_loop().create_future())
         self._waiting[call_id] = asking
         self._timeline.put(replace(item, status="awaiting_answer", questions=questions, question_id=asking.id))
         try:

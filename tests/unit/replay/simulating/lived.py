@@ -44,7 +44,7 @@ from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.session.compacting import controller as controlling
 from ullage.session.compacting.controller import CompactionController
-from ullage.session.compacting.saving import SavingLearned
+from ullage.session.compacting.saving import KeptRefetches
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
@@ -340,7 +340,7 @@ def _keep(folder: Path, elsewhere: Refetched) -> None:
     """As another session of the workspace would have."""
     folder.mkdir(parents=True, exist_ok=True)
     store = LogStore.open(folder)
-    SavingLearned(store, "another").keep(elsewhere, ())
+    KeptRefetches(store, "another").keep(elsewhere, ())
     store.close()
 
 

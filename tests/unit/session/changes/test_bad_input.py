@@ -16,7 +16,7 @@ from tests.unit.session.changes.changing import run, turn
 from tests.unit.session.changes.test_reviewing import AFTER, BEFORE, at_work, edit
 from tests.unit.session.harness import kept_of
 from ullage.session.changes import deciding, going_back, looking, reviewing
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.session import Session
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
@@ -91,36 +91,36 @@ def tree(folder: Path) -> dict[str, bytes | str]:
     return found
 
 
-async def undo_all(session: Session) -> list[DecidedChanges]:
+async def undo_all(session: Session) -> list[DecidedFile]:
     return await session.reviewing.undo()
 
 
-async def undo_turn(session: Session) -> list[DecidedChanges]:
+async def undo_turn(session: Session) -> list[DecidedFile]:
     [turn] = await session.reviewing.turns()
     return await session.reviewing.undo(turn_id=turn.turn_id)
 
 
-async def undo_a_hunk(session: Session) -> list[DecidedChanges]:
+async def undo_a_hunk(session: Session) -> list[DecidedFile]:
     files = await session.reviewing.open_files()
     hunks = [hunk for file in files for hunk in file.hunks]
     return await session.reviewing.undo("a.py", hunks[0].id if hunks else "gone")
 
 
-async def go_back(session: Session) -> list[DecidedChanges]:
+async def go_back(session: Session) -> list[DecidedFile]:
     [point] = await session.going_back.checkpoints()
     return await session.restore(point.id)
 
 
-async def go_back_over_it(session: Session) -> list[DecidedChanges]:
+async def go_back_over_it(session: Session) -> list[DecidedFile]:
     [point] = await session.going_back.checkpoints()
     return await session.restore(point.id, ["a.py"])
 
 
-async def keep_all(session: Session) -> list[DecidedChanges]:
+async def keep_all(session: Session) -> list[DecidedFile]:
     return await session.reviewing.keep()
 
 
-Do = Callable[[Session], Awaitable[list[DecidedChanges]]]
+Do = Callable[[Session], Awaitable[list[DecidedFile]]]
 DOES: list[Do] = [undo_all, undo_turn, undo_a_hunk, go_back, go_back_over_it, keep_all]
 
 ELSEWHERE = {looking.OUTSIDE, going_back.LEADS_ELSEWHERE}
@@ -164,7 +164,7 @@ async def test_it_is_said_and_stays(folder: Path, became: Became, do: Do) -> Non
         before = tree(folder)
         [decided] = await do(session)
         if do is keep_all:
-            assert decided == DecidedChanges("a.py", "done")
+            assert decided == DecidedFile("a.py", "done")
             assert await session.reviewing.open_files() == []
         elif decided.outcome == "done" and became is damaged_copy:
             assert "two" in (folder / "a.py").read_text(), "it is in memory still"
@@ -231,7 +231,7 @@ async def test_a_workspace_folder_that_is_gone_loses_nothing(folder: Path) -> No
         shutil.rmtree(folder)
         assert [each.outcome for each in await session.reviewing.undo()] == ["conflict"]
         [decided] = await go_back(session)
-        assert decided == DecidedChanges("a.py", "conflict", going_back.CHANGED_SINCE)
+        assert decided == DecidedFile("a.py", "conflict", going_back.CHANGED_SINCE)
 
 
 LINE = b"x" * many(79, deep=1) + b"\n"
@@ -273,6 +273,6 @@ async def test_a_file_of_50_mb_is_named_and_stays(folder: Path, do: Do) -> None:
             file.truncate(50_000_000)
         (found,) = await turn(here, session, run("echo more >> a.bin; echo more >> a.py"))
         assert [(each.path, each.why) for each in found.uncovered] == [("a.bin", "larger than 5 MB")]
-        assert await do(session) == [DecidedChanges("a.py", "done")]
+        assert await do(session) == [DecidedFile("a.py", "done")]
         assert (folder / "a.bin").stat().st_size == 50_000_005
         assert (folder / "a.py").read_text() == BEFORE

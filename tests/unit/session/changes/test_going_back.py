@@ -13,7 +13,7 @@ from tests.unit.session.changes.changing import edit, run, turn, versions, write
 from tests.unit.session.filling import make_project
 from tests.unit.session.harness import Stage, stage
 from ullage.session.changes.going_back import CHANGED_SINCE, LEADS_ELSEWHERE
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.slash_commands import Typed, carry_out
@@ -93,8 +93,8 @@ async def test_what_the_user_changed_since_is_a_conflict_and_is_not_lost(folder:
             ("tank.py", CHANGED_SINCE, True),
         ]
         assert await session.restore(point) == [
-            DecidedChanges("new.py", "conflict", CHANGED_SINCE),
-            DecidedChanges("tank.py", "conflict", CHANGED_SINCE),
+            DecidedFile("new.py", "conflict", CHANGED_SINCE),
+            DecidedFile("tank.py", "conflict", CHANGED_SINCE),
         ]
         assert (folder / "tank.py").read_text() == "CAPACITY = 300\n"
         decided = await session.restore(point, ["tank.py"])

@@ -12,7 +12,7 @@ from tests.unit.session.changes.changing import changes, run, turn
 from tests.unit.session.harness import Stage, stage
 from ullage.session.changes import progress
 from ullage.session.changes.progress import STOPPED, ShownProgress
-from ullage.session.changes.shown import DecidedChanges
+from ullage.session.changes.shown import DecidedFile
 from ullage.session.session import Session
 
 FILES = 25
@@ -69,24 +69,24 @@ def as_before(folder: Path) -> int:
     return sum("more" not in path.read_text() for path in folder.glob("*.py"))
 
 
-async def keep(session: Session) -> list[DecidedChanges]:
+async def keep(session: Session) -> list[DecidedFile]:
     return await session.reviewing.keep()
 
 
-async def undo(session: Session) -> list[DecidedChanges]:
+async def undo(session: Session) -> list[DecidedFile]:
     return await session.reviewing.undo()
 
 
-async def undo_turn(session: Session) -> list[DecidedChanges]:
+async def undo_turn(session: Session) -> list[DecidedFile]:
     [only] = await session.reviewing.turns()
     return await session.reviewing.undo(turn_id=only.turn_id)
 
 
-async def go_back(session: Session) -> list[DecidedChanges]:
+async def go_back(session: Session) -> list[DecidedFile]:
     return await session.restore((await session.going_back.checkpoints())[0].id)
 
 
-Do = Callable[[Session], Awaitable[list[DecidedChanges]]]
+Do = Callable[[Session], Awaitable[list[DecidedFile]]]
 
 
 @pytest.mark.parametrize("do", [keep, undo, undo_turn, go_back])

@@ -15,7 +15,7 @@ from tests.unit.session.changes.test_recorded_commands import says
 from tests.unit.session.harness import Stage, stage
 from ullage.context.change_entries import FilesChanged, Reviewed
 from ullage.session.changes import deciding, looking, reviewing
-from ullage.session.changes.shown import DecidedChanges, OpenChanges, ShownFile
+from ullage.session.changes.shown import DecidedFile, OpenChanges, ShownFile
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.timeline.items import UserItem
@@ -75,7 +75,7 @@ async def test_what_the_agent_changed_is_told_and_undone_as_a_whole(folder: Path
             ("new/b.py", "created", 1, 0),
         ]
         assert (shown.count, shown.added, shown.removed) == (2, 3, 1)
-        assert await session.reviewing.undo() == [DecidedChanges("a.py", "done"), DecidedChanges("new/b.py", "done")]
+        assert await session.reviewing.undo() == [DecidedFile("a.py", "done"), DecidedFile("new/b.py", "done")]
         assert (folder / "a.py").read_text() == BEFORE
         assert not (folder / "new/b.py").exists()
         await here.watcher.until(lambda: told(here)[-1].count == 0)
@@ -88,9 +88,9 @@ async def test_one_hunk_is_undone_and_the_other_kept(folder: Path) -> None:
         first, second = (await only(session)).hunks
         assert (first.old_start, first.old_lines, first.new_start, first.new_lines) == (2, 1, 2, 1)
         assert (second.old_start, second.old_lines, second.new_start, second.new_lines) == (7, 0, 7, 1)
-        assert await session.reviewing.undo("a.py", first.id) == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo("a.py", first.id) == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_text() == BEFORE + "seven\n"
-        assert await session.reviewing.keep("a.py", second.id) == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.keep("a.py", second.id) == [DecidedFile("a.py", "done")]
         assert await session.reviewing.open_files() == []
         assert (folder / "a.py").read_text() == BEFORE + "seven\n"
         entries = [logged.entry for logged in session.entries if isinstance(logged.entry, FilesChanged | Reviewed)]
@@ -103,7 +103,7 @@ async def test_the_users_own_edits_stay_and_are_shown_on_both_sides(folder: Path
         mine = "zero\n" + AFTER.replace("four", "4")
         (folder / "a.py").write_text(mine)
         assert await session.reviewing.version_text("a.py") == "zero\n" + BEFORE.replace("four", "4")
-        assert await session.reviewing.undo("a.py") == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo("a.py") == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_text() == "zero\n" + BEFORE.replace("four", "4")
 
 
@@ -113,11 +113,11 @@ async def test_a_hunk_in_which_the_user_typed_is_not_undone(folder: Path) -> Non
         (folder / "a.py").write_text(AFTER.replace("2\n", "2 and a half\n"))
         first, _ = (await only(session)).hunks
         assert first.edited
-        assert await session.reviewing.undo("a.py", first.id) == [DecidedChanges("a.py", "conflict", deciding.EDITED)]
-        assert await session.reviewing.undo("a.py") == [DecidedChanges("a.py", "done", deciding.SOME_EDITED)]
+        assert await session.reviewing.undo("a.py", first.id) == [DecidedFile("a.py", "conflict", deciding.EDITED)]
+        assert await session.reviewing.undo("a.py") == [DecidedFile("a.py", "done", deciding.SOME_EDITED)]
         assert (folder / "a.py").read_text() == BEFORE.replace("two", "2 and a half")
         assert [hunk.edited for hunk in (await only(session)).hunks] == [True]
-        assert await session.reviewing.keep() == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.keep() == [DecidedFile("a.py", "done")]
         assert await session.reviewing.open_files() == []
 
 
@@ -125,7 +125,7 @@ async def test_an_open_document_is_changed_in_the_editor(folder: Path) -> None:
     async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
         await edit(here, session, ("a.py", AFTER))
         here.editor.texts[folder / "a.py"] = AFTER + "unsaved\n"
-        assert await session.reviewing.undo("a.py") == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo("a.py") == [DecidedFile("a.py", "done")]
         assert here.editor.texts[folder / "a.py"] == BEFORE + "unsaved\n"
         assert (folder / "a.py").read_text() == AFTER, "what was not saved before is left to the user to save"
 
@@ -147,7 +147,7 @@ async def test_every_byte_comes_back(folder: Path, before: bytes, after: str) ->
         await edit(here, session, ("a.py", after))
         assert (folder / "a.py").read_bytes() != before
         for hunk in (await only(session)).hunks:
-            assert await session.reviewing.undo("a.py", hunk.id) == [DecidedChanges("a.py", "done")]
+            assert await session.reviewing.undo("a.py", hunk.id) == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_bytes() == before
 
 
@@ -158,9 +158,9 @@ async def test_a_file_that_was_deleted_meanwhile_is_said_to_be_gone(folder: Path
         (folder / "new.py").unlink()
         file = await only(session)
         assert (file.path, file.note) == ("a.py", looking.MOVED)
-        assert await session.reviewing.undo("a.py") == [DecidedChanges("a.py", "conflict", looking.MOVED)]
+        assert await session.reviewing.undo("a.py") == [DecidedFile("a.py", "conflict", looking.MOVED)]
         assert (folder / "b.py").read_text() == AFTER
-        assert await session.reviewing.keep("a.py") == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.keep("a.py") == [DecidedFile("a.py", "done")]
 
 
 async def test_a_file_that_was_reformatted_meanwhile_is_the_users(folder: Path) -> None:
@@ -168,7 +168,7 @@ async def test_a_file_that_was_reformatted_meanwhile_is_the_users(folder: Path) 
         await edit(here, session, ("a.py", AFTER))
         text = AFTER.replace("\n", " \n")
         (folder / "a.py").write_text(text)
-        assert await session.reviewing.undo() == [DecidedChanges("a.py", "conflict", deciding.EDITED)]
+        assert await session.reviewing.undo() == [DecidedFile("a.py", "conflict", deciding.EDITED)]
         assert (folder / "a.py").read_text() == text
 
 
@@ -213,9 +213,9 @@ async def test_two_sessions_on_one_file(folder: Path) -> None:
         await edit(here, other, ("a.py", AFTER.replace("four", "4")))
         assert [hunk.edited for hunk in (await only(session)).hunks] == [False, False]
         assert [(hunk.new_start, hunk.new_lines) for hunk in (await only(other)).hunks] == [(4, 1)]
-        assert await session.reviewing.undo() == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo() == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_text() == BEFORE.replace("four", "4")
-        assert await other.reviewing.undo() == [DecidedChanges("a.py", "done")]
+        assert await other.reviewing.undo() == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_text() == BEFORE
 
 
@@ -227,10 +227,10 @@ async def test_of_two_turns_one_is_undone(folder: Path) -> None:
         assert [(turn.turn_id, turn.title) for turn in turns] == [(first, "First"), (second, "Second")]
         assert [(file.path, file.added, file.removed) for file in turns[0].files] == [("a.py", 2, 1)]
         assert await session.reviewing.version_text("a.py", second) == AFTER
-        assert await session.reviewing.undo(turn_id=first) == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo(turn_id=first) == [DecidedFile("a.py", "done")]
         assert (folder / "a.py").read_text() == BEFORE.replace("four", "4")
         assert [(hunk.new_start, hunk.new_lines) for hunk in (await only(session)).hunks] == [(4, 1)]
-        assert await session.reviewing.keep(turn_id=second) == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.keep(turn_id=second) == [DecidedFile("a.py", "done")]
         assert await session.reviewing.open_files() == []
 
 
@@ -250,9 +250,9 @@ async def test_it_is_told_which_turns_have_open_changes(folder: Path) -> None:
         await here.idle(session)
         fork = (await here.sessions.fork(session.id)).session
         await here.watcher.until(lambda: open_turns(fork) == [("First", 2), ("Second", 1)])
-        assert await session.reviewing.keep(turn_id=second) == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.keep(turn_id=second) == [DecidedFile("a.py", "done")]
         await here.watcher.until(lambda: open_turns(session) == [("First", 2)])
-        assert await session.reviewing.keep("b.py") == [DecidedChanges("b.py", "done")]
+        assert await session.reviewing.keep("b.py") == [DecidedFile("b.py", "done")]
         await here.watcher.until(lambda: open_turns(session) == [("First", 1)])
     async with stage(folder) as here:
         session = await here.sessions.open(session.id)
@@ -303,7 +303,7 @@ async def test_what_is_undone_while_a_command_runs_is_not_the_commands_change(fo
         await session.prompt("Run it")
         turn_ends = asyncio.ensure_future(allow_all(here, session))
         await here.watcher.until(lambda: says(session, "began"))
-        assert await session.reviewing.undo("a.py") == [DecidedChanges("a.py", "done")]
+        assert await session.reviewing.undo("a.py") == [DecidedFile("a.py", "done")]
         (folder / "go").touch()
         await turn_ends
         assert [file.path for file in await session.reviewing.open_files()] == ["new.py"]
@@ -313,7 +313,7 @@ async def test_a_file_that_an_editor_still_shows_is_known_to_be_gone(folder: Pat
     async with at_work(folder) as (here, session):
         await edit(here, session, ("new.py", "new\n"))
         here.editor.texts[folder / "new.py"] = "new\n"
-        assert await session.reviewing.undo() == [DecidedChanges("new.py", "done")]
+        assert await session.reviewing.undo() == [DecidedFile("new.py", "done")]
         assert not (folder / "new.py").exists()
         [changed] = [logged.entry for logged in session.entries if isinstance(logged.entry, FilesChanged)][-1].files
         assert changed.after is None
@@ -325,6 +325,6 @@ async def test_what_is_asked_wrongly_is_refused(folder: Path) -> None:
         for wrong in (("b.py",), (None, "h1"), (None, None, "p1")):
             with pytest.raises(SessionError):
                 await session.reviewing.undo(*wrong)
-        assert await session.reviewing.undo("a.py", "gone") == [DecidedChanges("a.py", "conflict", reviewing.NO_SUCH_HUNK)]
-        assert await session.reviewing.undo(str(folder / "a.py")) == [DecidedChanges("a.py", "done")], "as an editor names it"
+        assert await session.reviewing.undo("a.py", "gone") == [DecidedFile("a.py", "conflict", reviewing.NO_SUCH_HUNK)]
+        assert await session.reviewing.undo(str(folder / "a.py")) == [DecidedFile("a.py", "done")], "as an editor names it"
         assert any(isinstance(item, UserItem) for item in session.snapshot().items)
