@@ -33,7 +33,7 @@ PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 class ClientWire(Protocol):
-    """The client, beside what the package does with it."""
+    """The connection to the client, for what the package does not do itself."""
 
     announced: dict[str, Any]
     """`clientCapabilities` as they came."""
@@ -50,7 +50,7 @@ class ClientWire(Protocol):
 
 
 class StdioWire:
-    """Implements `ClientWire`, and the package's `Transport`."""
+    """The connection over standard input and output. Implements `ClientWire`, and the package's `Transport`."""
 
     def __init__(self) -> None:
         """Takes stdin and stdout away from everything else: a stray `print` would write into the protocol."""
@@ -172,7 +172,7 @@ def capabilities_in(message: dict[str, Any]) -> dict[str, Any]:
 
 
 class UnreadableMessage:
-    """What is no message; `answer` is what the client is told, None if that could be taken for an answer to something else."""
+    """A line that is no message. `answer` is what the client is told; None if that could be taken for an answer to something else."""
 
     def __init__(self, code: int, why: str, message_id: object = None) -> None:
         known = message_id if isinstance(message_id, int | str) and not isinstance(message_id, bool) else None
@@ -196,9 +196,9 @@ def parse(line: bytes) -> dict[str, Any] | UnreadableMessage:
     if method is None:
         if message_id is None:
             return UnreadableMessage(INVALID_REQUEST, "A message has a method, or the id of what it answers")
-        return (
-            message if _is_answer(message) else UnreadableMessage(INVALID_REQUEST, "An answer has a result or an error that is an object")
-        )
+        if _is_answer(message):
+            return message
+        return UnreadableMessage(INVALID_REQUEST, "An answer has a result or an error that is an object")
     if not isinstance(method, str):
         return UnreadableMessage(INVALID_REQUEST, "The method of a message is a string", message_id)
     return message

@@ -79,8 +79,7 @@ class FileWork:
 
 
 def file_work(place: Place, options: ReplayOptions) -> FileWork:
-    """All that is asked of a file. Sessions are let go one after the other. Raises `WorkTooLarge` where
-    there is a limit (`memory.py`)."""
+    """All that is asked of a file. Sessions are let go one after the other. Raises `WorkTooLarge` at a limit (`memory.py`)."""
     rows: list[MeasuredSession] = []
     runs: list[Run] = []
     failures: list[str] = []

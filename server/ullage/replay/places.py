@@ -43,7 +43,7 @@ Place: TypeAlias = Path | Stored | InTeamStore
 
 
 class UnreadablePlace(Exception):
-    """Of a place no sessions can be read, or no more; `str()` says of which and why."""
+    """A place of which no sessions can be read, or no more. `str()` says which and why."""
 
 
 def size_of(place: Place) -> int:
@@ -57,8 +57,7 @@ def size_of(place: Place) -> int:
 
 
 def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
-    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `UnreadablePlace`, and `WorkTooLarge` where
-    there is a limit.
+    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `UnreadablePlace`, and `WorkTooLarge` at a limit.
 
     A name of a file may be relative to `start`. What is said of the sessions names the place as the user did.
     """

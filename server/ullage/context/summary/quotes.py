@@ -78,11 +78,9 @@ def _size(asked: Sequence[EntryWords], index: int) -> int:
 
 
 def _shortened_size(asked: Sequence[EntryWords], index: int) -> int:
-    return (
-        asked.shortened_size(index)
-        if isinstance(asked, TypedMessages)
-        else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
-    )
+    if isinstance(asked, TypedMessages):
+        return asked.shortened_size(index)
+    return estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
 
 
 def _fitted(said: EntryWords, tokens: int) -> Quote:

@@ -12,16 +12,7 @@ from typing import cast, get_args
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
-from ullage.recorded.readers.claude_content import (
-    RecordedReply,
-    Result,
-    attachment_text,
-    is_silent,
-    media_tokens,
-    refusal_in,
-    result_of,
-    text_of,
-)
+from ullage.recorded.readers.claude_content import RecordedReply, Result, attachment_text, is_silent, media_tokens, result_of, text_of
 from ullage.recorded.readers.claude_lines import Line, LineKind, continued, line_of, queued_line, reply_key
 from ullage.recorded.readers.entries import MOST_IN_MEMORY, RecordedLog, is_of_the_program, touched_by_call
 from ullage.recorded.readers.flaws import (
@@ -336,10 +327,12 @@ class ChainLogBuilder:
 
     def _tool_returned(self, call: ToolUse, result: Result, line: Line) -> ToolReturned:
         touched = () if result.is_error else touched_by_call(call, line.file, self._folder)
-        refusal = refusal_in(result)
         answers = line.answers if call.name == ASKS and not result.is_error else ()
         return ToolReturned(
-            *(call.id, call.name, result.content, result.is_error, len(result.content)), touched=touched, refusal=refusal, answers=answers
+            *(call.id, call.name, result.content, result.is_error, len(result.content)),
+            touched=touched,
+            refusal=result.refusal,
+            answers=answers,
         )
 
     def _emit_words(self, line: Line) -> None:

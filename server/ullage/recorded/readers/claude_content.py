@@ -40,13 +40,13 @@ class Result:
     media_tokens: int = 0
     """Of images and documents in it, for which `content` has words alone."""
 
-
-def refusal_in(result: Result) -> str | None:
-    """What the user said where they refused the call, empty if nothing; None if they did not refuse."""
-    if not result.is_error or not result.content.startswith(REFUSED):
-        return None
-    said = REASON.search(result.content)
-    return said[1].strip() if said else ""
+    @property
+    def refusal(self) -> str | None:
+        """What the user said where they refused the call, empty if nothing; None if they did not refuse."""
+        if not self.is_error or not self.content.startswith(REFUSED):
+            return None
+        said = REASON.search(self.content)
+        return said[1].strip() if said else ""
 
 
 def _assistant_blocks(content: list[Json], model: str, tally: FlawTally) -> list[AssistantBlock]:

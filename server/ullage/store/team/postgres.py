@@ -100,9 +100,11 @@ class PostgresStore:
         self._ask("SELECT ullage.give_back(%s, %s, %s)::text", (self.workspace, session_id, self._holder))
 
     def append(self, session_id: str, after: int, batch: Batch, heads: Heads | None = None) -> None:
-        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `SessionTaken` if that is not the last one. What
-        goes along with the session is `heads` then, where they are given: in the same statement, so that the next entry waits for no
-        other."""
+        """Adds entries behind seq `after`, all or none; durable when it returns. Raises `SessionTaken` if that is not the last one.
+
+        `heads`, where they are given, are then what goes along with the session: in the same statement, so that the next entry waits for
+        no other.
+        """
         rows, spoken = batch.rows, batch.spoken
         given = (
             *(self.workspace, session_id, self._holder, self._seconds, after),
