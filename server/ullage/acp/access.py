@@ -34,7 +34,7 @@ WHAT_TO_DO = (
 
 
 class Access:
-    """Of one client. `settings` are those in force."""
+    """Knows who pays for the model of one client. `settings` are those in force."""
 
     def __init__(self, settings: Settings, keys: Keys | None, user_state: UserState, environment: Mapping[str, str] = os.environ) -> None:
         self.settings = settings

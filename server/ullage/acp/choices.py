@@ -62,7 +62,7 @@ def _models(model: ModelInfo, offered: Sequence[OfferedModel]) -> schema.Session
 
 
 class OfferedModels:
-    """The models that the endpoint offers, by folder: asked for once."""
+    """The models that the endpoint offers, by workspace folder. Each folder asks once."""
 
     def __init__(self) -> None:
         self._models: dict[Path, Sequence[OfferedModel]] = {}

@@ -27,7 +27,7 @@ class _Waiting:
 
 
 class ClientOutbox:
-    """Of one client."""
+    """Tells one client of its sessions, in order."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -22,7 +22,7 @@ LINE_MARK = "L"
 
 @dataclass(frozen=True, slots=True)
 class PromptMention:
-    """Something in a prompt that is no word of its text."""
+    """The words that stand in a prompt for something that the client sent as a block of its own."""
 
     text: str
 

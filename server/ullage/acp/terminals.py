@@ -74,7 +74,7 @@ class Shows:
 
 
 class Terminals:
-    """Of one client."""
+    """The terminals of one client in which commands are shown."""
 
     def __init__(self, client: Callable[[], Client], outbox: ClientOutbox, keep: Callable[[Coroutine[Any, Any, None]], object]) -> None:
         """`keep` runs work in the background."""

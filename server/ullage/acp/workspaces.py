@@ -36,7 +36,7 @@ class OpenFolder:
 
 
 class Workspaces:
-    """Those that were named so far."""
+    """The folders that one client named so far, each with its sessions."""
 
     def __init__(
         self,

@@ -75,6 +75,6 @@ class Reviewed:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedTogether:
-    """The same of several files at once: an entry for each would make a log of thousands of them."""
+    """What the user kept or undid in several files at once. One entry for each file would make a log of thousands of them."""
 
     files: tuple[Reviewed, ...]

@@ -216,7 +216,7 @@ class EntryPinned:
 
 @dataclass(frozen=True, slots=True)
 class FilePinned:
-    """The same of a file, whose newest text no compaction shall touch. `path` as in a `FileTouch`."""
+    """The user wants no compaction to touch the newest text of a file, or, not `pinned`, no longer wants it. `path` as in a `FileTouch`."""
 
     path: str
     pinned: bool

@@ -132,7 +132,7 @@ LARGEST_HEADROOM_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class BelowWindow:
-    """So many tokens before the window is full, and never later than at `cap` (tokens; None: no cap). The figures are Claude Code's."""
+    """The window less `reserve` and `margin`, and never above `cap` (tokens; None: no cap). The figures are Claude Code's."""
 
     reserve: int = 20_000
     margin: int = 13_000
@@ -141,7 +141,7 @@ class BelowWindow:
 
 @dataclass(frozen=True, slots=True)
 class ShareOfWindow:
-    """At a share of the window, never later than at `at_most` (tokens; None: no ceiling) and never sooner than at `at_least`."""
+    """A threshold at a share of the window, never above `at_most` (tokens; None: no ceiling) and never below `at_least`."""
 
     share: float
     at_most: int | None = None
@@ -150,21 +150,21 @@ class ShareOfWindow:
 
 @dataclass(frozen=True, slots=True)
 class FixedTokens:
-    """At a number of tokens, whatever the window."""
+    """A threshold at a number of tokens, whatever the window."""
 
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class FixedCharacters:
-    """At a number of characters, whatever the window: for the measure `characters / 4`."""
+    """A threshold at a number of characters, whatever the window: for the measure `characters / 4`."""
 
     characters: int
 
 
 @dataclass(frozen=True, slots=True)
 class Never:
-    """Nothing is compacted before it is asked for."""
+    """No threshold: nothing is compacted before it is asked for."""
 
 
 FullAt: TypeAlias = BelowWindow | ShareOfWindow | FixedTokens | FixedCharacters | Never

@@ -59,7 +59,7 @@ LOOK_AGAIN_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class ClientSurroundings:
-    """What the sessions work in, as the client told it."""
+    """The surroundings of the sessions, as the client told of them."""
 
     folders: Sequence[Path]
     editor: Editor

@@ -117,7 +117,7 @@ class _Wrong(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VariableValues:
-    """What variables stand for."""
+    """The values that variables stand for."""
 
     folder: Path
     """The workspace folder."""
@@ -344,7 +344,7 @@ def _quoted(word: str) -> str:
 
 
 class ConfigurationNotJson(Exception):
-    """What is written is no JSON; the message says where."""
+    """The text of a configuration is no JSON; the message says where."""
 
 
 def read_commented(text: str) -> Json:

@@ -29,7 +29,7 @@ WAIT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ServerChoice:
-    """What the user chose for a server: that configuration, and whether it is on."""
+    """The user's choice for a server: the configuration that it is about, and whether it is on."""
 
     fingerprint: str
     on: bool

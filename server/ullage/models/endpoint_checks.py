@@ -118,7 +118,7 @@ def _finite(text: str) -> float | str:
 
 @dataclass(frozen=True, slots=True)
 class RequestSize:
-    """What is known of a request: its bytes, what its images take (tokens, worked out where it matters), and the longest reply."""
+    """The size of a request: its bytes, what its images take (tokens, worked out where it matters), and the longest reply."""
 
     bytes: int
     shown: Callable[[], int]

@@ -22,7 +22,8 @@ SOURCE = "settings"
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Of one model; None if nothing is said. `window` and `max_output` are in tokens, prices in dollars per million tokens."""
+    """What the user says of one model in the settings. A field is None where they say nothing. `window` and `max_output` are in tokens,
+    prices in dollars per million tokens."""
 
     window: int | None = None
     max_output: int | None = None

@@ -24,7 +24,7 @@ SUDDENLY = 2.5
 
 
 class LearnedLimits:
-    """Of one model at one endpoint."""
+    """The limits of one model at one endpoint, as its calls show them."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint

@@ -51,7 +51,7 @@ MOST_MODELS = 500
 
 @dataclass(frozen=True, slots=True)
 class CardAnswer:
-    """What came of asking. Where not everything that was asked could answer, it pays to ask again."""
+    """A model's card, as far as it could be asked for. Not `settled`: something asked could not answer, so it pays to ask again."""
 
     card: ModelCard
     settled: bool

@@ -148,7 +148,7 @@ def _short_message(prompt: UserPrompt) -> Fact | None:
 
 
 class AgentSearch(Protocol):
-    """A search as the agent has it."""
+    """The search that the agent has, over one log."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
         """The texts of the best `limit` hits, best first, among the entries up to and with `through_seq`."""

@@ -44,7 +44,8 @@ WORD_TOKENS = MESSAGE_TOKENS + 1
 
 
 class EndpointCounts:
-    """For one session. `may_ask`: whether the user has asked for something that is being done. `counted` is called once more is known."""
+    """Asks the endpoint how large the requests of one session are. `may_ask`: whether the user has asked for something that is being done.
+    `counted` is called once more is known."""
 
     def __init__(
         self,

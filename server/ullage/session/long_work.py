@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 
 class Breath:
-    """One that does something long. Those that do so at the same time share `SHARED_SECONDS` in equal parts."""
+    """A piece of long work. All that go on at the same time share `SHARED_SECONDS` in equal parts."""
 
     _working: ClassVar[int] = 0
 

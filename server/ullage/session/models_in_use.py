@@ -90,7 +90,7 @@ class ChooseModel(Protocol):
 
 
 class RememberedCounts(Protocol):
-    """Where small values are kept for a workspace, under a key. Both raise `StoreFailed`."""
+    """Keeps small values for a workspace, each under a key. Both methods raise `StoreFailed`."""
 
     def remember(self, key: str, value: Json) -> None:
         """In place of what was there."""

@@ -242,7 +242,7 @@ _LOOKED_AT = 250
 
 @dataclass(frozen=True, slots=True)
 class HeldSession:
-    """A session that is open: what is in memory of it, in order."""
+    """A session that is open, with the entries of it that are in memory, in order."""
 
     session_id: str
     title: str
@@ -250,7 +250,7 @@ class HeldSession:
 
 
 class HeldSessions:
-    """Those of one log; `tell` says which they are."""
+    """The open sessions of one log; `tell` says which they are."""
 
     def __init__(self) -> None:
         self.tell: Callable[[], Iterable[HeldSession]] = tuple

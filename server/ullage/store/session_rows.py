@@ -37,7 +37,7 @@ class Heads:
 
 
 class SessionRows:
-    """Those of the sessions of one log. All calls raise `StoreFailed`."""
+    """The rows of the sessions of one log. All calls raise `StoreFailed`."""
 
     def __init__(self, file: LogFile, writer: SessionWriter) -> None:
         self._file = file

@@ -65,7 +65,7 @@ class Aside:
 
 
 class HeldValue(Protocol[Value_co]):
-    """A value that is in memory, or in such a file."""
+    """A value that is in memory, or in a file of values that were set aside."""
 
     def get(self) -> Value_co:
         """The value."""

@@ -221,7 +221,7 @@ def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:
 
 @dataclass(frozen=True, slots=True)
 class SandboxRefusals:
-    """What the sandbox kept a command from. All empty without one."""
+    """What the sandbox kept a command from. Everything is empty where there is no sandbox."""
 
     blocked: Sequence[str] = ()
     """What programs say when the sandbox does not let them write."""

@@ -9,7 +9,7 @@ from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, c
 
 
 class CompactTool:
-    """Passes the wish on."""
+    """Passes the model's wish for a compaction on."""
 
     kind: ToolKind = "other"
 

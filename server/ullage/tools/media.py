@@ -32,7 +32,7 @@ class Sight:
 
 
 class MediaShelf(Protocol):
-    """Where the bytes go of what the model is shown, and what it takes."""
+    """Keeps the bytes of images and documents that the model is shown, and says what it can still be shown."""
 
     def sight(self) -> Sight:
         """As it is now."""
@@ -49,7 +49,7 @@ class NotShown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MediaForModel:
-    """What the model is shown, and in words what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
+    """An image or a document for the model, and in words what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
 
     media: Media
     words: str

@@ -43,7 +43,7 @@ class TooMany(Exception):
 
 
 class RunningCommands:
-    """Of one session. `told` hears what runs, when that has changed."""
+    """The commands of one session. `told` hears what runs, when that has changed."""
 
     def __init__(
         self, clock: Callable[[], float], told: Callable[[tuple[RunsNow, ...]], None] = lambda commands: None, last: int = 0

@@ -54,7 +54,7 @@ class MatchingLine:
 
 @dataclass(frozen=True, slots=True)
 class FoundLines:
-    """What was found; `cut_short` says that there may be more."""
+    """The lines that a search found; `cut_short` says that there may be more."""
 
     matches: tuple[MatchingLine, ...]
     cut_short: bool

@@ -25,7 +25,7 @@ LARGEST_BYTES = 5_000_000
 
 
 class WorktreeRefused(Exception):
-    """It cannot be done; `str()` says why, for the user."""
+    """Something cannot be done with a worktree; `str()` says why, for the user."""
 
 
 def main() -> None:

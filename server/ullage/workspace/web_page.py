@@ -61,7 +61,7 @@ class LeadsTo:
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """What a server said: its body up to what was wanted of it, unpacked."""
+    """The response of a server: its body up to what was wanted of it, unpacked."""
 
     status: int
     headers: Mapping[str, str]

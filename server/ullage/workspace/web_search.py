@@ -33,7 +33,7 @@ class WebHit:
 
 @dataclass(frozen=True, slots=True)
 class WebSearchResult:
-    """What came of a search."""
+    """The result of a search in the web."""
 
     queries: tuple[str, ...]
     """What was really searched for."""

@@ -31,7 +31,8 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file on the way back: what it held at the checkpoint, and what the log last says of it. None: there was no file."""
+    """A file on the way back: its version at the checkpoint (`then`), and the one that was logged last (`known`). None: there was no
+    file."""
 
     path: str
     then: FileVersion | None
@@ -40,7 +41,7 @@ class WantedFile:
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """What going back to a checkpoint is about."""
+    """What going back to a checkpoint is about: the files that were changed since, and what cannot be gone back to."""
 
     checkpoint: Checkpoint
     files: tuple[WantedFile, ...]
@@ -49,7 +50,7 @@ class WayBack:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a checkpoint may be made of."""
+    """An entry that a checkpoint may be made of, with its place: `at` is Unix seconds."""
 
     seq: int
     at: float

@@ -38,7 +38,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A stretch of one text in whose place another text has a different one."""
+    """A change of one text into another: the lines `new` stand in the place of the lines `old`."""
 
     old: Span
     new: Span

@@ -49,7 +49,7 @@ class OpenChange:
 
 @dataclass(frozen=True, slots=True)
 class SettledChange:
-    """The same without steps."""
+    """An open change after all of its steps (`settled`): the baseline, and the agent's version. None: there was no file."""
 
     baseline: Baseline
     agents: FileVersion | None

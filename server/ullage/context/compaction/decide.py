@@ -142,14 +142,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing is done."""
+    """Decided: nothing is done."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """A compaction is drafted in the background, so that nobody waits for its summary. A call that is to come is made."""
+    """Decided: a compaction is drafted in the background, so that nobody waits for its summary. A call that is to come is made."""
 
     why: str
     trigger: Trigger = "idle"
@@ -158,7 +158,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """It is compacted before the call."""
+    """Decided: it is compacted before the call."""
 
     trigger: Trigger
     why: Why | Literal["saves", "refused"]
@@ -172,14 +172,14 @@ class Compact:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """The call is not made: the context is full. `why` tells the user what to do."""
+    """Decided: the call is not made, for the context is full. `why` tells the user what to do."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The call is not made, and no compaction could help. `why` tells the user what to do."""
+    """Decided: the call is not made, and no compaction could help. `why` tells the user what to do."""
 
     why: str
 

@@ -60,7 +60,7 @@ class Refetching:
 
 @dataclass(frozen=True, slots=True)
 class Refetched:
-    """What several compactions brought about, all together."""
+    """What several compactions brought about, all together: tokens that were fetched again, and requests for nothing else."""
 
     compactions: int = 0
     tokens: int = 0

@@ -131,7 +131,7 @@ def threshold_in_force(policy: Policy, window: int, economy: Economy, long_promp
 
 
 class Gathering:
-    """Of one log. It keeps what it read, so that asking again costs what is new."""
+    """Gathers what the decision looks at, for one log. It keeps what it read, so that asking again costs what is new."""
 
     def __init__(self) -> None:
         self._breaker = Breaker()

@@ -116,7 +116,7 @@ class Telling(Protocol):
 
 
 class Means(Protocol):
-    """Of one log under the policy in force."""
+    """What the making of a compaction needs around it, for one log under the policy in force."""
 
     @property
     def slot(self) -> DraftSlot:

@@ -168,7 +168,7 @@ def written_text(reply: AssistantReply) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FromTools:
-    """What results held, in characters; a line has one more for its end."""
+    """How much of what results held was known before, in characters. A line has one more for its end."""
 
     results: int
     """All of it."""

@@ -112,9 +112,10 @@ class Choosing:
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """Of each line of a file when the model saw it last (0: never), and whether it stands in a message that stays, with many others.
+    """How the model knows the lines of a file. `seen` says of each line when it was shown last: the larger, the later; 0 if never, or if it
+    is `in_view`. In view is a line that stands, with many others, in a message that stays.
 
-    `edited`: whether the newest are those around an edit.
+    `edited`: whether the newest lines are those around an edit.
     """
 
     seen: Sequence[int] = ()

@@ -131,9 +131,10 @@ def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> C
 
 
 class NewestUndone:
-    """Looks at one log; costs what was logged since it was last asked.
+    """Says of one log whether the newest compaction is undone, and how much came since. To ask costs what was logged since it was last
+    asked.
 
-    What the user takes out by hand counts as no compaction, nor what a policy does before every call, nor what is cleared for an undo.
+    These count as no compactions: what the user takes out by hand, what a policy does before every call, and what is cleared for an undo.
     """
 
     def __init__(self) -> None:

@@ -265,7 +265,7 @@ EPOCHS_KEPT = 4
 
 @dataclass(slots=True)
 class _Settled:
-    """What was counted under one key: of the messages that no longer change."""
+    """The sums under one key over the messages that no longer change."""
 
     tally: CategoryTally
     prelude: Prelude | None = None

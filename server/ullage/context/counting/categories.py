@@ -47,7 +47,7 @@ def _category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -
 
 
 class Ordered(Hashable, Protocol):
-    """What can name a share: names, and tuples of them."""
+    """A key that names a share: a name, or a tuple of names."""
 
     def __lt__(self, other: Any, /) -> bool:
         """Which comes first where two have the same claim to the last token."""
@@ -140,7 +140,7 @@ class Priced:
 
 
 class Since(NamedTuple):
-    """What of one category came since the newest priced reply (tokens)."""
+    """Tokens of one category that came since the newest priced reply."""
 
     estimated: int = 0
     """By kind of text, not calibrated."""
@@ -168,7 +168,7 @@ class _Part(NamedTuple):
 
 @dataclass(slots=True)
 class CategoryTally:
-    """The sums. `counts` is who counts by a tokenizer, `images` what the model takes of an image."""
+    """The sums of one context, by category. `counts` is who counts by a tokenizer, `images` what the model takes of an image."""
 
     counts: Counts | None
     images: ImageLimits = LIMITS
@@ -328,7 +328,7 @@ class CategoryTally:
 
 
 class BeforeReply(NamedTuple):
-    """What a request had before its reply came."""
+    """The sums of a request before its reply came, as in `CategoryTally`."""
 
     since: dict[str, Since]
     total: int
@@ -336,7 +336,7 @@ class BeforeReply(NamedTuple):
 
 
 class CategorySizes(NamedTuple):
-    """How many tokens there are."""
+    """How many tokens a context holds, in all and by category."""
 
     used: int
     guess: int

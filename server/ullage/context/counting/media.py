@@ -142,7 +142,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What a model takes of them in one request."""
+    """How many images and documents a model takes in one request: how many `items`, how many bytes in base64, and whether any at all."""
 
     items: int
     size: int = MOST_BYTES

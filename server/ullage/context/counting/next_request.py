@@ -46,7 +46,7 @@ class NextRequest:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """What will be asked: of which model, with which effort; `used` tokens in all, of which `fixed` precede the messages."""
+    """The request that comes next: its model and effort; `used` tokens in all, of which `fixed` precede the messages."""
 
     model: str
     effort: str
@@ -60,7 +60,7 @@ class PlannedRequest:
 
 
 class _Left(NamedTuple):
-    """What is in the cache."""
+    """What an earlier request left in the cache."""
 
     tokens: int
     started: float
@@ -237,7 +237,7 @@ def _shifted(mark: Breakpoint, first: int) -> tuple[int, int]:
 
 
 class CommonPrefix:
-    """What earlier requests held of a view that begins with just that now."""
+    """Says of earlier requests whether the next request, which shows `view`, begins with all that they held."""
 
     def __init__(self, view: Projection) -> None:
         self._view = view

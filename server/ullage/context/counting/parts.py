@@ -56,7 +56,7 @@ UNSETTLED = 2
 
 
 class KeptParts:
-    """The same for one session, one view after the other. What no longer changes is kept, so a look costs what is new since the last."""
+    """The parts of one session's context, view after view. What no longer changes is kept, so a look costs what is new since the last."""
 
     def __init__(self) -> None:
         self._key: EpochKey | None = None

@@ -355,7 +355,7 @@ class Counts(Protocol):
 
 
 class TokenParts(NamedTuple):
-    """What something in a request is made of."""
+    """Something in a request as it is counted: what is around its texts, and the texts."""
 
     framing: int
     """Tokens of tags, roles and ids around the texts: a guess."""

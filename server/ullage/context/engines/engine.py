@@ -46,7 +46,7 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What a summary is to be written of, and what there is for it."""
+    """The part of the log that a summary stands for, and what there is to write it from."""
 
     entries: Sequence[Logged]
     """The whole log up to the last entry that the summary stands for, from the session's first."""

@@ -29,7 +29,7 @@ SMALLEST_SUMMARY = 300
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a model is asked for a summary."""
+    """A request for a summary: what the model is asked, and how much it may write."""
 
     prompt: str
     """With `{focus}` where what the user wants favoured is put in; empty: Ullage's own, which asks for the part that only a model knows."""

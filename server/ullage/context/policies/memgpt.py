@@ -137,7 +137,7 @@ class MemgptOptions:
 
 @dataclass(frozen=True, slots=True)
 class MemgptEngine(Unchanging):
-    """First in, first out."""
+    """Takes the oldest messages out first."""
 
     options: MemgptOptions = MemgptOptions()
     tools: frozenset[str] = frozenset({TOOL})  # pyrefly: ignore[bad-override]

@@ -79,11 +79,7 @@ class MemoryBlocksOptions:
 
 @dataclass(frozen=True, slots=True)
 class MemoryBlocksEngine(Unchanging):
-    """First in, first out; what goes leaves facts behind.
-
-    The facts so far and what the user asks now are given to the model before the messages, and are read again there when the blocks are
-    written: what an engine keeps stands in the log and the plan alone.
-    """
+    """Takes the oldest messages out first. What goes leaves facts behind."""
 
     options: MemoryBlocksOptions = MemoryBlocksOptions()
     prompt: str = ASKED

@@ -57,7 +57,7 @@ _SWITCHED = re.compile(r"^Switched to (?:a new )?branch '([^'\n]+)'|^\[([^\]\s]+
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """As git told of it last. `counts` are files by what is with them; None where that is not known, or no longer."""
+    """One checkout, as git told of it last. `counts` are numbers of files by what is with them; None if not known, or no longer."""
 
     folder: str
     """As it was named in the call; empty where it was not."""
@@ -69,7 +69,7 @@ class Checkout:
 
 
 class Checkouts:
-    """Those of a session as it goes on."""
+    """The checkouts that the agent works in, as a session goes on."""
 
     def __init__(self) -> None:
         self._of: dict[str, Checkout] = {}

@@ -47,7 +47,7 @@ AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 4, 14, 2
 
 @dataclass(frozen=True, slots=True)
 class Staying:
-    """What the model goes on seeing beside a summary. `said` are the user's words in it: a tool may print the same, but that is data."""
+    """The text that the model still sees beside a summary. `said` are the user's words in it: what a tool prints is only data."""
 
     text: str = ""
     said: str = ""
@@ -66,7 +66,7 @@ class Section:
 
 
 class Focus:
-    """What is to be favoured, in words of the user or the model."""
+    """What the user or the model wants a summary to favour, in their words."""
 
     def __init__(self, focus: str) -> None:
         self._words = [word for word in focus.casefold().replace(",", " ").split() if len(word) > 2]
@@ -135,8 +135,8 @@ def fitting(lines: Sequence[str], tokens: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class FileWithNames:
-    """A file with the names that belong to it, the likeliest first. `fact` is None if it was only mentioned; where in the file it was
-    edited it says for the last ones only."""
+    """A file with the names that belong to it, the likeliest first. `fact` is None if the file was only mentioned. Where it was edited it
+    says for the last edits only."""
 
     path: str
     fact: FileFact | None
@@ -145,7 +145,7 @@ class FileWithNames:
 
 @dataclass(frozen=True, slots=True)
 class FilesWithNames:
-    """What there was room for."""
+    """The files and the names that there was room for."""
 
     places: tuple[FileWithNames, ...]
     """Changed files first, the last changed first."""

@@ -223,7 +223,7 @@ _TAGS = re.compile(r"</?thinking>")
 
 @dataclass(frozen=True, slots=True)
 class ReplySentences:
-    """What one reply said. `text` is whole where it is `closing`, and else the sentences that say something."""
+    """What one reply said. Where it is `closing`, `text` is all of it, and else the sentences that say something."""
 
     seq: int
     text: str

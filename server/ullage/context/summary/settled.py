@@ -49,7 +49,7 @@ ASKING = ("AskUserQuestion", ASK_USER, "ask_followup_question", "request_user_in
 
 @dataclass(frozen=True, slots=True)
 class EntryWords:
-    """Words with the entry that they stand in."""
+    """Words that a summary may tell, with the entry that they stand in."""
 
     seq: int
     text: str
@@ -58,7 +58,7 @@ class EntryWords:
 
 
 class Settled:
-    """The sum of the entries so far."""
+    """What the entries so far come to, all together."""
 
     def __init__(self) -> None:
         self.entries = 0

@@ -106,7 +106,7 @@ class GuidingDocument:
 
 @dataclass(frozen=True, slots=True)
 class StateOfWork:
-    """What is told of it."""
+    """Where the work stands at one moment."""
 
     commits: tuple[Commit, ...] = ()
     pushed_seq: int = 0

@@ -46,7 +46,7 @@ class ListedTask:
 
 
 class TaskHistory:
-    """The list as the session goes on."""
+    """The agent's list of tasks, as a session goes on."""
 
     def __init__(self) -> None:
         self._written: ToolUse | None = None

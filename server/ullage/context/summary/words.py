@@ -107,7 +107,7 @@ ENDS = "\n\t \"',;"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What stands in a text, each once."""
+    """The names and paths that stand in a text, each once."""
 
     names: frozenset[str] = frozenset()
     """Identifiers, hashes, URLs."""

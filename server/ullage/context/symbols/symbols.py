@@ -68,7 +68,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """What stands in one text, each in the order of its lines."""
+    """The names that one text defines and refers to, each group in the order of its lines."""
 
     definitions: tuple[Symbol, ...]
     """What has a body of its own: functions, classes, types, modules."""

@@ -92,7 +92,7 @@ def left_in(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
 
 
 class Becoming:
-    """What becomes of entries, one by one, with just the compactions `active` (by seq) in force."""
+    """Says what becomes of each entry with just the compactions `active` (by seq) in force."""
 
     def __init__(self, entries: Sequence[Logged], active: Mapping[int, Compaction], since: int = 0) -> None:
         """Of `entries` only those are looked at, from `since` on, that say what was shortened on arrival."""

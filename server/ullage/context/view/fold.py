@@ -67,7 +67,7 @@ class _Call:
 
 
 class Fold:
-    """The messages so far. What is added comes after everything that was added before."""
+    """The messages that the entries so far make. What is added comes after everything that was added before."""
 
     def __init__(self) -> None:
         self._closed: list[Message] = []
@@ -285,7 +285,7 @@ def _enclosed(attachment: Attachment) -> str:
 
 
 class Folds:
-    """The newest folds of one log that were given up."""
+    """The newest folds of one log that were given up. Each is kept for when its key is in force again."""
 
     def __init__(self) -> None:
         self._kept: dict[EpochKey, tuple[Fold, int, Mapping[int, Compaction]]] = {}

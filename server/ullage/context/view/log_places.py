@@ -123,7 +123,7 @@ class Entries(Sequence[Logged]):
 
 
 class LogPart(Entries):
-    """What lies between two indexes of a log. It stays as it is while that grows."""
+    """The entries between two indexes of a log. It stays as it is while the log grows."""
 
     def __init__(self, whole: Entries, start: int, stop: int) -> None:
         inside = isinstance(whole, LogPart)

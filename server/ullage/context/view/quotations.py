@@ -180,7 +180,7 @@ def log_without_excluded(projection: Projection, entries: Entries, without: Coll
 
 
 class _Left(Entries):
-    """What is left of a log."""
+    """A log without the entries that were taken out."""
 
     def __init__(self, projection: Projection, entries: Entries, without: Collection[int]) -> None:
         self._entries = entries

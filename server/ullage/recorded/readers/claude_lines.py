@@ -28,7 +28,7 @@ LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "prog
 
 @dataclass(frozen=True, slots=True)
 class LineContent:
-    """What a line says."""
+    """The content of a line."""
 
     content: list[Json]
     """The blocks of the message; a plain text is one block."""

@@ -271,7 +271,7 @@ class Summary:
 
 @dataclass(slots=True)
 class OtherFiles:
-    """What the other files say. Places are those of messages, from 0."""
+    """What the files beside the messages say. Places are those of messages, from 0."""
 
     folder: str = ""
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])

@@ -44,7 +44,7 @@ class _Reply:
 
 
 class CodexLogBuilder:
-    """Builds the log."""
+    """Builds the log of one session."""
 
     def __init__(self, tally: FlawTally) -> None:
         self.log = RecordedLog(tally)

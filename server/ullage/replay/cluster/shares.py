@@ -61,7 +61,7 @@ class TooMuchMemory:
 
 @dataclass(frozen=True, slots=True)
 class ShareRequest(Generic[Work]):
-    """What a worker is asked. Can be pickled."""
+    """The share of the work that a worker is asked for. Can be pickled."""
 
     work: Callable[[Place], Work]
     by: Installation

@@ -204,7 +204,8 @@ MOST_RULES = 3
 
 @dataclass(frozen=True, slots=True)
 class PolicyChoice:
-    """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept.
+    """What to choose by a comparison. A field is None where that cannot be told: without prices the cheapest, with blanks for summaries the
+    one that keeps most.
 
     `cheapest` may be one of which it is not known what it keeps (`PolicyStanding.unjudged`); the others are not.
     """

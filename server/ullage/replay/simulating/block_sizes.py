@@ -28,7 +28,7 @@ from ullage.replay.simulating.carried import CarriedSession
 
 
 class BlockSize(NamedTuple):
-    """Of a block. `version` counts how often the block was changed where it stood, as the record lets one infer."""
+    """The size of a block. `version` counts how often the block was changed where it stood, as far as the record shows it."""
 
     tokens: int
     version: int = 0

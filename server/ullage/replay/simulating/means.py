@@ -143,7 +143,8 @@ class TellingNobody:
 
 
 class ReplayMeans:
-    """Of one session under one policy. `now`, `shape`, `told` and `after_seq` are set by whoever goes through the transcript."""
+    """Implements `Means` for one session under one policy. Whoever goes through the transcript sets `now`, `shape`, `told` and
+    `after_seq`."""
 
     def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, watch: Watch | None) -> None:
         self.at = 0.0

@@ -27,7 +27,7 @@ from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 
 
 class Measures:
-    """Of one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked for."""
+    """Measures one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked for."""
 
     def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, carried: CarriedSession) -> None:
         self.largest_threshold = 0

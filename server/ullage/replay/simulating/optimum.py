@@ -70,7 +70,7 @@ class Schedule:
 
 
 class ScheduleCosts:
-    """A session and what compactions leave in it, ready to be asked what a schedule costs."""
+    """The costs of one session under any schedule, with what compactions leave in it."""
 
     def __init__(self, steps: Sequence[RequestStep], leaves: Leaves, *, writes_cost: bool = True) -> None:
         self._steps = steps

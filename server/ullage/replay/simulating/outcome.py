@@ -49,7 +49,7 @@ class SummaryQuestion:
 
 @dataclass(slots=True)
 class Ledger:
-    """One session's. Requests are charged in their order; a request shares with those before it what their program summaries say."""
+    """The costs of one session's calls, charged in their order. A request shares with those before it what their program summaries say."""
 
     habits: Habits
     cache: PromptCache = field(default_factory=lambda: PromptCache(minimum_cached))
@@ -168,7 +168,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RequestAfterCompaction:
-    """The request that follows a compaction: `number` counts them from 1, `after_seq` is the transcript's last entry before it. Upkeep is
+    """The request that follows a compaction: `number` counts these from 1, `after_seq` is the transcript's last entry before it. Upkeep is
     no compaction here."""
 
     number: int

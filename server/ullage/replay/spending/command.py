@@ -30,7 +30,7 @@ WEEKS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class SpendingArguments:
-    """What the command line says. Without `names`, all sessions that Ullage keeps are read."""
+    """The arguments of the command line. Without `names`, all sessions that Ullage keeps are read."""
 
     names: tuple[str, ...]
     page: Path

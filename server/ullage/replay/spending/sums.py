@@ -90,7 +90,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class PolicySum:
-    """Sessions under a policy, or as recorded. The same sessions stand under each policy."""
+    """The sum over the sessions under one policy, or as they were recorded. The same sessions stand under each policy."""
 
     sessions: int = 0
     dollars: float = 0.0

@@ -23,7 +23,7 @@ SETTINGS = ReplaySettings(at="policy", summary="none")
 
 @dataclass(frozen=True, slots=True)
 class SpendingOptions:
-    """What is asked. `policies` by name; without any, nothing is carried through them. `jobs` of None: one a core."""
+    """The options of the work. `policies` are by name; without any, nothing is carried through them. `jobs` of None: one a core."""
 
     policies: tuple[str, ...] = ()
     since: date | None = None

@@ -61,7 +61,7 @@ class _Writing:
 
 
 class Deciding:
-    """For one session. `notice` is told which files an undo changed."""
+    """Keeps and undoes changes of the agent in one session. `notice` is told which files an undo changed."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, looking: Looking, notice: Callable[[str], None]) -> None:
         self._conversation = conversation

@@ -58,7 +58,7 @@ class FileBack:
 
 @dataclass(frozen=True, slots=True)
 class GoingBackPreview:
-    """What going back would do. Files that are as they were then are left out."""
+    """What going back to a checkpoint would do. Files that are now as they were then are left out."""
 
     checkpoint: Checkpoint
     files: tuple[FileBack, ...]
@@ -75,7 +75,7 @@ class _Found:
 
 
 class GoingBack:
-    """For one session. `notice` is told which files were changed."""
+    """Takes the files of one session back to a checkpoint, and forward again. `notice` is told which files were changed."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, notice: Callable[[str], None]) -> None:
         self._conversation = conversation

@@ -45,7 +45,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class FileUnderReview:
-    """A file with open changes, as it is now."""
+    """A file with open changes, as it is now: its three sides, and what the user can do with it."""
 
     change: OpenChange
     settled: SettledChange

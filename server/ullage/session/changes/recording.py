@@ -62,7 +62,7 @@ class NotCovered(Exception):
 
 
 class Recording:
-    """For one session."""
+    """Records what the calls of one session change."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings) -> None:
         self._conversation = conversation
@@ -311,8 +311,8 @@ class Recording:
 
 
 class AgentsRecording:
-    """The same for a sub-agent. What its calls change is told in the log of its parent, under ids that no call of that log has: there the
-    user reviews it, goes back over it and takes it back. Its own log does not tell it a second time."""
+    """Records what the calls of a sub-agent change. The log of its parent tells of it, under ids that no call of that log has: there the
+    user reviews it, goes back over it and takes it back. The sub-agent's own log does not tell it a second time."""
 
     def __init__(self, parents: Recording, parent: Conversation, agent_id: str, told: Callable[[Iterable[str]], None]) -> None:
         """`told` gets the paths of files that were changed."""

@@ -60,7 +60,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True, slots=True)
 class OtherAgentSession:
-    """One session in the list. `id` names it here until the server ends; `is_here`: its agent worked in this workspace."""
+    """A listed session of another program. `id` names it here until the server ends; `is_here`: its agent worked in this workspace."""
 
     id: str
     found: FoundSession
@@ -69,7 +69,7 @@ class OtherAgentSession:
 
 @dataclass(frozen=True, slots=True)
 class ListedSessions:
-    """The list, last changed first. `more`: there are others, which it does not show."""
+    """The sessions of other programs, last changed first. `more`: there are others, which are not listed."""
 
     sessions: tuple[OtherAgentSession, ...]
     more: bool
@@ -77,7 +77,8 @@ class ListedSessions:
 
 @dataclass(frozen=True, slots=True)
 class OtherAgentPreview:
-    """What the user sees of one before they go on. Tokens are estimated for the model in use, with system prompt and tools where known."""
+    """What the user sees of such a session before they go on with it. `tokens` are estimated for the model in use, with system prompt and
+    tools where these are known."""
 
     listed: OtherAgentSession
     told: SessionOutline

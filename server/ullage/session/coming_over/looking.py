@@ -56,7 +56,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class SessionOutline:
-    """What a session was. Times are Unix seconds; 0.0 where they are not told."""
+    """What another program's session came to. Times are Unix seconds; 0.0 where they are not told."""
 
     began_at: float
     ended_at: float

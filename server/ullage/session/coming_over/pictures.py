@@ -30,14 +30,14 @@ _BESIDE = frozenset({"toolUseResult", "snapshot", "encrypted_content"})
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A text without marks, and what they stood for."""
+    """A text whose marks were taken out, and the images that they stood for."""
 
     text: str
     media: tuple[Media, ...]
 
 
 class Pictures:
-    """Those of one session. `keep` keeps the bytes; durable when it returns."""
+    """The images of one session. `keep` keeps the bytes; they are durable when it returns."""
 
     def __init__(self, keep: Callable[[bytes, Media], None]) -> None:
         self._keep = keep

@@ -126,7 +126,8 @@ logger = logging.getLogger(__name__)
 
 
 class LiveSlot:
-    """At most one draft of one session: none, in work, ready or failed. Whether one serves is judged in `context/compaction/making.py`."""
+    """Holds at most one draft of one session: none, in work, ready or failed. Whether it serves is judged in
+    `context/compaction/making.py`."""
 
     def __init__(self, done: Callable[[], None]) -> None:
         """`done` is called when one is ready or has failed."""

@@ -245,7 +245,7 @@ class WhileEditing:
 
 
 class Cooling:
-    """Waits for that moment in one session. `is_idle` says whether nothing runs, `compact` begins."""
+    """Waits in one session for the moment before the prompt cache goes cold. `is_idle` says whether nothing runs, `compact` begins."""
 
     def __init__(self, controller: CompactionController, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
         self._controller = controller

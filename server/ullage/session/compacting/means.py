@@ -62,7 +62,7 @@ THINKING_TOKENS = 4_096
 
 
 class SessionMeans:
-    """Of one session."""
+    """Implements `Means` for one live session."""
 
     def __init__(
         self,

@@ -73,7 +73,7 @@ class Postponing:
 
 
 class LeftOver:
-    """What a compaction would leave in one session."""
+    """Guesses how much a compaction would leave in one session."""
 
     def __init__(self) -> None:
         self._key: EpochKey | None = None
@@ -115,7 +115,7 @@ MOST_FILES = 50
 
 
 class Values(Protocol):
-    """What is remembered for the workspace. Raises `StoreFailed`."""
+    """Values that are remembered for the workspace. Raises `StoreFailed`."""
 
     def remember(self, key: str, value: Json) -> None:
         """In place of what was there."""
@@ -127,7 +127,8 @@ class Values(Protocol):
 
 
 class KeptRefetches:
-    """As one session knows it."""
+    """What compactions of the workspace brought about, as one session keeps it. It reads that of the other sessions once, when it is
+    opened, and `keep` writes its own."""
 
     def __init__(self, values: Values, session_id: str) -> None:
         self._values = values

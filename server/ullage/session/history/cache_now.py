@@ -29,7 +29,7 @@ CHANGE_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class CacheNow:
-    """How it stands. Dollars are None if the prices are not known, and without what comes back."""
+    """How the prompt cache stands. Dollars are None if the prices are not known; what comes back is not in them."""
 
     request: NextRequest
     warm: float | None

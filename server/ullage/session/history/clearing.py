@@ -22,15 +22,15 @@ from ullage.context.view.projection import Projection
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """`frees` are tokens, about; `cost` is what the next request then takes more while the cache is warm (dollars, None if the prices
-    are not known)."""
+    """What it would do to clear one result. `frees` are tokens, about. `cost` is what the next request then takes more while the cache is
+    warm (dollars; None if the prices are not known)."""
 
     frees: int
     cost: float | None
 
 
 class Clears:
-    """For the results of one view."""
+    """Says what it would do to clear the results of one view."""
 
     def __init__(
         self,

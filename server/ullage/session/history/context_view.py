@@ -65,7 +65,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class ContextRow:
-    """A part with what a user sees of it. `title` is empty if its kind says all; `turns_ago` is None for what precedes the messages."""
+    """A part with what a user sees of it. `title` is empty if the kind says all. `turns_ago` is None for what precedes the messages."""
 
     part: ContextPart
     title: str
@@ -88,7 +88,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class ContextPage:
-    """An answer. The tokens of all parts together are `used`, and so are those of `kinds`."""
+    """A page of the parts. The tokens of all parts together are `used`, and so are those of `kinds`."""
 
     used: int
     threshold: int
@@ -114,7 +114,7 @@ class ContextPage:
 
 
 class ContextView:
-    """Of one session. It keeps what it worked out last, so that another page costs little."""
+    """The context view of one session. It keeps what it worked out last, so that another page costs little."""
 
     def __init__(
         self,

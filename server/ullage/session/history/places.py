@@ -68,7 +68,7 @@ def _shows(entry: Entry, item_id: str) -> bool:
 
 
 class NamedFiles:
-    """By an absolute path, or one relative to any workspace folder."""
+    """Finds files by an absolute path, or by one relative to any workspace folder."""
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders

@@ -29,7 +29,7 @@ ITS_FOLDER = ("CLAUDE_PROJECT_DIR", "ULLAGE_PROJECT_DIR")
 
 
 class HooksKept(Protocol):
-    """What was decided, by workspace folder and digest."""
+    """The decisions about hooks, kept by workspace folder and digest."""
 
     def hook_decisions(self, workspace: Path) -> dict[str, str]:
         """All that was decided there."""
@@ -41,7 +41,7 @@ class HooksKept(Protocol):
 
 
 class NothingDecided:
-    """Where nothing is kept: no hook runs."""
+    """Stands for the kept decisions where nothing is kept: no hook runs."""
 
     def hook_decisions(self, workspace: Path) -> dict[str, str]:
         """Nothing."""
@@ -53,14 +53,14 @@ class NothingDecided:
 
 @dataclass(frozen=True, slots=True)
 class HookDecision:
-    """What was decided about one hook as it is now; None if nothing was."""
+    """The decision about one hook as it is now. `runs` is None if nothing was decided."""
 
     digest: str
     runs: Runs | None
 
 
 class AllowedHooks:
-    """The user's decisions about the hooks of one workspace. Where no folder is open there are neither."""
+    """The user's decisions about the hooks of one workspace. Without an open folder there are no hooks and no decisions."""
 
     def __init__(self, kept: HooksKept) -> None:
         self._kept = kept

@@ -40,7 +40,7 @@ class BeforeCall:
 
 
 class HooksAtEvents:
-    """For one session. `changed` is told of files that hooks may have changed."""
+    """Runs the hooks of one session at its events. `changed` is told of files that hooks may have changed."""
 
     def __init__(
         self,

@@ -66,7 +66,7 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What cannot be run, and why, in words for the user."""
+    """Something that a file declares and that cannot be run. `why` is in words for the user."""
 
     event: str
     command: str
@@ -76,7 +76,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """All that the files say."""
+    """The hooks that all files declare, and what in them was passed over."""
 
     hooks: tuple[Hook, ...] = ()
     passed: tuple[Passed, ...] = ()

@@ -78,7 +78,7 @@ class HooksNow:
 
 
 class Hooks:
-    """Those of one session."""
+    """The hooks of one session."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, read_rules: ReadRulesNow, mode: Callable[[], str]) -> None:
         self._conversation = conversation

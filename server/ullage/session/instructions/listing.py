@@ -19,7 +19,7 @@ NOT_IN_FORCE = "not in force"
 
 @dataclass(frozen=True, slots=True)
 class InstructionFile:
-    """One file."""
+    """One file with rules, a skill or a command, as the list has it."""
 
     kind: InstructionsKind
     shown: str

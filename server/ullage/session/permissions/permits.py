@@ -31,7 +31,7 @@ TOOL_NOT_KNOWN = "It is not known now what `{pattern}` would allow. Start that M
 
 @dataclass(frozen=True, slots=True)
 class WayOfAsking:
-    """What the user wants to be asked about, and what they are asked about."""
+    """The way of asking that the user `wanted`, and the one that is `in_force`."""
 
     wanted: AskFor
     in_force: AskFor

@@ -21,7 +21,7 @@ LONGEST_MIXED = 20_000
 
 
 class Documents(Protocol):
-    """Where they lie."""
+    """The documents of proposed edits on disk."""
 
     def write(self, tool_use_id: str, file: str, text: str) -> Path | None:
         """Makes one; None if nothing is kept on disk. Raises `StoreFailed`."""

@@ -85,7 +85,7 @@ class FileBrought:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeStanding:
-    """How a worktree stands beside the workspace folder."""
+    """How a worktree differs from the workspace folder. `more`: it does in more files than these. `commits` are those of its branch."""
 
     files: tuple[FileBrought, ...]
     more: bool
@@ -102,8 +102,8 @@ class _Looked:
 
 
 class BringingBack:
-    """From one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was written. Under `key`
-    is kept what was brought last."""
+    """Brings the changes of one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was
+    written. Under `key` is kept what was brought last."""
 
     def __init__(self, worktree: Worktree, home: Surroundings, changed: Callable[[str], None], key: str) -> None:
         self._worktree = worktree
@@ -263,7 +263,7 @@ def keep(versions: Versions, content: Content | None) -> Held:
 
 
 class NotKept(Exception):
-    """What a file held is not there any more."""
+    """What a file held before is not kept any more."""
 
 
 def kept(versions: Versions, held: Held) -> Content | None:

@@ -17,7 +17,7 @@ from ullage.store.user_state import UserState
 
 
 class ChoosingModels:
-    """For the sessions of one workspace. `keep` runs work in the background."""
+    """Chooses models for the sessions of one workspace. `keep` runs work in the background."""
 
     def __init__(
         self,

@@ -55,7 +55,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,200}\.(txt|jsonl|png|jpeg|gif|webp|pdf)")
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What was taken in: sessions, those of them that could not be (with why), and entries of them that could not be read."""
+    """What came of taking sessions in: those that came, those that could not (with why), and entries of them that could not be read."""
 
     sessions: int
     failures: tuple[str, ...]
@@ -74,7 +74,7 @@ class BroughtTitle:
 
 @dataclass(frozen=True, slots=True)
 class EarlierSessions:
-    """The sessions that lie there; `is_tracked`: git tracks them, so they came with the repository."""
+    """The sessions in `.ullage`. `is_tracked`: git tracks them, so they came with the repository."""
 
     sessions: tuple[BroughtTitle, ...]
     is_tracked: bool

@@ -46,7 +46,7 @@ KEPT_AFTER = 3.0
 
 @dataclass(frozen=True, slots=True)
 class SessionFigures:
-    """Of one session. Tokens as the gauge counts them; None if that is not known."""
+    """The figures of one session. Tokens are those of the gauge; None if they are not known."""
 
     outcome: Literal["idle", "done", "failed", "interrupted"] = "idle"
     """What became of the last turn."""
@@ -191,8 +191,8 @@ def in_list(
 
 
 class OpenFigures:
-    """Of the sessions that are open here, kept on disk. `tell` is called with an id some moments after something changed there, and whether
-    its status did. `keep` runs work in the background."""
+    """The figures of the sessions that are open here, kept on disk. `tell` is called with an id some moments after something changed there,
+    and whether its status did. `keep` runs work in the background."""
 
     def __init__(self, log: LogStore, tell: Callable[[str, bool], None], keep: Callable[[Coroutine[None, None, None]], None]) -> None:
         self._log = log

@@ -44,7 +44,7 @@ AGENTS_OWN = "This is the log of a sub-agent: it can only be read. Go back to th
 
 
 class OpenSessions:
-    """Those that are open, and foreign ones that are looked at."""
+    """The sessions of one workspace that are open, and the foreign ones that are looked at."""
 
     def __init__(
         self,

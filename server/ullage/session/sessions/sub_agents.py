@@ -50,7 +50,7 @@ WORKING, COMPACTING, WAITING = "Thinking", "Compacting its context", "Waiting to
 
 @dataclass(slots=True)
 class _Running:
-    """One that is at work."""
+    """A sub-agent that is at work."""
 
     session: Session
     parent: Session
@@ -78,7 +78,7 @@ class _Running:
 
 
 class SubAgents:
-    """Those of one workspace."""
+    """The sub-agents of one workspace."""
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ def from_json(value: Json) -> Worktree | None:
 
 @dataclass(frozen=True, slots=True)
 class WorktreeSurroundings:
-    """What surrounds the session in one worktree."""
+    """The surroundings of a session that works in a worktree, and what goes with them."""
 
     around: Surroundings
     events: WorkspaceEvents

@@ -91,7 +91,7 @@ class _Line:
 
 
 class UpkeepLines:
-    """The lines of one session."""
+    """The quiet lines of one session that count what a policy does before every call."""
 
     def __init__(self) -> None:
         self._current: _Line | None = None

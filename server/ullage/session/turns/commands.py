@@ -19,7 +19,7 @@ from ullage.tools.started_command import StartedCommand
 
 
 class CommandNotices:
-    """Of one session."""
+    """The notices of one session about commands that go on."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, running: RunningCommands) -> None:
         self._conversation = conversation

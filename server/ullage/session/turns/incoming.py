@@ -177,7 +177,7 @@ class Handle(Protocol):
 
 
 class KeptMeanwhile:
-    """One reply. `later` calls after some seconds, as `call_later` of an event loop."""
+    """Keeps one reply beside the log while it comes. `later` calls after some seconds, as `call_later` of an event loop."""
 
     def __init__(self, file: UnfinishedFile, reply: UnfinishedReply, later: Callable[[float, Callable[[], None]], Handle]) -> None:
         self._file = file

@@ -30,7 +30,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class CallQuestions:
-    """What the user is asked by one call. `id` is of these questions alone."""
+    """The questions that one call asks the user. `id` is of these questions alone."""
 
     id: str
     questions: tuple[Question, ...]

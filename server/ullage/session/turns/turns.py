@@ -65,7 +65,7 @@ TOO_LONG = (
 
 
 class PromptQueue:
-    """First come, first served, except for those that join a running turn."""
+    """The prompts of one session that wait: first come, first served, except for those that join a running turn."""
 
     def __init__(self, conversation: Conversation, store: LogStore) -> None:
         self._conversation = conversation

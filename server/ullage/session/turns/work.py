@@ -15,10 +15,7 @@ _T = TypeVar("_T")
 
 
 class Work:
-    """What is being done for one session, as a task.
-
-    `done` is called after each, whatever became of it, with whether the queue may go on: it went well, and the session is open.
-    """
+    """The one thing that is being done for one session, as a task."""
 
     def __init__(self, session_id: str, done: Callable[[bool], None]) -> None:
         self._session_id = session_id

@@ -29,7 +29,7 @@ class LinkLost(Away):
 
 
 class TeamStoreRefused(TeamStoreFailed):
-    """It refuses until somebody changes something."""
+    """The team's store refuses until somebody changes something."""
 
 
 class SessionTaken(TeamStoreFailed):

@@ -23,7 +23,7 @@ CLOSE_SECONDS = 2.0
 
 
 class WordsThread:
-    """The thread of one log."""
+    """The thread that sends the words of one log's entries to the search of the team's store."""
 
     def __init__(self, here: Here, team: TeamStore) -> None:
         self._here = here

@@ -30,7 +30,7 @@ USER_IN_URL = re.compile(r"://[^/\s\"']+@")
 
 @dataclass(frozen=True, slots=True)
 class ConfinedView:
-    """What is seen, in the order in which it is laid over the read-only system."""
+    """The file system that a command sees, in the order in which it is laid over the read-only system."""
 
     empty: tuple[Path, ...] = ()
     shown: tuple[tuple[Path, Path], ...] = ()

@@ -206,7 +206,7 @@ MOST_TAKEN = 100
 
 @dataclass(frozen=True, slots=True)
 class MovedAway:
-    """One thing that was moved away."""
+    """A file or folder that was moved away, and why. `reason` may be empty."""
 
     path: Path
     to: Path

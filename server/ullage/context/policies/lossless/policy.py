@@ -78,11 +78,7 @@ class LosslessOptions:
 
 @dataclass(frozen=True, slots=True)
 class LosslessEngine(Unchanging):
-    """One summary a compaction: over the oldest messages, or over the oldest summaries of one depth.
-
-    `sweeps`: where the context was full, whoever carries the engine out may ask for a plan again, that many times in all at one boundary,
-    as long as there is one: lossless-claw brings all that is older than the newest messages under summaries at once (`maxSweepIterations`).
-    """
+    """Writes one summary a compaction: over the oldest messages, or over the oldest summaries of one depth."""
 
     options: LosslessOptions = LosslessOptions()
     sweeps: int = 12  # pyrefly: ignore[bad-override]

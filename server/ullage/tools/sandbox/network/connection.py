@@ -33,7 +33,7 @@ def proxy_variables(port: int) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SandboxConnection:
-    """What bubblewrap gets for it."""
+    """What bubblewrap gets for the connection of one sandbox: its arguments, and the open files that it takes over."""
 
     arguments: Sequence[str]
     pass_fds: Sequence[int]

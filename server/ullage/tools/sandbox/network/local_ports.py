@@ -38,7 +38,7 @@ class NoPort(Exception):
 
 
 class LocalPorts:
-    """Of one session. `changed` hears that some command listens elsewhere than before."""
+    """The `localhost` of one session. `changed` hears that some command listens elsewhere than before."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._changed = changed
