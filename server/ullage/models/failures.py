@@ -187,12 +187,7 @@ def _status(problem: ErrorResponse, endpoint: Endpoint) -> Failure:
     if status in (401, 403):
         return Failure(_not_accepted(status, said, endpoint))
     if status in (400, 404, 422) and _UNKNOWN_MODEL.search(said):
-        return Failure(
-            UnknownModel(
-                f"{endpoint.name} does not know the model `{endpoint.model}` ({said}). Choose another with `/model`, or in the setting"
-                ' "Ullage › Model: Name".'
-            )
-        )
+        return Failure(_unknown_model(said, endpoint))
     if status in (404, 405, 501) or status < 200:
         return Failure(not_this_api(problem.response, endpoint))
     if _may_be_tried_again(problem) and not _MEDIA.search(said):  # llama.cpp says so with a 500
@@ -301,6 +296,18 @@ def _not_a_url(endpoint: Endpoint) -> EndpointUnreachable:
     return EndpointUnreachable(
         f'The setting "Ullage › Model: Base Url" is no web address: `{public_url(endpoint.base_url)}`. One looks like'
         " `http://127.0.0.1:8080`."
+    )
+
+
+def _unknown_model(said: str, endpoint: Endpoint) -> UnknownModel:
+    if said.strip() == f"model: {endpoint.model}":  # all that Anthropic's API says of it
+        return UnknownModel(
+            f"{endpoint.name} does not know the model `{endpoint.model}`. Choose another with `/model`, or in the setting"
+            ' "Ullage › Model: Name".'
+        )
+    return UnknownModel(
+        f"{endpoint.name} does not know the model `{endpoint.model}` ({said}). Choose another with `/model`, or in the setting"
+        ' "Ullage › Model: Name".'
     )
 
 

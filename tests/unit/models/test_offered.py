@@ -86,7 +86,7 @@ async def test_a_server_that_lists_nothing_says_so_and_is_tried_by_a_name() -> N
 
 async def test_a_name_that_the_server_does_not_know_is_refused_in_words() -> None:
     async with FakeApi(lists_models=False) as fake:
-        with pytest.raises(UnknownModel, match="does not know the model `no-such-model`"):
+        with pytest.raises(UnknownModel, match=r"does not know the model `no-such-model`\. Choose"):
             await try_model("no-such-model", provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
 
 

@@ -40,6 +40,7 @@ export const MODELS: readonly string[] = [
   ),
   known('The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key…".'),
   known("{name} says that there is no credit left: {said}. Add credit to the account, then continue."),
+  known('{name} does not know the model `{model}`. Choose another with `/model`, or in the setting "Ullage › Model: Name".'),
   known('{name} does not know the model `{model}` ({said}). Choose another with `/model`, or in the setting "Ullage › Model: Name".'),
   known("{name} refused the request (HTTP {status}): {said}"),
   known("{name} is {busy} (HTTP {status}: {said})"),
