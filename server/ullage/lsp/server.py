@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -68,7 +69,7 @@ class UllageServer(LanguageServer):
         self._tasks: asyncio.TaskGroup | None = None
         self._owned: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
-        self._importing: asyncio.Task[None] | None = None
+        self._importing: asyncio.Task[ModuleType] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.protocol.on_exit = self._end
         self.protocol.opened = self.opened
@@ -140,7 +141,7 @@ class UllageServer(LanguageServer):
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
         return self.bridge.answers
 
-    def _import_ahead(self) -> asyncio.Task[None]:
+    def _import_ahead(self) -> asyncio.Task[ModuleType]:
         """Imports in another thread what the sessions need, while the client is still at its own start."""
         if self._importing is None:
             self._importing = asyncio.create_task(asyncio.to_thread(_import_bridge))
@@ -260,9 +261,12 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
         logger.exception("work in the background failed")
 
 
-def _import_bridge() -> None:
+def _import_bridge() -> ModuleType:
+    """For others to find it imported."""
     with quick_imports():
-        from ullage.lsp import bridge  # noqa: F401 - for others to find it imported
+        from ullage.lsp import bridge
+
+    return bridge
 
 
 def register_features(server: UllageServer) -> None:

@@ -337,7 +337,7 @@ WORKER_BYTES = 500_000_000
 """What a worker of `local_cluster` may take: past it, it is ended and another takes its place."""
 
 
-_OF_WORKERS = {
+_OF_WORKERS: dict[str, object] = {
     **{f"distributed.worker.memory.{what}": False for what in ("target", "spill", "pause")},
     **{f"distributed.{whose}.http.routes": [] for whose in ("scheduler", "worker")},
     "distributed.worker.profile.enabled": False,

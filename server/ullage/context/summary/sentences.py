@@ -352,7 +352,8 @@ def _pieces(text: str) -> list[str]:
     found: list[str] = []
     for line in FENCE.sub("\n", text).splitlines():
         if line.lstrip().startswith("|"):
-            row = " · ".join(cell for each in line.split("|") if any(map(str.isalnum, cell := each.strip())))
+            cells = (cell.strip() for cell in line.split("|"))
+            row = " · ".join(cell for cell in cells if any(map(str.isalnum, cell)))
             if not row:  # the line below the names of the columns, which tell nothing by themselves
                 found = found[:-1]
             found.append(row)

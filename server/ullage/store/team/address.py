@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from ullage.starting import take_secret
@@ -81,7 +82,7 @@ def read_address(text: str, name: str) -> Address:
     if not is_address(text):
         raise BadAddress(f"{name} is no address of a database. It looks like postgresql://user@host/database.")
     try:
-        import psycopg_pool  # noqa: F401 (it is used later, and its absence is told now)
+        import_module("psycopg_pool")  # it is used later, and its absence is told now
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:
