@@ -45,7 +45,7 @@ def write_and_read_each_message() -> None:
 for _name in LATE:
     importlib.import_module(_name)
 write_and_read_each_message()
-transport._trusted()  # reads the certificates of the system
+transport.trusted_authorities()  # reads the certificates of the system
 
 # The garbage collector would write to all this in each fork, so that each gets a copy of its own.
 gc.collect()

@@ -38,7 +38,7 @@ def make_transport(make: Callable[..., httpx2.AsyncClient], patience: Patience) 
     timeout = Timeout(2 * max(patience.answer, patience.silence), connect=CONNECT_TIMEOUT)
     http = make(
         timeout=timeout,
-        verify=_trusted(),
+        verify=trusted_authorities(),
         follow_redirects=False,  # what redirects would get the prompt, to wherever they lead: the user is told of them instead
         event_hooks={"response": [bound]},
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),  # the APIs have none; one that cannot be sent back would fail all calls
@@ -47,7 +47,7 @@ def make_transport(make: Callable[..., httpx2.AsyncClient], patience: Patience) 
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted_authorities() -> ssl.SSLContext:
     """The authorities whose certificates count. To read them takes 15 ms and a megabyte, and each model has a client of its own."""
     from httpx2 import create_ssl_context
 
