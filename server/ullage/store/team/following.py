@@ -79,9 +79,10 @@ class Following:
         behind = reads.in_turn()
         self._words = WordsThread(here, behind)
         self._burying = Burying(here, behind, claim, release, erase)
-        self._list = TeamList(
+        self.team_list = TeamList(
             here, behind, self._burying, self._nobody_comes, self._outages, self._bury, self.written, lambda: self.changed()
         )
+        """What is known of the sessions there."""
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ullage-team", daemon=True)
@@ -90,18 +91,18 @@ class Following:
         """Begins to follow."""
         self._thread.start()
         self._words.start()
-        self._list.start()
+        self.team_list.start()
 
     def close(self) -> None:
         """Sends what is left, as far as that can be done in some seconds, and lets go of all."""
         until = time.monotonic() + CLOSE_SECONDS
-        self._list.end()
+        self.team_list.end()
         self._closed.set()
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(CLOSE_SECONDS)
         self._words.close()
-        self._list.close(max(0.0, until - time.monotonic()))
+        self.team_list.close(max(0.0, until - time.monotonic()))
         self._reads.close()
         if not self._thread.is_alive():
             self._writes.close()
@@ -143,9 +144,14 @@ class Following:
                 session.is_unsent = True
         self._wake.set()
 
+    def followed(self) -> frozenset[str]:
+        """Those that this process writes, or of which something is not there yet."""
+        with self._guard:
+            return frozenset(self._sessions)
+
     def held(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Those that another machine writes, as far as it is known."""
-        return self._list.held(session_ids)
+        return self.team_list.held(session_ids)
 
     def search(self, words: str, limit: int) -> Sequence[EntryHit]:
         """Where the words stand, best first; nothing while the database is away."""
@@ -232,7 +238,7 @@ class Following:
             until = min(until, time.monotonic() + CLOSE_SECONDS) if is_last else until
             self._wake.clear()
             try:
-                self._send_all()
+                self.send_all()
                 if is_last:
                     self._give_all_back()
                     return
@@ -259,7 +265,8 @@ class Following:
                     return
                 self._closed.wait(LONGEST_WAIT)
 
-    def _send_all(self) -> None:
+    def send_all(self) -> None:
+        """Sends what is not there yet, once. Raises what the store and the log do."""
         with self._guard:
             unsent = [session_id for session_id, session in self._sessions.items() if session.is_unsent and session.failed is None]
         for session_id in unsent:
@@ -358,9 +365,7 @@ class Following:
         with self._one_comes:
             if self._closed.is_set():
                 raise StoreFailed(f"Cannot {action}: the window is closing")
-            with self._guard:
-                followed = frozenset(self._sessions)
-            yield followed
+            yield self.followed()
 
     def _bury(self, kept: KeptBeside | None) -> None:
         """A session was deleted there, and so here; what went on here alone is kept."""

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import Postgres, started
-from tests.unit.store.team.here import Colleague, Machine
+from tests.unit.store.team.here import Colleague, Killable, Machine
 from ullage.store.team.address import read_address
-from ullage.store.team.postgres import PostgresStore
 from ullage.store.team.tables import set_up
 
 MEMBERS = ("ann", "bob", "eve")
@@ -38,16 +37,16 @@ def workspace() -> str:
 
 
 @pytest.fixture
-def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., PostgresStore]]:
+def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., Killable]]:
     """Makes stores of that workspace, which are closed at the end: `connect(user, holder, lease_seconds)`. `reads` has one that reads."""
-    made: list[PostgresStore] = []
+    made: list[Killable] = []
     postgres.start()  # if a test has ended it, the next ones do not each wait for it
 
     def make(
         user: str = "ann", holder: str = "", lease_seconds: float = 30.0, workspace: str = workspace, *, reads: bool = False
-    ) -> PostgresStore:
+    ) -> Killable:
         address = read_address(postgres.url(user), "test")
-        store = PostgresStore(address, workspace, holder or secrets.token_hex(4), lease_seconds, durable=not reads)
+        store = Killable(address, workspace, holder or secrets.token_hex(4), lease_seconds, durable=not reads)
         made.append(store)
         return store
 
@@ -57,7 +56,7 @@ def connect(postgres: Postgres, workspace: str) -> Iterator[Callable[..., Postgr
 
 
 @pytest.fixture
-def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Callable[..., Colleague]]:
+def join(tmp_path: Path, connect: Callable[..., Killable]) -> Iterator[Callable[..., Colleague]]:
     """Makes a machine: `join("ann")`."""
     made: list[Colleague] = []
 
@@ -69,5 +68,5 @@ def join(tmp_path: Path, connect: Callable[..., PostgresStore]) -> Iterator[Call
 
     yield make
     for each in made:
-        if not each.following._closed.is_set():
+        if not each.is_closed:
             each.close()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from tests.patience import PATIENCE
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.entries import AssistantReply, Entry, ToolReturned, TurnEnded, UserPrompt
+from ullage.store.errors import StoreFailed
 from ullage.store.folder import prepare_for
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
+from ullage.store.team.address import Address
 from ullage.store.team.following import Following
 from ullage.store.team.passing import Here
 from ullage.store.team.postgres import PostgresStore
@@ -46,13 +50,30 @@ class Machine:
         self.log.close()
 
 
+class Killable(PostgresStore):
+    """One whose process can be killed: then it asks the database nothing more."""
+
+    def __init__(self, address: Address, workspace: str, holder: str, lease_seconds: float, *, durable: bool) -> None:
+        super().__init__(address, workspace, holder, lease_seconds, durable=durable)
+        self.killed = threading.Event()
+
+    def _ask(self, statement: str, given: Iterable[object]) -> list[tuple[Any, ...]]:
+        if self.killed.is_set():
+            raise StoreFailed("The process was killed")
+        return super()._ask(statement, given)
+
+
 class Colleague:
     """One machine that follows the database."""
 
-    def __init__(self, machine: Machine, writes: PostgresStore, reads: PostgresStore, lease_seconds: float) -> None:
-        self.machine, self.log, self.writes = machine, machine.log, writes
+    def __init__(self, machine: Machine, writes: Killable, reads: Killable, lease_seconds: float) -> None:
+        self.machine, self.log, self.writes, self.reads = machine, machine.log, writes, reads
+        self.is_closed = False
         self.told: list[str] = []
-        self.following = Following(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds, machine.log.delete)
+        self.erase = machine.log.delete
+        self.following = Following(
+            *(machine.here, writes, reads, machine.log.claim, machine.log.release, lease_seconds), lambda session_id: self.erase(session_id)
+        )
         self.following.tell = self.told.append
         self.following.is_well = self.told.append
         machine.log.keep_elsewhere(self.following)
@@ -77,19 +98,19 @@ class Colleague:
         return [each.entry for each in self.log.load(session_id)]
 
     def close(self) -> None:
+        self.is_closed = True
         self.log.elsewhere.close()
         self.machine.close()
 
+    def stops_sending(self) -> None:
+        """What is said from now on does not come there before the process dies."""
+        for store in (self.writes, self.reads):
+            store.killed.set()
+
     def dies(self) -> None:
         """As a process that is killed: nothing more is sent, and nothing is given back."""
-        self.following._closed.set()
-        self.following._send_all = lambda: None
-        self.following._give_all_back = lambda: None
-        self.following._wake.set()
-        self.following._thread.join(PATIENCE)
-        self.writes.close()
-        self.following._reads.close()
-        self.machine.close()
+        self.stops_sending()
+        self.close()
 
 
 def until(true: Callable[[], object]) -> None:

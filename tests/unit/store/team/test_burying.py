@@ -42,12 +42,12 @@ def test_it_leaves_the_other_machines_with_what_they_have_of_it(join: Join) -> N
     session = ann.new("To be deleted")
     ann.say(session, *turn(1))
     for each in (bob, carol):
-        each.following._list.look()
+        each.following.team_list.look()
         assert titles(each) == ["To be deleted"]
     carol.following.bring(session)
     deleted_by(ann, session)
     for each in (ann, bob, carol):
-        each.following._list.look()
+        each.following.team_list.look()
         assert titles(each) == [] and each.told == []
 
 
@@ -83,8 +83,8 @@ def test_entries_are_sent_while_one_is_deleted_here_and_the_database_is_not_aske
         bob.log.elsewhere.delete(session_id)
         bob.log.delete(session_id)
 
-    monkeypatch.setattr(bob.following._burying, "_erase", erase)
-    bob.following._list.look()
+    bob.erase = erase
+    bob.following.team_list.look()
     assert titles(bob) == ["Another"] and asked == []
 
 
@@ -97,14 +97,14 @@ def test_nothing_is_deleted_once_the_window_closes(join: Join, monkeypatch: pyte
     deleted_by(ann, session)
     asked, answers = threading.Event(), threading.Event()
 
-    def sums(session_id: str) -> frozenset[bytes]:
+    def sums(store: PostgresStore, session_id: str) -> frozenset[bytes]:
         asked.set()
         answers.wait(PATIENCE)
         return frozenset()
 
-    monkeypatch.setattr(bob.following._burying._team, "sums_of_gone", sums)
+    monkeypatch.setattr(PostgresStore, "sums_of_gone", sums)
     with ThreadPoolExecutor(1) as threads:
-        looks = threads.submit(bob.following._list.look)
+        looks = threads.submit(bob.following.team_list.look)
         assert asked.wait(PATIENCE)
         bob.close()
         there = sorted(bob.machine.location.rglob("*"))
@@ -119,7 +119,7 @@ def test_what_went_on_here_alone_is_kept_as_a_session_of_its_own(join: Join, mor
     session = ann.new("Ours")
     ann.say(session, *turn(1))
     ann.log.release(session)
-    until(lambda: not ann.following._sessions)
+    until(lambda: not ann.following.followed())
     bob.following.open(session)
     bob.close()
     away = Here(bob.machine.folder, bob.machine.location)
@@ -134,7 +134,7 @@ def test_what_went_on_here_alone_is_kept_as_a_session_of_its_own(join: Join, mor
     (kept,) = again.log.sessions()
     assert again.entries(kept.id) == turn(1) + turn(2)[:more]
     until(lambda: again.told and "was deleted by a colleague" in again.told[-1])
-    until(lambda: len(again.following._reads.since(kept.id, 0, 99)) == 5 + more)
+    until(lambda: len(again.reads.since(kept.id, 0, 99)) == 5 + more)
 
 
 async def test_who_has_it_open_without_the_database_is_told_and_loses_nothing(
@@ -145,9 +145,8 @@ async def test_who_has_it_open_without_the_database_is_told_and_loses_nothing(
         ann.fake.enqueue(Say("Yes."))
         session = await ann.new()
         await ann.say(session, "Are you there?")
-        following = ann.sessions._kept.following
-        assert following is not None
-        await until_async(lambda: not any(each.is_unsent for each in following._sessions.values()))
+        there = "SELECT count(*) FROM ullage.entry WHERE workspace = %s"
+        await until_async(lambda: postgres.sql(there, workspace) == [(len(session.entries),)])
         # the database was away for longer than the lease lasts, and meanwhile somebody deleted it
         postgres.sql(
             "UPDATE ullage.lease SET holder = 'other', held_by = 'postgres', valid_until = clock_timestamp() + '1h' WHERE workspace = %s",

@@ -40,12 +40,12 @@ def test_a_colleague_goes_on_where_another_stopped(join: Join) -> None:
     with pytest.raises(SessionInUse, match="A colleague"):
         bob.following.open(session)
     ann.log.release(session)
-    until(lambda: not ann.following._sessions)
+    until(lambda: not ann.following.followed())
     bob.following.open(session)
     assert bob.entries(session) == turn(1)
     bob.say(session, *turn(2))
     bob.log.release(session)
-    until(lambda: not bob.following._sessions)
+    until(lambda: not bob.following.followed())
     ann.following.open(session)
     assert ann.entries(session) == turn(1) + turn(2)
 
@@ -74,11 +74,10 @@ def test_what_a_killed_process_did_not_send_is_sent_at_the_next_start(join: Join
     ann = join("ann")
     session = ann.new()
     ann.say(session, *turn(1))
-    ann.following._closed.set()
-    ann.following._send_all = lambda: None
-    ann.following._give_all_back = lambda: None
+    ann.stops_sending()
     ann.log.append_many(session, turn(2), 6.0)
     ann.dies()
+    assert len(connect().since(session, 0, 99)) == 5
     again = join("ann")
     until(lambda: len(connect().since(session, 0, 99)) == 10)
     again.following.open(session)
@@ -124,7 +123,7 @@ def test_a_session_that_went_on_elsewhere_meanwhile_is_kept_twice(join: Join, po
             time.sleep(0.02)
     bob.say(session, *turn(3))
     bob.log.release(session)
-    until(lambda: not bob.following._sessions)
+    until(lambda: not bob.following.followed())
     again = join("ann")
     again.following.open(session)
     assert again.entries(session) == turn(1) + turn(3)
@@ -194,7 +193,7 @@ def test_one_that_is_not_here_is_not_opened_without_the_database(join: Join, pos
     session = ann.new()
     ann.say(session, *turn(1))
     ann.close()
-    bob.following._list.look()
+    bob.following.team_list.look()
     postgres.stop()
     try:
         with pytest.raises(StoreFailed, match="in the team's database only"):
@@ -212,7 +211,7 @@ def test_a_deleted_session_is_gone_there(join: Join, connect: Callable[..., Post
     ann.following.delete(session)
     assert connect().heads(session) is None
     ann.log.delete(session)
-    until(lambda: session not in ann.following._sessions)
+    until(lambda: session not in ann.following.followed())
 
 
 def test_several_sessions_at_once(join: Join, connect: Callable[..., PostgresStore]) -> None:

@@ -104,15 +104,13 @@ async def test_a_container_that_dies_in_mid_turn_is_gone_on_with(
         assert "CAPACITY = 100" in str(bob.fake.requests[-1].body["messages"]) and bob.refused() == []
 
 
-async def test_a_session_that_another_machine_writes_is_not_opened(machine: Machine) -> None:
+async def test_a_session_that_another_machine_writes_is_not_opened(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ullage.store.team.team_list.LIST_SECONDS", 0.05)
     async with machine("ann") as ann, machine("bob") as bob:
         ann.fake.enqueue(Say("Yes."))
         session = await ann.new()
         await ann.say(session, "Are you there?")
-        following = bob.sessions._kept.following
-        assert following is not None
-        await asyncio.to_thread(following._list.look)
-        assert [each.open_elsewhere for each in bob.sessions.summaries()] == [True]
+        await until(lambda: [each.open_elsewhere for each in bob.sessions.summaries()] == [True])
         with pytest.raises(SessionError, match="A colleague, or another of your machines"):
             await bob.sessions.open(session.id)
 

@@ -28,7 +28,7 @@ def recall_of(colleague: Colleague, session_id: str) -> SessionRecall:
 def said(colleague: Colleague, session_id: str) -> None:
     """Its words can be found there."""
     last = colleague.log.rows.last(session_id)
-    until(lambda: colleague.following._reads.said_through(session_id) == last)
+    until(lambda: colleague.reads.said_through(session_id) == last)
 
 
 async def test_it_finds_what_a_colleague_said_and_opens_their_results(join: Join) -> None:
@@ -47,7 +47,7 @@ async def test_it_finds_what_a_colleague_said_and_opens_their_results(join: Join
     assert (hit.session_id, hit.seq, hit.current) == (theirs, 1, False)
     assert await recall.result("t7") == "the whole output: 42 bars, and a broken gasket"
     assert [each.what for each in await recall.search("gasket", 5)] == ["result of bash"]
-    assert not bob.following._sessions.keys() - {ours}, "it is read, and not taken over"
+    assert not bob.following.followed() - {ours}, "it is read, and not taken over"
     ann.say(theirs, *turn(3, "The valve is mended"))
 
 
@@ -77,8 +77,8 @@ async def test_a_session_that_was_continued_has_its_sub_agents(join: Join) -> No
     ann.say(agent, UserPrompt("p", "Find out why"), reply, TurnEnded("end_turn"))
     for each in (session, agent):
         ann.log.release(each)
-    until(lambda: not ann.following._sessions)
-    bob.following._list.look()
+    until(lambda: not ann.following.followed())
+    bob.following.team_list.look()
     bob.following.open(session)
     recall = recall_of(bob, session)
     report = await recall.report(agent)

@@ -41,7 +41,7 @@ class Sender:
     def send(self) -> list[str]:
         """What is asked for that."""
         self.writes.asked.clear()
-        self.following._send_all()
+        self.following.send_all()
         return self.writes.asked
 
 
