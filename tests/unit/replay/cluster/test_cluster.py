@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-import dask
+import dask.config
 import distributed
 import psutil
 import pytest
@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from tests.patience import PATIENCE
 from tests.unit.context.logs import PRELUDE, prompt, says
 from tests.unit.recorded.readers.recorded import written
+from tests.unit.replay.cluster.clusters import Cluster, cluster_of
 from tests.unit.replay.cluster.faults import Answers, answers_wrongly, fails_at_some, killed_at_some, never, no_memory_for_b, unfinished
 from tests.unit.replay.test_command import compacted_session, plain_session
 from ullage.cli import main
@@ -36,21 +37,19 @@ from ullage.replay.file_work import FileWork, ReplayOptions, file_work
 from ullage.replay.places import Stored
 from ullage.store.log_store import LogStore
 
-QUIET: dict[str, Any] = {"dashboard_address": "127.0.0.1:0", "silence_logs": 60}
-
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster() -> Iterator[Cluster]:
     """A scheduler with two workers, each a process. It gives a share up after its second worker is lost."""
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **QUIET) as started,
+        cluster_of(2) as started,
     ):
         yield started
 
 
 @pytest.fixture(scope="module")
-def client(cluster: Any) -> Iterator[Any]:
+def client(cluster: Cluster) -> Iterator[Any]:
     with connected(cluster.scheduler_address, None) as made:
         yield made
 
@@ -87,7 +86,7 @@ def quiet(done: int, total: int) -> None:
 
 
 def test_a_cluster_gives_the_report_of_one_process(
-    cluster: Any, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    cluster: Cluster, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(traces.parent)
     reports: list[tuple[int, Any, str]] = []
@@ -160,9 +159,9 @@ def test_what_workers_always_answer_wrongly_is_named(client: Any, examples: Path
 
 
 @pytest.fixture(scope="module")
-def threads() -> Iterator[Any]:
+def threads() -> Iterator[Cluster]:
     """A scheduler with workers in this process: the same protocol, and quick."""
-    with distributed.LocalCluster(n_workers=3, threads_per_worker=2, processes=False, **QUIET) as started:
+    with cluster_of(3, threads_per_worker=2, processes=False) as started:
         yield started
 
 
@@ -176,7 +175,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(data=st.data())
-def test_figures_are_the_same_however_it_is_split(threads: Any, examples: Path, data: st.DataObject):
+def test_figures_are_the_same_however_it_is_split(threads: Cluster, examples: Path, data: st.DataObject):
     paths = sorted(examples.glob("*.jsonl"))
     ends = sorted(data.draw(st.sets(st.integers(1, len(paths) - 1))))
     cuts = zip([0, *ends], [*ends, len(paths)], strict=True)
@@ -218,23 +217,28 @@ def test_no_worker_waits_long_for_the_last_share(count: int, workers: int):
 
 def test_a_scheduler_that_goes_away_is_said(examples: Path):
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
+        cluster_of(1, processes=False) as started,
         connected(started.scheduler_address, None) as client,
         pytest.raises(NoCluster, match=r"went away|has forgotten"),
     ):
         list(
             work_on_cluster(
-                client, shares(examples, 1), partial(file_work, options=ReplayOptions()), unfinished, lambda *_: started.close(), never
+                client,
+                shares(examples, 1),
+                partial(file_work, options=ReplayOptions()),
+                unfinished,
+                lambda done, of: started.close(),
+                never,
             )
         )
 
 
 def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: pytest.CaptureFixture[str]):
-    made = distributed.Security.temporary()
+    made = distributed.Security.temporary()  # pyright: ignore[reportUnknownMemberType] - its arguments have no types
     names = {"ca-file": "tls_ca_file", "client.cert": "tls_client_cert", "client.key": "tls_client_key"}
     ours = {name: getattr(made, attribute) for name, attribute in names.items()}
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, security=made, protocol="tls", **QUIET) as started,
+        cluster_of(1, processes=False, security=made, protocol="tls") as started,
         dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}),
     ):
         assert started.scheduler_address.startswith("tls://")
@@ -247,7 +251,7 @@ def test_certificates_come_from_the_configuration_of_dask(traces: Path, capfd: p
 
 def test_it_goes_on_when_a_worker_comes_back(examples: Path):
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
+        cluster_of(1, processes=False) as started,
         connected(started.scheduler_address, None) as client,
     ):
         said: list[str] = []
@@ -269,7 +273,7 @@ def test_it_ends_with_a_sentence_when_none_comes_back(examples: Path, monkeypatc
     monkeypatch.setattr("ullage.replay.cluster.work.LOOK_SECONDS", 0.05)
     said: list[str] = []
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as started,
+        cluster_of(1, processes=False) as started,
         connected(started.scheduler_address, None) as client,
     ):
         started.scale(0)
@@ -313,13 +317,13 @@ def test_a_scheduler_that_is_not_there(
 
 def test_a_scheduler_without_workers(traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.5)
-    with distributed.LocalCluster(n_workers=0, processes=False, **QUIET, protocol="tcp") as started:
+    with cluster_of(0, processes=False, protocol="tcp") as started:
         assert main(["replay", str(traces), "--scheduler", started.scheduler_address]) == 1
     assert "has no workers. Start some with `dask worker tcp://" in capfd.readouterr().err
 
 
 def test_workers_with_another_ullage_are_refused(
-    cluster: Any, traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, traces: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
     theirs = installation().version
     monkeypatch.setattr("ullage.__version__", "99.0.0")
@@ -390,7 +394,7 @@ LINE = (
 @pytest.fixture(scope="module")
 def client_of_a_small_worker() -> Iterator[Any]:
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, memory_limit=LIMIT, **QUIET) as started,
+        cluster_of(1, memory_limit=LIMIT) as started,
         connected(started.scheduler_address, None) as made,
     ):
         yield made
@@ -430,7 +434,7 @@ def test_what_a_worker_cannot_hold_is_worked_on_here_and_the_worker_stays(client
 
 
 def test_what_no_worker_holds_is_in_the_report_of_one_process(
-    cluster: Any, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    cluster: Cluster, traces: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     assert main(["replay", str(traces), "--format", "json"]) == 0
     alone = capfd.readouterr()
