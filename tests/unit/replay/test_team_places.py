@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import distributed
 import pytest
 
 from tests.postgres import Postgres, started
 from tests.unit.context.logs import PRELUDE, prompt, says
+from tests.unit.replay.cluster.clusters import cluster_of
 from tests.unit.store.team.here import Machine, turn
 from ullage.cli import main
 from ullage.context.blocks import Usage
@@ -47,11 +47,11 @@ def project(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Pat
     folder = tmp_path_factory.mktemp("team") / "project"
     location = folder.parent / "kept"
     with closing(Machine(folder, location)) as machine:
-        for number in range(3):
-            session = machine.log.create_session(f"Session {number}", float(number))
+        sessions = [machine.log.create_session(f"Session {number}", float(number)) for number in range(3)]
+        for number, session in enumerate(sessions):
             told = replace(says(f"Done {number}."), model="claude-opus-4-5", usage=Usage(1_000 + number, 50, 0, 900))
             machine.log.append_many(session.id, [PRELUDE, prompt("Look"), told, *turn(number)], 1_770_000_000.0 + number)
-        machine.log.fork(session.id, 3, "A fork", 1_770_000_100.0)
+        machine.log.fork(sessions[-1].id, 3, "A fork", 1_770_000_100.0)
     assert main(["store", "copy", str(folder), postgres.url("ann"), "--store", str(location)]) == 0
     return folder
 
@@ -78,7 +78,7 @@ def test_the_figures_are_those_of_the_log_on_this_machine(project: Path, postgre
 def test_workers_read_it_by_themselves(project: Path, postgres: Postgres, capfd: pytest.CaptureFixture[str]):
     capfd.readouterr()
     alone = replayed(capfd, postgres.url("ann"))
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=60) as started:
+    with cluster_of(2) as started:
         assert replayed(capfd, postgres.url("ann"), "--scheduler", started.scheduler_address) == alone
 
 

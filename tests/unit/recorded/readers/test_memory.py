@@ -21,8 +21,9 @@ def test_of_images_and_of_what_stands_beside_results_nothing_stays(tmp_path: Pat
     with path.open("w") as file:
         for number in range(40):
             line = {"sessionId": "s", "timestamp": "2026-01-01T00:00:00Z", "cwd": "/work"}
-            call = {"type": "tool_use", "id": f"c{number}", "name": "Look", "input": {}}
-            reply = {"role": "assistant", "id": f"m{number}", "model": "claude-opus-4-5", "content": [call], "usage": {"input_tokens": 5}}
+            call: dict[str, object] = {"type": "tool_use", "id": f"c{number}", "name": "Look", "input": {}}
+            reply: dict[str, object] = {"role": "assistant", "id": f"m{number}", "model": "claude-opus-4-5", "content": [call]}
+            reply["usage"] = {"input_tokens": 5}
             file.write(json.dumps({**line, "type": "assistant", "uuid": f"a{number}", "message": reply}) + "\n")
             data = base64.b64encode(PNG + os.urandom(EACH)).decode()
             image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}

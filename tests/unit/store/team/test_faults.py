@@ -88,8 +88,9 @@ def test_the_setting_comes_before_the_environment(tmp_path: Path) -> None:
     for setting, shown in (("", "a@localhost/b"), ("postgresql://c@localhost/d", "c@localhost/d")):
         found = address_of(setting, of)
         assert found is not None and found.shown == shown
-    assert address_of(" ", {}) is None
-    assert [workspace_name(*each) for each in (("", tmp_path, of), ("my/{folder}", tmp_path, of), ("", tmp_path, {}))] == [
+    nothing: dict[str, str] = {}
+    assert address_of(" ", nothing) is None
+    assert [workspace_name(*each) for each in (("", tmp_path, of), ("my/{folder}", tmp_path, of), ("", tmp_path, nothing))] == [
         *("theirs", f"my/{tmp_path.name}", tmp_path.resolve().as_posix())
     ]
 

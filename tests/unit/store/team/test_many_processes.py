@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +26,7 @@ PROCESSES = many(8, deep=200)
 TURNS = 6
 
 
-def taken(from_child: Connection) -> object:
+def taken(from_child: Connection) -> Any:
     assert from_child.poll(20 * PATIENCE)
     return from_child.recv()
 
@@ -40,7 +42,8 @@ def megabytes(pids: list[int]) -> float:
 def test_processes_that_write_at_once_lose_and_reorder_nothing(
     tmp_path: Path, postgres: Postgres, workspace: str, connect: Callable[..., PostgresStore]
 ) -> None:
-    children, parents = [], []
+    children: list[BaseProcess] = []
+    parents: list[Connection] = []
     for number in range(PROCESSES):
         here, there = forking().Pipe()
         given = (tmp_path / "project", tmp_path / f"machine{number}", postgres.url("ann"), workspace, TURNS, there)
@@ -50,11 +53,11 @@ def test_processes_that_write_at_once_lose_and_reorder_nothing(
         children.append(process)
         parents.append(here)
     try:
-        sessions = [str(taken(parent)) for parent in parents]
+        sessions: list[str] = [taken(parent) for parent in parents]
         began = time.monotonic()
         for parent in parents:
             parent.send("go")
-        written = [taken(parent) for parent in parents]
+        written: list[tuple[tuple[int, str], list[float]]] = [taken(parent) for parent in parents]
         seconds = time.monotonic() - began
         memory = megabytes([process.pid or 0 for process in children]), megabytes(postgres.processes())
         load = os.getloadavg()[0]
@@ -69,9 +72,7 @@ def test_processes_that_write_at_once_lose_and_reorder_nothing(
             process.join()
     took: list[float] = []
     with closing(connect()) as store:
-        for session, said in zip(sessions, written, strict=True):
-            assert isinstance(said, tuple)
-            digest, seconds_each = said
+        for session, (digest, seconds_each) in zip(sessions, written, strict=True):
             took += seconds_each
             assert [row.seq for row in store.since(session, 0, 9999)] == list(range(1, 5 * TURNS + 1))
             assert store.digest(session, 9999) == digest
