@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.redact import HEADER, MARK, SHAPES, URL_PASSWORD, _redact_assigned, redact  # pyright: ignore[reportPrivateUsage]
+from ullage.context.redact import HEADER, MARK, SHAPES, URL_PASSWORD, _redact_assigned, redact
 
 # Put together here, so that no scanner takes this file for a leak.
 ANTHROPIC = "sk-" + "ant-api03-" + "aB3_" * 12

@@ -12,11 +12,11 @@ from tests.patience import PATIENCE
 
 async def test_a_connection_that_had_not_begun_yet_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch):
     api, accepted = FakeApi(), asyncio.Event()
-    accept = api._accept  # pyright: ignore[reportPrivateUsage]
+    accept = api._accept  # noqa: SLF001
 
     def accept_and_cancel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         accept(reader, writer)
-        for connection in api._connections:  # pyright: ignore[reportPrivateUsage]
+        for connection in api._connections:  # noqa: SLF001
             connection.cancel()
         accepted.set()
 

@@ -123,7 +123,7 @@ async def test_unknown_notifications_cost_no_more_than_to_read_them() -> None:
             except StopIteration:
                 return
 
-        server.protocol._workspace = object()  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        server.protocol._workspace = object()  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
         return run
 
     check_linear(of, 200)
@@ -200,7 +200,7 @@ async def test_a_stop_overtakes_what_it_has_nothing_to_do_with(messages: list[by
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(LanguageServerProtocol, "handle_message", lambda self, message: began_with(message))  # pyright: ignore
-        server.protocol._workspace = EditorWorkspace(None)  # pyright: ignore[reportPrivateUsage]
+        server.protocol._workspace = EditorWorkspace(None)  # noqa: SLF001
         arriving = Arriving(Bytes(b"".join(messages)), client, server.protocol, server.report_server_error)
         await arriving.take_all(lambda: False)
     assert began == handled

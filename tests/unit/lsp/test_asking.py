@@ -23,7 +23,7 @@ class Client:
         self.let_go = asyncio.Event()
         self.server = UllageServer(None)
         self.server.protocol.set_writer(self)
-        self.server.protocol._workspace = object()  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        self.server.protocol._workspace = object()  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
         self.server.protocol.at_once = {protocol.CANCEL: lambda params: self._do("cancel", params)}
         self.server.feature(protocol.PROMPT)(self._prompt())
         self.server.feature(protocol.CANCEL)(self._cancel())

@@ -55,7 +55,7 @@ class Wire:
     @property
     def waiting(self) -> int:
         """How many messages the protocol holds on to."""
-        return len(self.protocol._request_futures)  # pyright: ignore[reportPrivateUsage]
+        return len(self.protocol._request_futures)  # noqa: SLF001
 
     def _hear(self) -> Callable[[Any], None]:
         def hear(params: Any) -> None:

@@ -57,7 +57,7 @@ async def handled(messages: bytes, monkeypatch: pytest.MonkeyPatch) -> list[str]
         done.append(message.method.rpartition("/")[2])
 
     monkeypatch.setattr(LanguageServerProtocol, "handle_message", began)
-    server.protocol._workspace = EditorWorkspace(None)  # pyright: ignore[reportPrivateUsage]
+    server.protocol._workspace = EditorWorkspace(None)  # noqa: SLF001
     server.protocol.at_once = {CANCEL: stop}
     await Arriving(Bytes(messages), client, server.protocol, server.report_server_error).take_all(lambda: False)
     return done

@@ -1,6 +1,6 @@
 """Servers over HTTP, and signing in to them with a browser."""
 
-# pyright: reportPrivateUsage=false
+# ruff: noqa: SLF001
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_program_is_put_into_a_job_that_ends_with_its_handle() -> None:
     assert kernel.asked[0][1] == (0x101, False, 4711)
     _, (_, kind, limits, size) = kernel.asked[2]
     assert (kind, size) == (9, 144 if ctypes.sizeof(ctypes.c_void_p) == 8 else 112)
-    assert limits._obj.flags == 0x2000
+    assert limits._obj.flags == 0x2000  # noqa: SLF001 (what `byref` points to has no other name)
     job.kill()
     assert kernel.names()[4:] == ["TerminateJobObject"]
     job.close()

@@ -103,5 +103,5 @@ async def sent(here: Stage, session: Session) -> str:
 
 def in_view(session: Session) -> str:
     """What the next request would hold."""
-    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
+    messages = session._conversation.projection.complete_messages  # noqa: SLF001
     return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)

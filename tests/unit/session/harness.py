@@ -131,7 +131,7 @@ class Stage:
 
     def made(self, session: Session) -> list[Compaction]:
         """The compactions of the session's log."""
-        entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        entries = session._conversation.entries  # noqa: SLF001
         return [logged.entry for logged in entries if isinstance(logged.entry, Compaction)]
 
     def refused(self) -> list[str | None]:
@@ -160,7 +160,7 @@ def kept_of(folder: Path) -> Path:
 
 def items(session: Session) -> tuple[Item, ...]:
     """Those of its snapshot, without the gauge: they are asked for at each update that a test waits for."""
-    return session._conversation.timeline.newest(10_000)[0]  # pyright: ignore[reportPrivateUsage]
+    return session._conversation.timeline.newest(10_000)[0]  # noqa: SLF001
 
 
 def calls(session: Session) -> list[ToolCallItem]:
@@ -177,7 +177,7 @@ def notices(session: Session) -> list[NoticeItem]:
 
 def counts_of(session: Session) -> EndpointCounts:
     """What the endpoint is asked to count, in the background."""
-    return session._endpoint_counts  # pyright: ignore[reportPrivateUsage]
+    return session._endpoint_counts  # noqa: SLF001
 
 
 async def all_is_counted(session: Session) -> None:

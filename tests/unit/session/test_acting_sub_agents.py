@@ -291,7 +291,7 @@ async def test_closing_or_deleting_its_parent_ends_it(folder: Path, ends: str) -
         assert asked.agent is not None
         await (here.sessions.close_session if ends == "close" else here.sessions.delete)(session.id)
         assert not (folder / "never.txt").exists()
-        assert [each.id for each in here.sessions._open] == []  # pyright: ignore[reportPrivateUsage]
+        assert [each.id for each in here.sessions._open] == []  # noqa: SLF001
         if ends == "delete":
             with pytest.raises(SessionError):
                 await here.sessions.open(asked.agent.session_id)

@@ -1,6 +1,6 @@
 """Pages of the web, put into a prompt."""
 
-# pyright: reportPrivateUsage=false
+# ruff: noqa: SLF001
 
 from __future__ import annotations
 

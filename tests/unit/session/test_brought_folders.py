@@ -320,7 +320,7 @@ async def check_nothing_of_it_is_the_users_after_import(here: Stage) -> None:
 
 async def recalled(session: Session, **input: str) -> str:
     """What the model would be told."""
-    outcome = await session._tools["recall"].run(ToolCall("t1", input))  # pyright: ignore[reportPrivateUsage]
+    outcome = await session._tools["recall"].run(ToolCall("t1", input))  # noqa: SLF001
     return outcome.content
 
 

@@ -51,7 +51,7 @@ def shown(here: Stage, session: Session) -> list[Gauge]:
 
 async def counted(here: Stage, session: Session, *texts: str) -> None:
     """Waits until those are counted, and all that was asked for before."""
-    counts = here.sessions._around.calibration(session._model.card).counts  # pyright: ignore[reportPrivateUsage]
+    counts = here.sessions._around.calibration(session._model.card).counts  # noqa: SLF001
     assert isinstance(counts, TokenCounts)
     counts.want(texts)
     await counts.settled()
@@ -86,14 +86,14 @@ async def test_what_is_learned_of_the_tokenizer_is_kept_beside_what_is_learned_o
         session = await here.new()
         await counted(here, session, "Go on")
         await here.say(session, "Go on")
-        learned = here.sessions._around.calibrations[MODEL]  # pyright: ignore[reportPrivateUsage]
+        learned = here.sessions._around.calibrations[MODEL]  # noqa: SLF001
     assert learned.counted_ratio < 1.0
     kept = json.loads((folder.parent / "project-state" / "state.json").read_text("utf-8"))
     assert kept["ratios"] == {MODEL: learned.ratio}
     assert kept["counted_ratios"] == {MODEL: learned.counted_ratio}
     async with stage(folder, find_tokenizer=thrice) as here:
         await here.new()
-        assert here.sessions._around.calibrations[MODEL] == learned  # pyright: ignore[reportPrivateUsage]
+        assert here.sessions._around.calibrations[MODEL] == learned  # noqa: SLF001
 
 
 async def test_other_vendors_models_are_not_counted_by_claudes_tokenizer(folder: Path) -> None:
@@ -109,7 +109,7 @@ async def test_other_vendors_models_are_not_counted_by_claudes_tokenizer(folder:
         asked.clear()
         before = session.snapshot().gauge.used
         here.fake.enqueue(Say("Yes"))
-        assert here.sessions._around.calibration(session._model.card).counts is None  # pyright: ignore[reportPrivateUsage]
+        assert here.sessions._around.calibration(session._model.card).counts is None  # noqa: SLF001
     assert before > 0
     assert asked == []
 

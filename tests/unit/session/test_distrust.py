@@ -54,7 +54,7 @@ def said(session: Session) -> list[str]:
 async def answers(here: Stage, session: Session) -> None:
     here.fake.enqueue(Say("Well."))
     await here.say(session, "And now?")
-    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # noqa: SLF001
     assert entries[-1].entry == TurnEnded("end_turn"), entries[-1].entry
     assert here.refused() == []
 
@@ -84,7 +84,7 @@ async def test_a_log_with_an_absurd_usage_works_again(folder: Path, tokens: int)
         session = await here.new()
         await here.say(session, "Hi")
         reply = AssistantReply("r-old", (Text("Hello"),), "claude-opus-5-5", "end_turn", Usage(tokens, 7), 30.0)
-        session._conversation.append(reply)  # pyright: ignore[reportPrivateUsage]
+        session._conversation.append(reply)  # noqa: SLF001
         session_id = session.id
     async with stage(folder) as here:
         session = await here.sessions.open(session_id)
@@ -153,7 +153,7 @@ async def test_a_log_with_a_call_of_what_is_no_name_works_again(folder: Path, na
         session = await here.new()
         await here.say(session, "Hi")
         call = ToolUse("t 1", name, {"a": float("inf"), "b": [{"c": float("nan")}]})
-        session._conversation.append(AssistantReply("r-old", (call,), "m", "tool_use", None))  # pyright: ignore[reportPrivateUsage]
+        session._conversation.append(AssistantReply("r-old", (call,), "m", "tool_use", None))  # noqa: SLF001
         session_id = session.id
     async with stage(folder) as here:
         await answers(here, await here.sessions.open(session_id))

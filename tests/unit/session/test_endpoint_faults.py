@@ -91,7 +91,7 @@ def _patient() -> Generator[None]:
 
 def _untrue(fault: Fault, session: Session) -> list[str]:
     """What is not true, or not fit to be shown, in how the turn ended."""
-    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # noqa: SLF001
     end = next(logged.entry for logged in reversed(entries) if not isinstance(logged.entry, SizeStated))
     if not isinstance(end, TurnEnded):
         return [f"the log ends with {end}"]
@@ -117,7 +117,7 @@ async def _unanswered(here: Stage, session: Session) -> list[str]:
         session.cancel()
         await asyncio.sleep(0)
         return ["the next prompt hangs"]
-    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # noqa: SLF001
     end = next(logged.entry for logged in reversed(entries) if not isinstance(logged.entry, SizeStated))
     return [f"then: {end}", *map(str, here.refused()[refused:])] if end != TurnEnded("end_turn") or len(here.refused()) != refused else []
 

@@ -113,7 +113,7 @@ async def test_a_click_compacts_without_secrets_and_undo_gives_back_the_very_req
         session = await here.new()
         for turn in range(3):
             await one_turn(here, session, turn)
-        conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+        conversation = session._conversation  # noqa: SLF001
         before = list(conversation.projection.messages)
         count = len(by_line(here, session))
         session.compact()

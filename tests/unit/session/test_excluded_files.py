@@ -106,7 +106,7 @@ async def test_an_attached_file_goes_from_records_and_the_users_words_stay(folde
         taken_out = await session.history.exclude_file(NAME)
         assert "panel seven" not in in_view(session)
         assert "float chamber" in in_view(session)
-        log = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        log = session._conversation.entries  # noqa: SLF001
         [reworded] = [each.entry for each in log if isinstance(each.entry, Reworded)]
         assert (reworded.without, [file.path for file in reworded.without_files]) == ((), [NAME])
         await session.history.undo(taken_out)

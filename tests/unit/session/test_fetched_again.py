@@ -138,7 +138,7 @@ def _without_tokens(shown: Sequence[FetchedAgain | None]) -> list[FetchedAgain |
 
 async def test_nobody_waits_while_all_that_went_out_of_view_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_in: list[bool] = []
-    look = forgotten._taken_out  # pyright: ignore[reportPrivateUsage]
+    look = forgotten._taken_out  # noqa: SLF001
 
     def taken_out(entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> set[int]:
         looked_in.append(current_thread() is main_thread())
@@ -165,7 +165,7 @@ async def test_what_it_cost_is_known_to_the_other_sessions_of_the_workspace(fold
         await read(here, session, gone)
         [found] = shown(session)
         assert found is not None
-        log = session._surroundings.store  # pyright: ignore[reportPrivateUsage]
+        log = session._surroundings.store  # noqa: SLF001
         other = KeptRefetches(log, "another")
         assert other.elsewhere == Refetched(1, found.tokens, 1)
         assert other.missed == {gone}

@@ -260,7 +260,7 @@ async def test_nothing_is_left_of_a_session_that_was_deleted(tmp_path: Path) -> 
 
 async def test_the_list_of_a_thousand_sessions_opens_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stage(tmp_path) as here:
-        log: LogStore = here.sessions._kept.log  # pyright: ignore[reportPrivateUsage]
+        log: LogStore = here.sessions._kept.log  # noqa: SLF001
         for number in range(1_000):
             record = log.create_session(f"Session {number}", float(number))
             log.remember(FIGURES + record.id, to_json(FULL))

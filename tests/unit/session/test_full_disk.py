@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def full_disk(here: Stage, *refused: str) -> Generator[None]:
     """SQLite refuses to write to those tables, as it does where the disk is full; to the log where none is named."""
-    connection = here.sessions._kept.log._file.connection  # pyright: ignore[reportPrivateUsage]
+    connection = here.sessions._kept.log._file.connection  # noqa: SLF001
     tables = refused or ("entry",)
     for table in tables:
         for action in ("INSERT", "UPDATE"):
@@ -102,7 +102,7 @@ async def test_a_compaction_whose_new_rules_cannot_be_logged_is_still_one(folder
         session = await here.new()
         await fill(here, session, 2)
         (folder / "AGENTS.md").write_text("Use metres.\n")
-        connection = here.sessions._kept.log._file.connection  # pyright: ignore[reportPrivateUsage]
+        connection = here.sessions._kept.log._file.connection  # noqa: SLF001
         connection.execute(
             'CREATE TEMP TRIGGER no_prelude BEFORE INSERT ON entry WHEN NEW.body LIKE \'%"kind":"prelude"%\' '
             "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
@@ -129,9 +129,9 @@ async def test_an_undo_that_is_logged_is_made_though_what_makes_it_fit_cannot_be
         await fill(here, session, 5)
         session.compact()
         await here.idle(session)
-        conversation, model = session._conversation, session._model  # pyright: ignore[reportPrivateUsage]
+        conversation, model = session._conversation, session._model  # noqa: SLF001
         model.card = replace(model.card, window=20_000)
-        written = conversation._log.append  # pyright: ignore[reportPrivateUsage]
+        written = conversation._log.append  # noqa: SLF001
 
         def only_the_undo(session_id: str, entry: Entry, at: float) -> Logged:
             if isinstance(entry, Compaction):
@@ -139,7 +139,7 @@ async def test_an_undo_that_is_logged_is_made_though_what_makes_it_fit_cannot_be
             return written(session_id, entry, at)
 
         with monkeypatch.context() as full:
-            full.setattr(conversation._log, "append", only_the_undo)  # pyright: ignore[reportPrivateUsage]
+            full.setattr(conversation._log, "append", only_the_undo)  # noqa: SLF001
             await session.history.undo(fit=True)
         assert [(card.trigger, card.status) for card in compactions(session)] == [("manual", "undone")]
         prompt = next(item for item in items(session) if isinstance(item, UserItem))
@@ -151,7 +151,7 @@ async def test_an_undo_that_is_logged_is_made_though_what_makes_it_fit_cannot_be
 async def test_a_result_that_cannot_be_written_to_its_file_reaches_the_model(folder: Path) -> None:
     (folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(20_000)))
     async with stage(folder) as here:
-        results = here.sessions._kept.results._folder  # pyright: ignore[reportPrivateUsage]
+        results = here.sessions._kept.results._folder  # noqa: SLF001
         assert results is not None
         results.write_text("a file in the way")
         here.fake.enqueue(Call("bash", {"command": "cat long.txt"}), Say("Seen."))

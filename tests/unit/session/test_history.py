@@ -111,7 +111,7 @@ async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> No
         here.fake.add_rules(summaries())
         session = await here.new()
         await fill_to_the_line(here, session)
-        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller = session._controller  # noqa: SLF001
         controller.prepare()
         if not controller.making.ahead.ready():
             done = asyncio.Event()
@@ -325,7 +325,7 @@ async def test_nor_is_what_would_make_an_undo_fit(tmp_path: Path, monkeypatch: p
         await here.idle(session)
         [made] = compactions(session)
         assert made.tokens_after is not None
-        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model = session._model  # noqa: SLF001
         model.card = replace(model.card, window=(made.tokens_after + whole) // 2)
         folds = threads_of_folds(monkeypatch)
         with nullcontext() if fit else pytest.raises(SessionError, match="fit"):
@@ -400,7 +400,7 @@ async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(fo
         await here.say(session, "How much does it hold?")
         may_end.set()
         await undo
-        assert session._reads.saw_whole("tank.py")  # pyright: ignore[reportPrivateUsage]
+        assert session._reads.saw_whole("tank.py")  # noqa: SLF001
 
 
 async def test_a_session_that_is_deleted_while_an_undo_is_worked_out_stays_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -418,7 +418,7 @@ async def test_a_hook_refuses_only_compactions_that_can_wait(folder: Path, trigg
         await here.say(session, "Begin")
         await here.say(session, "Go on " + "with tanks " * 3_000)
         wanted = WantedCompaction("c1", trigger)
-        made = await session._controller.making.attempt(wanted, at_work=False)  # pyright: ignore[reportPrivateUsage]
+        made = await session._controller.making.attempt(wanted, at_work=False)  # noqa: SLF001
         assert (made is None) == (trigger in ("economy", "idle"))
         failed = [logged.entry for logged in session.entries if isinstance(logged.entry, CompactionFailed)]
         assert ["In the middle of a merge" in each.reason for each in failed] == ([True] if made is None else [])

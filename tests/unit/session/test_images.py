@@ -115,7 +115,7 @@ async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path
         assert [each["source"] for each in blocks(sent)] == [source(PNG)]
         prompt = next(item for item in items(session) if isinstance(item, UserItem))
         assert [(each.name, each.words) for each in prompt.media] == [("pasted image", WORDS)]
-        logged = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        logged = session._conversation.entries  # noqa: SLF001
         entry = next(each.entry for each in logged if isinstance(each.entry, UserPrompt))
         kept = kept_of(folder)
         folders = Folders([folder], RecordsFolder(kept, READABLE))
@@ -125,7 +125,7 @@ async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path
         await here.idle(session)
         prompt = [item for item in items(session) if isinstance(item, UserItem)][-1]
         assert [each.name for each in prompt.media] == ["dip.png"]
-        entry = [each.entry for each in session._conversation.entries if isinstance(each.entry, UserPrompt)][-1]  # pyright: ignore[reportPrivateUsage]
+        entry = [each.entry for each in session._conversation.entries if isinstance(each.entry, UserPrompt)][-1]  # noqa: SLF001
         assert ref_of(entry.attachments[0], folders) == FileRef(kept / prompt.media[0].path)
 
 
@@ -224,7 +224,7 @@ async def test_no_more_are_shown_than_the_api_takes(folder: Path, monkeypatch: p
         session = await here.new()
         for size in list(sizes)[:3]:
             await read(here, session, f"{size}.png")
-        monkeypatch.setattr(type(session._model.card), "media_room", Room(4))  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(type(session._model.card), "media_room", Room(4))  # noqa: SLF001
         sent = await read(here, session, "23.png", "24.png", "25.png")  # side by side: none of them knows of the others
         assert len(blocks(sent)) == 4
         sent = await read(here, session, "docs/tank.png")

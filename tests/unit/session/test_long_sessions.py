@@ -29,8 +29,8 @@ def write(folder: Path, turns: int) -> None:
 
 def watched(session: Session) -> Watched:
     """The log of the session, watched from now on."""
-    projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
-    entries = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+    projection = session._conversation.projection  # noqa: SLF001
+    entries = projection._entries = Watched(projection.entries)  # noqa: SLF001
     return entries
 
 

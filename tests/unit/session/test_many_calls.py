@@ -35,7 +35,7 @@ def reads(count: int) -> list[Call]:
 
 def run_instead(session: Session, run: Callable[[ToolCall], Any]) -> None:
     """Something else than the tool `read_file`."""
-    session._tools["read_file"].run = run  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    session._tools["read_file"].run = run  # noqa: SLF001  # pyright: ignore[reportAttributeAccessIssue]
 
 
 async def test_a_reply_with_too_many_calls_is_cut_and_the_model_is_told(folder: Path) -> None:
@@ -113,7 +113,7 @@ async def test_stop_cuts_through_them_and_logs_all_results_in_one_write(folder: 
 
 def count_writes(here: Stage) -> list[int]:
     """How many entries each write to the log has, from now on."""
-    log = here.sessions._kept.log  # pyright: ignore[reportPrivateUsage]
+    log = here.sessions._kept.log  # noqa: SLF001
     append_many, writes = log.append_many, list[int]()
 
     def counted(session_id: str, entries: Any, at: float) -> Any:

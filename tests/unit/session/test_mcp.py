@@ -199,7 +199,7 @@ async def test_tools_are_found_by_words(folder: Path) -> None:
 async def test_a_server_that_changes_its_tools_is_told_at_the_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "AGAIN_SECONDS", 0.0)
     listed = asyncio.Event()
-    list_again = connection.ServerConnection._list_again  # pyright: ignore[reportPrivateUsage]
+    list_again = connection.ServerConnection._list_again  # noqa: SLF001
 
     async def told(of: connection.ServerConnection) -> None:
         await list_again(of)

@@ -93,7 +93,7 @@ async def test_what_a_killed_process_left_stands_in_the_session_once(tmp_path: P
         here.fake.enqueue(Say("Yes."))
         session = await here.new()
         await here.say(session, "Begin")
-        log = session._conversation  # pyright: ignore[reportPrivateUsage]
+        log = session._conversation  # noqa: SLF001
         asked = log.append(UserPrompt("p9", "Go"))
         path = kept_of(folder) / "unfinished" / f"{session.id}.jsonl"
     UnfinishedFile(path).write(UnfinishedReply("r9", "claude", asked.seq), [BlockPiece(0, "One two ")])

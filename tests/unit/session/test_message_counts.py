@@ -83,7 +83,7 @@ async def test_a_preview_while_a_summary_is_written_in_the_background_counts_wha
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))))
         session = await here.new()
         await fill_to_the_line(here, session)
-        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller = session._controller  # noqa: SLF001
         controller.prepare()
         await here.fake.until_held()
         here.fake.enqueue(Say("It is the tide."))
@@ -104,7 +104,7 @@ async def test_a_preview_while_the_api_writes_one_in_the_background_counts_what_
         session = await here.new()
         await session.learn_model()
         await fill_to_the_line(here, session)
-        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller = session._controller  # noqa: SLF001
         controller.prepare()
         await here.fake.until_held()
         here.fake.enqueue([Call("read_file", {"path": "tank.py"})], Say("It is the tide. " * 900))

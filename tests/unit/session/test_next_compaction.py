@@ -126,8 +126,8 @@ def small() -> Generator[None]:
 
 async def pause(here: Stage, session: Session) -> None:
     """Nobody asks anything for four minutes."""
-    session._cooling._cooled()  # pyright: ignore[reportPrivateUsage]
-    work = session._controller.slot._task  # pyright: ignore[reportPrivateUsage]
+    session._cooling._cooled()  # noqa: SLF001
+    work = session._controller.slot._task  # noqa: SLF001
     if work is not None:
         await asyncio.wait({work})
         await asyncio.sleep(0)  # whoever waits for it is called in the next round
@@ -207,7 +207,7 @@ async def test_in_a_pause_it_compacts_to_save_and_leaves_the_newest_turn_alone(t
             assert saving.dollars > 0
             await pause(here, session)
             [made] = here.made(session)
-            entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+            entries = session._conversation.entries  # noqa: SLF001
             newest = [each.seq for each in entries if isinstance(each.entry, UserPrompt)][-1]
             assert made.trigger == "economy"
             assert made.summarised is not None

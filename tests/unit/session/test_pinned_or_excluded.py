@@ -84,7 +84,7 @@ async def live(happenings: list[Act]) -> None:
             for what, number in happenings:
                 with suppress(SessionError):  # it cannot be done in this state, and is not
                     await act(here, session, what, shown[number % len(shown)])
-                projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+                projection = session._conversation.projection  # noqa: SLF001
                 assert not projection.pins.seqs & excluded(projection), what
                 assert not projection.pins.paths & files_out(projection), what
 

@@ -108,11 +108,11 @@ async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folde
         await here.idle(session)
         pinned = calls(session)[0]
         session.history.pin_item(pinned.id, pinned=True)
-        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model = session._model  # noqa: SLF001
         model.card = replace(model.card, window=30_000)
         await session.history.undo(fit=True)
         [*_, made] = here.made(session)
-        log = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        log = session._conversation.entries  # noqa: SLF001
         cleared = [logged.entry for logged in log if logged.seq in {each.seq for each in made.cleared}]
         assert cleared
         assert made.policy == "ullage"  # and not "user": nobody took these out
@@ -154,7 +154,7 @@ async def test_where_only_what_was_learned_shows_that_they_are_over_the_line_it_
     (folder / "AGENTS.md").write_text("word word word word word. " * 960)
     async with stage(folder, window=20_000) as here:
         session = await here.new()
-        prelude = session._conversation.projection.prelude  # pyright: ignore[reportPrivateUsage]
+        prelude = session._conversation.projection.prelude  # noqa: SLF001
         assert prelude is not None
         assert estimate_prelude(prelude) < session.snapshot().gauge.threshold
         for _ in range(4):
@@ -208,7 +208,7 @@ async def test_a_file_is_pinned_whichever_way_it_is_named_and_only_what_was_said
 
 
 def in_view(session: Session) -> str:
-    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
+    messages = session._conversation.projection.complete_messages  # noqa: SLF001
     return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)
 
 
@@ -236,7 +236,7 @@ async def test_what_was_pinned_while_a_compaction_was_undone_stays_when_it_is_re
             [said, *_] = [item for item in items(session) if isinstance(item, UserItem)]
             session.history.pin_item(said.id if how == "prompt" else calls(session)[0].id, pinned=True)
         redone = await session.history.redo()
-        blocks = [block for message in session._conversation.projection.messages for block in message.blocks]  # pyright: ignore[reportPrivateUsage]
+        blocks = [block for message in session._conversation.projection.messages for block in message.blocks]  # noqa: SLF001
         assert any(
             block.text == SECRET_PLAN
             if how == "prompt" and isinstance(block, Text)

@@ -84,8 +84,8 @@ async def test_the_gauge_shows_the_policys_own_measure(folder: Path, measure: Me
         await fill(here, session, 2)
         gauge = session.snapshot().gauge
         assert (gauge.policy, gauge.measure, gauge.threshold) == ("tried", measure, characters // 4)
-        messages = session._conversation.projection.messages  # pyright: ignore[reportPrivateUsage]
-        calibration = here.sessions._around.calibrations.get(here.settings.model_name, Calibration())  # pyright: ignore[reportPrivateUsage]
+        messages = session._conversation.projection.messages  # noqa: SLF001
+        calibration = here.sessions._around.calibrations.get(here.settings.model_name, Calibration())  # noqa: SLF001
         assert gauge.used == measured(measure, 0, messages, calibration)
         await one_turn_of_reads(here, session, 2)
         assert [made.trigger for made in here.made(session)][:1] == ["threshold"]

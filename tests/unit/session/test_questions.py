@@ -324,6 +324,6 @@ async def test_answers_outlive_a_compaction_and_are_found(tmp_path: Path) -> Non
         hits = await here.sessions.search("build server", 10)
         assert ("user", item.id) in [(hit.what, hit.item_id) for hit in hits]
         await session.history.exclude(item.id)
-        messages = session._conversation.projection.messages  # pyright: ignore[reportPrivateUsage]
+        messages = session._conversation.projection.messages  # noqa: SLF001
         assert "build server" not in str(messages)
         assert "Where are the tanks kept" not in str([message for message in messages if message.role == "user"])

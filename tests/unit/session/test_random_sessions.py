@@ -176,7 +176,7 @@ class Story:
         if gauge.measure == "usage":
             assert sum(category.tokens for category in gauge.categories) == gauge.used
         assert all(text in texts_in_view(session) for text in self.pinned.values())
-        projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        projection = session._conversation.projection  # noqa: SLF001
         assert [*projection.complete_messages] == [*Projection(projection.entries).complete_messages]
         in_force = {each.id for each in projection.active}
         for exclusion, text in self.excluded.items():
@@ -306,7 +306,7 @@ class Story:
         assert [*fork.entries][:through] == before[:through]
         self.fake.enqueue([Think("Well."), Say("Otherwise.")])
         await here.say(fork, "Otherwise, if you please.")
-        projection = fork._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        projection = fork._conversation.projection  # noqa: SLF001
         assert [*projection.complete_messages] == [*Projection(projection.entries).complete_messages]
         await here.sessions.delete(fork.id)
         assert [*session.entries][: len(before)] == before
@@ -366,7 +366,7 @@ class Story:
 
     async def _there_and_back(self, here: Stage, session: Session) -> None:
         """A compaction, its undo and its redo: what would be sent is then what it was."""
-        conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+        conversation = session._conversation  # noqa: SLF001
         before, active = [*conversation.projection.complete_messages], conversation.projection.active
         with suppress(SessionError):  # nothing was said yet
             session.compact()
@@ -386,7 +386,7 @@ class Story:
 
     async def _try(self, here: Stage, session: Session, step: Step) -> None:
         """What may not be possible at the moment."""
-        projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        projection = session._conversation.projection  # noqa: SLF001
         if step.what.startswith("undo"):
             self.pinned = {}  # what a compaction hid before it was pinned may be hidden again
         if step.what.startswith("redo"):  # what was taken out stays so, pinned or not
@@ -426,7 +426,7 @@ class Story:
 
 def texts_in_view(session: Session) -> list[str]:
     """Each with the end of its line, so that none is the beginning of another."""
-    projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+    projection = session._conversation.projection  # noqa: SLF001
     return [f"{block.text}\n" for message in projection.messages for block in message.blocks if isinstance(block, Text)]
 
 

@@ -20,11 +20,11 @@ from ullage.session.settings import Settings
 
 async def all_read(session: Session) -> int:
     """How many entries were read, once nothing is being read."""
-    ahead = session._means.reading  # pyright: ignore[reportPrivateUsage]
+    ahead = session._means.reading  # noqa: SLF001
     await ahead.done()
     with ahead.lent() as reading:
         assert reading is not None
-        return len(reading.of(session._conversation.entries)) - ahead.unread  # pyright: ignore[reportPrivateUsage]
+        return len(reading.of(session._conversation.entries)) - ahead.unread  # noqa: SLF001
 
 
 async def test_a_session_that_is_opened_is_read_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -59,7 +59,7 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
         await all_read(session)
         assert read
         assert all(BATCH <= each < 2 * BATCH for each in read)
-        assert len(session._conversation.entries) - sum(read) < BATCH  # pyright: ignore[reportPrivateUsage]
+        assert len(session._conversation.entries) - sum(read) < BATCH  # noqa: SLF001
 
 
 async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -70,7 +70,7 @@ async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction
         here.fake.enqueue(Say("Water."))
         await here.say(session, "And now?")
         await all_read(session)
-        with session._means.reading.lent():  # pyright: ignore[reportPrivateUsage]
+        with session._means.reading.lent():  # noqa: SLF001
             session.compact()
             await here.idle(session)
         assert len(here.made(session)) == 1

@@ -114,7 +114,7 @@ async def test_what_is_counted_after_a_compaction_stands_after_a_restart_and_not
             assert any(words in told(session) for words in ("refused the conversation as too long", "The context is full")), told(session)
             session.compact("")
             await here.idle(session)
-            await session._endpoint_counts.settled()  # pyright: ignore[reportPrivateUsage]
+            await session._endpoint_counts.settled()  # noqa: SLF001
             left = session.snapshot().gauge
             assert (left.used < refused, left.estimated) == (True, False)
         async with stage(folder, fake=fake) as here:
@@ -129,7 +129,7 @@ async def test_a_size_in_the_log_that_cannot_be_is_not_believed(folder: Path) ->
             fake.enqueue(Say("Hello"))
             session = await here.new()
             await here.say(session, "Hello")
-            conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+            conversation = session._conversation  # noqa: SLF001
             conversation.append(SizeStated(conversation.entries[-1].seq, MODEL, 10**12))
         async with stage(folder, fake=fake) as here:
             session = await here.sessions.open(session.id)

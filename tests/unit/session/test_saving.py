@@ -118,9 +118,9 @@ async def test_a_pause_that_ends_on_a_cold_cache_asks_no_model(folder: Path, mon
         await look(here, session, 1)
         monkeypatch.setattr(economy, "COOLING_SECONDS", 240.0)
         await look(here, session, 1)
-        session._cooling._cooled()  # pyright: ignore[reportPrivateUsage]
+        session._cooling._cooled()  # noqa: SLF001
         assert not session.busy
-        assert not session._controller.slot.begun  # pyright: ignore[reportPrivateUsage]
+        assert not session._controller.slot.begun  # noqa: SLF001
         await chat(here, session, 1)
         assert [card.rung for card in compactions(session)] == ["digest"]
         assert not any(asks_for_summary(request.body) for request in here.fake.requests)

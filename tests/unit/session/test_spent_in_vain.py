@@ -28,13 +28,13 @@ def paid(here: Stage) -> float:
 
 
 def in_vain(session: Session) -> list[SpentInVain]:
-    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # noqa: SLF001
     return [logged.entry for logged in entries if isinstance(logged.entry, SpentInVain)]
 
 
 async def prepared(here: Stage, session: Session) -> None:
     """A draft is ready in the background."""
-    controller = session._controller  # pyright: ignore[reportPrivateUsage]
+    controller = session._controller  # noqa: SLF001
     controller.prepare()
     if not controller.making.ahead.ready():
         done = asyncio.Event()
@@ -132,7 +132,7 @@ async def test_what_an_engine_could_not_use_in_the_background_has_cost_what_it_c
         here.fake.add_rules(telling())
         session = await here.new()
         await fill_to_the_line(here, session)
-        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller = session._controller  # noqa: SLF001
         await controller.slot.take()
         controller.prepare()
         await controller.slot.take()

@@ -100,7 +100,7 @@ async def test_in_a_full_window_it_comes_at_once(folder: Path) -> None:
 async def test_what_was_cleared_so_that_the_undo_fits_is_no_compaction_that_the_user_wanted(folder: Path) -> None:
     async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
         session = await compacted_at_the_line(here)
-        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model = session._model  # noqa: SLF001
         model.card = replace(model.card, window=30_000)
         await session.history.undo(fit=True)
         model.card = replace(model.card, window=WINDOW)
@@ -143,7 +143,7 @@ async def test_where_the_prompt_that_follows_fills_the_window_it_is_compacted_an
 async def test_where_the_server_does_not_say_what_requests_take_it_comes_again_all_the_same(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
-        conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+        conversation = session._conversation  # noqa: SLF001
         taken_back = NewestUndone()
         made = Compaction("c", "threshold", "digest", 0, (), None, Summarised(0, "All of it", 1), (), "", "", "ullage", 9_000, 900)
         for entry in (UserPrompt("p", "Go"), AssistantReply("r", (Text("Yes."),), "local", "end_turn", None), made, CompactionUndone("c")):

@@ -83,7 +83,7 @@ async def test_a_tool_comes_and_goes_with_its_policy_while_a_turn_runs(folder: P
         assert [call.status for call in calls(session)] == ["completed"] * 3
         assert calls(session)[1].output.endswith(" entries")
         assert here.refused() == []
-        preludes = [logged.entry for logged in session._conversation.entries if isinstance(logged.entry, Prelude)]  # pyright: ignore[reportPrivateUsage]
+        preludes = [logged.entry for logged in session._conversation.entries if isinstance(logged.entry, Prelude)]  # noqa: SLF001
         assert len(preludes) == 3
 
 

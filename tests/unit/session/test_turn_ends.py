@@ -142,7 +142,7 @@ async def test_a_file_in_a_second_folder_is_found_by_its_name_there(folder: Path
     second.mkdir()
     (second / "pump.py").write_text("RATE = 3\n")
     async with stage(folder) as here:
-        folders = here.sessions._around.folders  # pyright: ignore[reportPrivateUsage]
+        folders = here.sessions._around.folders  # noqa: SLF001
         folders.roots = (*folders.roots, second.resolve())
         session = await here.new()
         session.history.pin_file("pump.py", pinned=True)

@@ -57,7 +57,7 @@ def states(here: Stage) -> list[str]:
 async def test_a_stop_behind_a_prompt_whose_attachments_are_still_read_stops_that_prompt(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
-        async with session._arriving:  # pyright: ignore[reportPrivateUsage]
+        async with session._arriving:  # noqa: SLF001
             coming = asyncio.create_task(session.prompt("Are you there?"))
             await asyncio.sleep(0)
             session.cancel()

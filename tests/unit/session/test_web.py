@@ -1,6 +1,6 @@
 """The web in a session: off until the user turns it on, asked about by host, and fetched pages as results like any other."""
 
-# pyright: reportPrivateUsage=false
+# ruff: noqa: SLF001
 
 from __future__ import annotations
 

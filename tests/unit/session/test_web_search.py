@@ -1,7 +1,5 @@
 """The web is searched by the model's provider, where the user turned the web on; what comes is a result like any other."""
 
-# pyright: reportPrivateUsage=false
-
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator

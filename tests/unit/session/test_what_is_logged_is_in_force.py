@@ -55,12 +55,12 @@ BEFORE = {
 
 
 def logged(session: Session, kind: type) -> list[object]:
-    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # noqa: SLF001
     return [each.entry for each in entries if isinstance(each.entry, kind)]
 
 
 def gone(session: Session) -> set[str]:
-    become = fates(session._conversation.projection)  # pyright: ignore[reportPrivateUsage]
+    become = fates(session._conversation.projection)  # noqa: SLF001
     return {fate.kind for fate in become.values() if fate.kind not in ("kept", "clipped")}
 
 
@@ -103,14 +103,14 @@ async def test_what_fails_after_the_entry_is_logged_is_no_failed_compaction(
 async def test_what_fails_before_has_changed_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch, what: str, failure: object) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await filled(here)
-        before = request_so_far(session._conversation.projection)  # pyright: ignore[reportPrivateUsage]
+        before = request_so_far(session._conversation.projection)  # noqa: SLF001
         with monkeypatch.context() as broken:
             broken.setattr(*BEFORE[what], failure)
             session.compact()
             await here.idle(session)
         assert here.made(session) == []
         assert gone(session) == set()
-        assert request_so_far(session._conversation.projection) == before  # pyright: ignore[reportPrivateUsage]
+        assert request_so_far(session._conversation.projection) == before  # noqa: SLF001
         assert [card.status for card in compactions(session)] == ["failed"]
         assert len(logged(session, CompactionFailed)) == 1
 

@@ -13,7 +13,7 @@ from ullage.context.view.projection import Projection
 def threads_of_folds(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
     """From now on the thread of each such fold."""
     folds: list[threading.Thread] = []
-    refold = Projection._refold  # pyright: ignore[reportPrivateUsage]
+    refold = Projection._refold  # noqa: SLF001
 
     def watched(self: Projection, edits: Edits) -> None:
         if self.entries:

@@ -126,9 +126,9 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(opened: tuple[Lo
     session = store.create_session("a", 1.0)
     store.append_many(session.id, [UserPrompt(f"p{number}", f"nozzle {number} " + "x" * 500) for number in range(50)], 2.0)
     assert len(index.search("nozzle", 100)) == 50
-    index._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # pyright: ignore[reportPrivateUsage]
+    index._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # noqa: SLF001
     path = ullage_folder.search_index(folder)
     path.write_bytes(path.read_bytes()[:PAGE] + b"\xff" * (path.stat().st_size - PAGE))
-    index._connection.execute("PRAGMA shrink_memory")  # pyright: ignore[reportPrivateUsage]
+    index._connection.execute("PRAGMA shrink_memory")  # noqa: SLF001
     store.append(session.id, UserPrompt("later", "nozzle again"), 3.0)
     assert len(index.search("nozzle", 100)) == 51

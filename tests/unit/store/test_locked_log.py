@@ -56,7 +56,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def until_free(store: LogStore, session_id: str) -> None:
     """Waits until nothing of the session waits any more."""
     done = threading.Event()
-    while store._writer.waiting_of(session_id):  # pyright: ignore[reportPrivateUsage]
+    while store._writer.waiting_of(session_id):  # noqa: SLF001
         done.wait(0.01)
 
 

@@ -205,10 +205,10 @@ def test_a_long_session_is_read_a_page_at_a_time_and_others_write_in_between(row
     for first in range(0, rows, 100):
         store.append_many(session.id, [UserPrompt(f"p{number}", "hello") for number in range(first, min(first + 100, rows))], 1.0)
     pages: list[str] = []
-    store._file.connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # pyright: ignore[reportPrivateUsage]
+    store._file.connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # noqa: SLF001
 
     def writing(body: bytes) -> Entry:
-        assert not store._file.lock._is_owned()  # pyright: ignore
+        assert not store._file.lock._is_owned()  # noqa: SLF001  # pyright: ignore
         if b'"p1500"' in body:
             store.append(other.id, HELLO, 2.0)
         return decode(body)

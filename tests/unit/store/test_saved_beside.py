@@ -135,7 +135,7 @@ def test_a_kill_while_it_is_saved_costs_what_was_not_saved_yet_and_names_it(
         store.append(session.id, said(number), 1.0)
     monkeypatch.setattr(copying, "PAGE_BYTES", 1)
     first_half = Gate()
-    real = copying._add_missing  # pyright: ignore[reportPrivateUsage]
+    real = copying._add_missing  # noqa: SLF001
 
     def add(into: sqlite3.Connection, rows: list[EntryRow]) -> None:
         if rows[0].seq > 10:
@@ -173,7 +173,7 @@ def test_what_cannot_be_saved_is_told_and_tried_again(folder: Path, monkeypatch:
     monkeypatch.setattr(log_file, "open_file", refused)
     shutil.rmtree(folder)
     written = [store.append(session.id, said(number), 2.0) for number in range(1, 4)]
-    store._file.finish()  # pyright: ignore[reportPrivateUsage]
+    store._file.finish()  # noqa: SLF001
     assert "No space left" in told
     monkeypatch.setattr(log_file, "open_file", real)
     written.append(store.append(session.id, said(4), 2.0))

@@ -120,7 +120,7 @@ def test_a_file_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 def test_a_full_disk_refuses_and_leaves_everything_as_it_was(tmp_path: Path) -> None:
     versions = Versions.open(tmp_path)
     kept = versions.keep(b"a")
-    connection = versions._opened()  # pyright: ignore[reportPrivateUsage]
+    connection = versions._opened()  # noqa: SLF001
     connection.execute("PRAGMA max_page_count = 10")
     with pytest.raises(StoreFailed, match="full"):
         versions.keep(noise(0, 200_000))

@@ -168,7 +168,7 @@ def test_what_was_counted_under_a_key_is_not_counted_again(monkeypatch: pytest.M
         weighed.append(message)
         add(self, tally, projection, message)
 
-    add = Account._add  # pyright: ignore[reportPrivateUsage]
+    add = Account._add  # noqa: SLF001
     monkeypatch.setattr(Account, "_add", watched)
     view = Projection(session(*(entry for turn in range(50) for entry in (prompt(f"{turn}"), says("Yes")))))
     account = Account()

@@ -49,7 +49,7 @@ def test_what_is_in_view_of_files_is_found_without_looking_through_the_log():
     looks: list[int] = []
     for turns in (20, 2_000):
         projection = Projection(summarised_log(turns))
-        watched = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+        watched = projection._entries = Watched(projection.entries)  # noqa: SLF001
         watched.looks = 0
         assert touches_in_view(projection) == list[FileTouch]()
         looks.append(watched.looks)
@@ -93,7 +93,7 @@ def test_undo_and_redo_look_at_what_was_logged_since():
         told = Summarised(last - LEFT, "The record.", last - LEFT)
         projection.append(Logged(last + 1, 0.0, compaction("c1", summarised=told)))
         projection.append(Logged(last + 2, 0.0, prompt("More")))
-        watched = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+        watched = projection._entries = Watched(projection.entries)  # noqa: SLF001
         watched.looks = 0
         for seq, entry in enumerate((CompactionUndone("c1"), CompactionRedone("c1"), CompactionUndone("c1")), last + 3):
             projection.append(Logged(seq, 0.0, entry))
@@ -107,7 +107,7 @@ def test_a_view_that_was_made_ahead_takes_the_place_of_a_fold():
     for entry in (CompactionUndone("c1"), Prelude((), ()), compaction("c2", cleared=())):
         projection = Projection(entries)
         ahead = projection.with_appended(Logged(len(entries) + 1, 0.0, entry))
-        watched = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+        watched = projection._entries = Watched(projection.entries)  # noqa: SLF001
         watched.looks = 0
         projection.learn(ahead)
         projection.append(Logged(len(entries) + 1, 1.0, entry))

@@ -207,7 +207,7 @@ class Live:
                             await self._by_hand(session, doing)
                         await self._turn(here, session, turn, doing)
                     assert [error for error in here.refused() if error is not None and TOO_LONG not in error] == []
-                    return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
+                    return list(session._conversation.entries)  # noqa: SLF001
 
     def prepared(self) -> PreparedSession:
         """Its log, to be replayed."""
@@ -235,7 +235,7 @@ class Live:
         self._clock.now = end
 
     async def _by_hand(self, session: Session, doing: Doing) -> None:
-        view, number = session._conversation.projection, doing.number  # pyright: ignore[reportPrivateUsage]
+        view, number = session._conversation.projection, doing.number  # noqa: SLF001
         shown = [item for item in items(session) if isinstance(item, UserItem | ToolCallItem)]
         among = [each.id for each in (view.undone if doing.what == REDO else view.active) if each.trigger != "upkeep"]
         with suppress(SessionError):  # there may be nothing to undo, or it does not fit
@@ -275,7 +275,7 @@ class Live:
                     session.history.pin_item(shown[number * 7 % len(shown)].id, pinned=number % 3 > 0)
         if what == PIN_FILE and any(touch.path == path for touch in _touches(session)):  # else no transcript has its text
             session.history.pin_file(path, pinned=number % 3 > 0)
-        if what == CLICK and session._conversation.projection.messages:  # pyright: ignore[reportPrivateUsage]
+        if what == CLICK and session._conversation.projection.messages:  # noqa: SLF001
             session.compact(doing.focus)
             await _settled(here, session)
         self._click = Click(doing.focus, number % 2) if what == CLICK_IN_TURN else None
@@ -304,13 +304,13 @@ def _touches(session: Session) -> Iterator[FileTouch]:
 
 async def _settled(here: Stage, session: Session) -> None:
     """Until what is drafted in the background is written, and what follows from that is done."""
-    await _drafted(session._controller)  # pyright: ignore[reportPrivateUsage]
+    await _drafted(session._controller)  # noqa: SLF001
     await here.idle(session)
-    await _drafted(session._controller)  # pyright: ignore[reportPrivateUsage]
+    await _drafted(session._controller)  # noqa: SLF001
 
 
 async def _drafted(controller: CompactionController) -> None:
-    work = controller.slot._task  # pyright: ignore[reportPrivateUsage]
+    work = controller.slot._task  # noqa: SLF001
     if work is not None and not work.done():
         await asyncio.wait({work})
         await asyncio.sleep(0)  # whoever waits for it is called in the next round
@@ -320,7 +320,7 @@ def _once_drafts_are_written(ask: Ask) -> Ask:
     """A reply comes after the draft that is written beside it: in replay of these sessions writing takes no time."""
 
     async def asked(turn: Turn) -> AssistantReply:
-        await _drafted(turn._controller)  # pyright: ignore[reportPrivateUsage]
+        await _drafted(turn._controller)  # noqa: SLF001
         return await ask(turn)
 
     return asked

@@ -35,7 +35,7 @@ from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.recorded.transcript import RecordedCompaction
-from ullage.replay.simulating.simulation import _Simulation  # pyright: ignore[reportPrivateUsage]
+from ullage.replay.simulating.simulation import _Simulation
 
 WIDE = 1_000_000
 """Tokens of the window."""
@@ -105,7 +105,7 @@ def test_what_was_drafted_ahead_is_planned_where_it_was(policy: str, monkeypatch
         found.append(compaction)
         make(simulation, compaction)
 
-    make = _Simulation._as_recorded  # pyright: ignore[reportPrivateUsage]
+    make = _Simulation._as_recorded  # noqa: SLF001
     monkeypatch.setattr(_Simulation, "_as_recorded", as_recorded)
     assert "threshold" in triggers(check(BUILT_IN[policy], worked(), at="recorded", window=60_000))
     assert drafted_ahead(found)

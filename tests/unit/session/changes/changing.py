@@ -19,7 +19,7 @@ def changes(session: Session) -> list[FilesChanged]:
 
 
 def versions(here: Stage) -> Versions:
-    return here.sessions._kept.versions  # pyright: ignore[reportPrivateUsage]
+    return here.sessions._kept.versions  # noqa: SLF001
 
 
 def told(here: Stage, changed: ChangedFile) -> tuple[str, bytes | None, bytes | None]:

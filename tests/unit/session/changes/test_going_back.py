@@ -171,7 +171,7 @@ async def test_a_damaged_version_is_said_by_its_hash(folder: Path) -> None:
     async with stage(folder) as here:
         session = await here.new()
         await turn(here, session, READ, edit("tank.py", "100", "200"))
-        kept = here.sessions._kept.folder  # pyright: ignore[reportPrivateUsage]
+        kept = here.sessions._kept.folder  # noqa: SLF001
         assert kept is not None
         with sqlite3.connect(ullage_folder.versions(kept)) as connection:
             connection.execute("UPDATE content SET packed = ?", (pack(b"other").data,))

@@ -57,7 +57,7 @@ async def many_changed(tmp_path: Path, watched: Watched) -> AsyncGenerator[tuple
     for number in range(FILES):
         (folder / f"{number:02}.py").write_text(f"tank = {number}\n")
     async with stage(folder) as here:
-        here.sessions._around.show_progress = watched.show  # pyright: ignore[reportPrivateUsage]
+        here.sessions._around.show_progress = watched.show  # noqa: SLF001
         session = await here.new()
         [changed] = await turn(here, session, run("for file in *.py; do echo more >> $file; done"))
         assert len(changed.files) == FILES

@@ -83,7 +83,7 @@ async def test_the_api_takes_its_next_request(entries: list[Entry]) -> None:
         folder.mkdir()
         async with stage(folder) as here:
             await here.new()
-            around = here.sessions.coming_over._around  # pyright: ignore[reportPrivateUsage]
+            around = here.sessions.coming_over._around  # noqa: SLF001
             around.store.take_in(SessionRecord("came", "Tanks", 1.0, 2.0), made(entries))
             session = await here.sessions.open("came")
             here.fake.enqueue(Say("Yes."))

@@ -1,6 +1,6 @@
 """Taking in a long session: it is shown how far that is, it can be stopped at any place, and nothing half-made stays, also after a kill."""
 
-# pyright: reportPrivateUsage=false
+# ruff: noqa: SLF001
 
 from __future__ import annotations
 
