@@ -3,6 +3,9 @@ defaults taken in their place.
 
 A client only tells that its settings changed, and has to be asked for them. Meanwhile it may send requests that go by them, or change them
 again. So a request waits until what was set before it is in force, and of several changes the newest stands.
+
+Without an answer nothing is assumed: the defaults may name another endpoint than the user's, and no prompt must go there. So an editor
+that is busy is waited for. With one that refuses to tell, the defaults hold at first, and later what it told before.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from ullage.session.reading_settings import SECTION, read_settings
 from ullage.session.settings import Settings
 from ullage.store.origins import is_id
 
-_CONFIGURATION_SECONDS = 5.0
-"""A client that takes longer to tell its settings gets the defaults."""
+_TOLD_AFTER = 5.0
+"""Seconds after which the user is told that the editor has not told its settings yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class ClientSettings:
         self._options = options
         self._warn = warn
         self._complaints: list[str] = []
+        self._newest: Settings | None = None
         self._asking = asyncio.Lock()
         self._asked_after = 0
         """How many changes the newest answer tells of."""
@@ -81,14 +85,21 @@ class ClientSettings:
 
     async def ask(self) -> Settings:
         """What the user has set now. Tells them what is wrong with it, each fault once as long as it stands."""
-        section = await self._section()
+        try:
+            section = await self._section()
+        except JsonRpcException as error:
+            if self._newest is not None:
+                self._warn(f"The editor does not tell the settings ({error}), so those of before stay in force")
+                return self._newest
+            self._warn(f"The editor does not tell the settings ({error}), so the defaults are used")
+            section = None
         options = self._options()
         # In another thread: the policies of packages are loaded where one of them is wanted.
         settings, complaints = await asyncio.to_thread(read_settings, section, trusted=options.trusted, shows_questions=options.questions)
         for complaint in complaints:
             if complaint not in self._complaints:
                 self._warn(complaint)
-        self._complaints = complaints
+        self._complaints, self._newest = complaints, settings
         return settings
 
     async def after_change(self, take: Callable[[Settings], None]) -> None:
@@ -105,14 +116,17 @@ class ClientSettings:
             return
 
     async def _section(self) -> object:
+        """The section `ullage` as the client has it. Waits as long as that takes. Raises `JsonRpcException` if the client refuses."""
         workspace = self._protocol.client_capabilities.workspace
         if workspace is None or not workspace.configuration:
             return self.pushed
         params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        asking = asyncio.ensure_future(self._protocol.ask(types.WORKSPACE_CONFIGURATION, params))
         try:
-            async with asyncio.timeout(_CONFIGURATION_SECONDS):
-                answer = await self._protocol.ask(types.WORKSPACE_CONFIGURATION, params)
-        except (JsonRpcException, TimeoutError) as error:
-            self._warn(f"The editor does not tell the settings ({error or 'no answer'}), so the defaults are used")
-            return None
-        return cast("list[object]", answer)[0] if answer else None
+            done, _ = await asyncio.wait((asking,), timeout=_TOLD_AFTER)
+            if not done:
+                self._warn("The editor has not told the settings yet. Ullage goes on as soon as it does")
+            answer = cast("list[object]", await asking)
+        finally:
+            asking.cancel()
+        return answer[0] if answer else None

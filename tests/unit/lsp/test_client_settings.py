@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
 from lsprotocol.types import ClientCapabilities, WorkspaceClientCapabilities
+from pygls.exceptions import JsonRpcMethodNotFound
 
 from tests.patience import PATIENCE
+from ullage.lsp import configuration
 from ullage.lsp.configuration import ClientSettings, ServerOptions
 from ullage.session.settings import Settings
 
@@ -87,3 +90,43 @@ async def test_a_fault_in_a_setting_is_told_once_as_long_as_it_stands() -> None:
         await client.answers(number, cap)
         await change
     assert len(client.warnings) == 2
+
+
+async def test_an_editor_that_is_busy_is_waited_for_and_the_user_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the defaults a prompt could go to another endpoint than the user's."""
+    monkeypatch.setattr(configuration, "_TOLD_AFTER", 0.0)
+    client = Client()
+    asking = asyncio.create_task(client.settings.ask())
+    while not client.warnings:  # noqa: ASYNC110 - a task gets there
+        await asyncio.sleep(0)
+    assert client.warnings == ["The editor has not told the settings yet. Ullage goes on as soon as it does"]
+    await client.answers(0, 20_000)
+    assert (await asking).threshold_cap == 20_000
+
+
+async def test_an_editor_that_refuses_to_tell_has_the_defaults_at_first_and_then_what_it_told_before() -> None:
+    client = Client()
+    refused = JsonRpcMethodNotFound("no settings here")
+
+    async def asked(number: int) -> Settings:
+        asking = asyncio.create_task(client.settings.ask())
+        if number == 1:
+            await client.answers(number, 20_000)
+        else:
+            while len(client.asked) <= number:  # noqa: ASYNC110 - a task gets there
+                await asyncio.sleep(0)
+            client.asked[number].set_exception(refused)
+        return await asking
+
+    assert [(await asked(number)).threshold_cap for number in range(3)] == [Settings().threshold_cap, 20_000, 20_000]
+    assert [told.rpartition(", so ")[2] for told in client.warnings] == ["the defaults are used", "those of before stay in force"]
+
+
+async def test_whoever_gives_up_waiting_takes_the_question_back() -> None:
+    client = Client()
+    asking = asyncio.create_task(client.settings.ask())
+    while not client.asked:  # noqa: ASYNC110 - a task gets there
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.wait((asking,))
+    assert client.asked[0].cancelled()

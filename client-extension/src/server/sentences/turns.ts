@@ -21,6 +21,8 @@ export const TURNS: readonly string[] = [
   known('The sessions could not be opened. The command "Ullage: Show logs" says why'),
   known("Ullage cannot open its sessions: {why}"),
   known("The editor does not tell the settings ({why}), so the defaults are used"),
+  known("The editor does not tell the settings ({why}), so those of before stay in force"),
+  known("The editor has not told the settings yet. Ullage goes on as soon as it does"),
   known("{name} cannot be attached: there is no such file"),
   known("{name} cannot be attached: your rule `{pattern}` refuses to have it read"),
   known("{name} cannot be attached: {error}"),
