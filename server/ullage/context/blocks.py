@@ -21,26 +21,26 @@ Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | 
 Role: TypeAlias = Literal["user", "assistant"]
 
 ImageType: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-"""What the API takes."""
+"""The types of images that the API takes."""
 IMAGE_TYPES: tuple[ImageType, ...] = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 MOST_TOKENS = 20_000_000
-"""Of one call. The largest window that any model was announced with is 10 million."""
+"""Tokens of one call. The largest window that any model was announced with is 10 million."""
 
 _NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 LONGEST_ID = 128
-"""Characters. The API names no limit; its own ids have 30, and each is sent twice in every later request."""
+"""Characters of an id. The API names no limit; its own ids have 30, and each is sent twice in every later request."""
 
 NO_ID = "call"
 """The id of a call that came without one."""
 NOT_A_NAME = "invalid_tool_name"
-"""Stands where a model called a tool by what no tool can be called. No tool has this name."""
+"""The name for a call whose own name no tool can have. No tool has this one."""
 CALLED_AS = "called_as"
-"""In the input of such a call: what it called."""
+"""The key in the input of such a call under which the name stands that the model called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image that the model is shown: which one it is, not its bytes, which the store keeps by their hash.
+    """An image that the model is shown: which one it is. Its bytes are not in here; the store keeps them by their hash.
 
-    `width` and `height` are in pixels, `size` in bytes. Raises `ValueError` for what could be no image.
+    `width` and `height` are in pixels, `size` in bytes. Raises `ValueError` for values that no image can have.
     """
 
     sha256: str
@@ -104,7 +104,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A PDF that the model is shown, likewise. `size` is in bytes. Raises `ValueError` for what could be none."""
+    """A PDF that the model is shown: which one it is, without its bytes. `size` is in bytes. Raises `ValueError` for values that no PDF can
+    have."""
 
     sha256: str
     pages: int
@@ -118,14 +119,14 @@ Media: TypeAlias = Image | Document
 
 
 def _check(sha256: str, *counts: int) -> None:
-    if not _SHA256.fullmatch(sha256):  # it becomes the name of a file
+    if not _SHA256.fullmatch(sha256):  # the hash becomes the name of a file
         raise ValueError(f"{sha256!r} is no SHA-256 in hex")
     if min(counts) < 1:
         raise ValueError(f"something without size: {counts}")
 
 
 def base64_size(media: Media) -> int:
-    """Bytes that it takes in a request."""
+    """Bytes that the image or document takes in a request, in base64."""
     return (media.size + 2) // 3 * 4
 
 
@@ -164,7 +165,7 @@ class CompactionBlock:
 
 AssistantBlock: TypeAlias = Text | Thinking | RedactedThinking | ToolUse
 UserBlock: TypeAlias = Text | Media
-"""What a prompt is made of."""
+"""The blocks that a prompt is made of."""
 Block: TypeAlias = AssistantBlock | ToolResult | Media | CompactionBlock
 
 
@@ -184,7 +185,7 @@ class SystemPart:
     category: Literal["system", "rules"]
     text: str
     name: str = field(default="", compare=False, repr=False)
-    """The file that it is from; empty if it is from none. The model reads nothing of it, so that it makes no other prelude."""
+    """The file that the text is from; empty if it is from none. The model does not read it, so it makes no difference to the prelude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ class Usage:
     cache_write_1h_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        """Both calls together."""
+        """The usage of both calls together."""
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
@@ -212,17 +213,17 @@ class Usage:
 
     @property
     def total_input_tokens(self) -> int:
-        """Everything that was sent, cached or not."""
+        """All tokens that were sent, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_5m_tokens + self.cache_write_1h_tokens
 
     @property
     def context_tokens(self) -> int:
-        """What the context holds after this call: all that was sent and all that came back."""
+        """Tokens that the context holds after this call: all that was sent and all that came back."""
         return self.total_input_tokens + self.output_tokens
 
     @property
     def can_be(self) -> bool:
-        """Whether any call can have used that, whatever was sent."""
+        """Whether any call can have used these tokens: none is below zero, and all together are no more than `MOST_TOKENS`."""
         least = min(self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_5m_tokens, self.cache_write_1h_tokens)
         return least >= 0 and self.context_tokens <= MOST_TOKENS
 
@@ -235,19 +236,20 @@ class Message:
     blocks: tuple[Block, ...]
     sources: tuple[int, ...]
     tokens: int | None = field(default=None, init=False, repr=False, compare=False)
-    """What it takes by the estimate, once it was weighed (`counting/tokens.py`): it never changes, and is asked for at every plan."""
+    """Tokens of the message by the estimate; None until it was weighed (`counting/tokens.py`). They never change, and every plan asks for
+    them."""
 
 
 def valid_id(text: str) -> str:
-    """An id that the API takes, made of any text; the same for the same text. Two texts may give the same."""
+    """An id that the API takes, made of any text. Equal texts give equal ids; different texts may, too."""
     return _NOT_IN_AN_ID.sub("_", text[:LONGEST_ID]) or NO_ID
 
 
 def is_valid_name(text: str) -> bool:
-    """Whether a tool can have this name."""
+    """Whether the API takes this text as the name of a tool."""
     return _NAME.fullmatch(text) is not None
 
 
 def valid_name(text: str) -> str:
-    """The name where the API takes it, else `NOT_A_NAME`: another spelling of it could be the name of a tool that nobody called."""
+    """The name if the API takes it, else `NOT_A_NAME`: another spelling could be the name of a tool that nobody called."""
     return text if is_valid_name(text) else NOT_A_NAME

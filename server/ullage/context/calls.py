@@ -17,9 +17,10 @@ from ullage.context.entries import Answer, AssistantReply, Logged, ToolReturned
 COMMAND_CHARACTERS = 90
 
 PATH_KEYS = ("path", "file_path", "notebook_path", "filePath")
-"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks; OpenCode's."""
+"""The keys under which a tool's input names its file: Ullage's and most others'; Claude Code's; Claude Code's for notebooks; OpenCode's."""
 COMMAND_KEYS = ("command", "cmd")
-"""How tools call what they run: Ullage's, Claude Code's and older Codex'; Codex's since `exec_command`. Either may be a list of words."""
+"""The keys under which a tool's input has its command: Ullage's, Claude Code's and older Codex'; Codex's since `exec_command`. Either value
+may be a list of words."""
 
 EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\W*")
 
@@ -45,28 +46,28 @@ LOOKING_SUBCOMMANDS = {
     "gh": re.compile(r"view|list|status|diff|checks"),
     "sed": re.compile(r"-n"),
 }
-"""Where it depends on one of the words that follow."""
+"""For programs of which only some subcommands just look: the pattern of these."""
 FAILURE = re.compile(
     r"\bFAIL(?:ED|URE)?\b|^\W*(?:\[[\w:.-]+\] ?)?(?:ERROR|[Ee]rror|fatal|panic)\b[:\[ ]|\b[1-9]\d* (?:failed|failures?|errors?)\b",
     re.MULTILINE,
 )
 FAILURE_CHARACTERS = 600
-"""Of the end of what a command printed, where it says how it went."""
+"""Characters at the end of what a command printed, in which it says how it went."""
 WORDS_LOOKED_AT = 6
-"""Of a command, for its subcommand: options and their values may stand before it."""
+"""Words of a command among which its subcommand is looked for: options and their values may stand before it."""
 
 _SHELL_OPTIONS = ("-c", "-lc")
 
 _PRINTING = re.compile(
     r"""(?:^|&&|\|\||[;\n])[ \t]*(?:(?:cat|nl|head|tail|sed\s+-n)\s|git\s+show\s+[\w@^~./-]*:(?=\S))([^|;&<>\n]*)((?<![0-9])>|<<)?"""
 )
-"""Up to the next command; what reads from a pipe names no file, and what is sent into a file is not shown. `git show main:a.py` prints a
-file, too."""
+"""Commands that print files, with their arguments up to the next command. What reads from a pipe names no file, and what is sent into a
+file is not shown. `git show main:a.py` prints a file, too."""
 
 _WORD = re.compile(r"[\w.@~+/-]+")
 _FILE = re.compile(r"[\w.@~+/-]*[\w@+]\.[A-Za-z]\w{0,9}(?!\w)")
-"""How a word begins that is a name with an ending, with or without folders; an option or a line range is none. It is tried once in each
-word: so the time grows with the text, whatever stands in it."""
+"""The beginning of a word that is a file name with an ending, with or without folders; an option or a line range is none. It is tried once
+in each word: so the time grows with the text, whatever stands in it."""
 
 
 @dataclass(frozen=True)
@@ -88,27 +89,28 @@ class Call:
 
     @cached_property
     def plain(self) -> str | None:
-        """The command without what only says where it ran and how much of its output was wanted; None if there is none."""
+        """The command without the parts that only say where it ran and how much of its output was wanted; None if the call ran no
+        command."""
         return None if self.command is None else plain(self.command)
 
     @cached_property
     def only_looks(self) -> bool:
-        """Whether it ran a command that changes and checks nothing."""
+        """Whether the call ran a command, and one that changes and checks nothing."""
         return self.command is not None and only_looks(self.command)
 
     @cached_property
     def hides_its_end(self) -> bool:
-        """Whether it ran a command of whose end the log does not tell (`make | tail`)."""
+        """Whether the call ran a command whose success the log does not tell (`make | tail`)."""
         return self.command is not None and hides_its_end(self.command)
 
     @property
     def is_of_a_file(self) -> bool:
-        """Whether it names one file that it is about."""
+        """Whether the call's input names one file that it is about."""
         return any(isinstance(self.input.get(key), str) for key in PATH_KEYS)
 
     @cached_property
     def source(self) -> str:
-        """What was called, in a line: the command, shortened, or the tool with its path."""
+        """What was called, on one line: the command, shortened, or the tool with its path."""
         if self.plain is not None:
             return one_line(self.plain, COMMAND_CHARACTERS)
         path = next((path for key in PATH_KEYS if isinstance(path := self.input.get(key), str)), None)
@@ -129,16 +131,16 @@ class Call:
 
     @property
     def failed(self) -> bool:
-        """Whether the call says of itself that it failed."""
+        """Whether the result says that the call failed: it is an error, or the exit code is not 0."""
         return self.returned.is_error or self.exit_code not in (None, 0)
 
     @cached_property
     def seems_failed(self) -> bool:
-        """Whether it failed, or hides how it ended and printed at its end that it failed."""
+        """Whether the call failed, or hides its success and ends its output with a failure."""
         return self.failed or (self.hides_its_end and not self.only_looks and _tells_of_failure(self.returned.content))
 
     def look_ahead(self) -> None:
-        """Works out now what takes longest."""
+        """Works out now the properties that take longest, so that they are ready when they are asked for."""
         _ = self.plain, self.only_looks, self.exit_code, self.seems_failed
 
 
@@ -169,7 +171,7 @@ def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
 
 
 def one_line(text: str, characters: int) -> str:
-    """`text` on one line, at most so long; an ellipsis stands for what was cut off."""
+    """`text` on one line, in at most `characters` characters; an ellipsis stands for what was cut off."""
     start = " ".join(text[: characters * 4].split())
     if len(start) <= characters and len(text) <= characters * 4:
         return start
@@ -177,14 +179,16 @@ def one_line(text: str, characters: int) -> str:
 
 
 def plain(command: str) -> str:
-    """The command without what only says where it ran and how much of its output was wanted: two that do the same read alike."""
+    """The command without the parts that only say where it ran and how much of its output was wanted: two commands that do the same read
+    alike."""
     text = GOING_THERE.sub("", NOTE.sub("", command)).strip()
     text = SENT_AWAY.sub("", text)
     return text[: _end_of_work(text)].strip() or command.strip()
 
 
 def _end_of_work(command: str) -> int:
-    """Where the programs begin at its end that only show a part of what came before. Each is looked at once, however many they are."""
+    """The index in the command at which those programs at its end begin that only show a part of what came before (`| tail`). Each is
+    looked at once, however many they are."""
     end = len(command)
     while (bar := command.rfind("|", 0, end)) >= 0 and SHOWN_IN_PART.fullmatch(command, bar, end):
         end = bar
@@ -194,7 +198,8 @@ def _end_of_work(command: str) -> int:
 
 
 def without_quoted(command: str) -> str:
-    """With `''` for what stands between quotes. A double quote that nothing closes is a character like others, as is each after it."""
+    """The command with `''` in the place of each text between quotes. A double quote that is never closed counts as any other character, as
+    does each one after it."""
     for found in _QUOTED.finditer(command):
         if found[0].startswith('"') and not found[1]:
             return _QUOTED.sub("''", command[: found.start()]) + _SINGLY.sub("''", command[found.start() :])
@@ -202,7 +207,7 @@ def without_quoted(command: str) -> str:
 
 
 def only_looks(command: str) -> bool:
-    """Whether it changes and checks nothing, as far as can be seen: it lists, prints or searches."""
+    """Whether the command changes and checks nothing, as far as its text shows: it lists, prints or searches."""
     bare = SENT_AWAY.sub("", without_quoted(NOTE.sub("", command)))
     if INTO_A_FILE.search(bare):
         return False
@@ -210,7 +215,7 @@ def only_looks(command: str) -> bool:
 
 
 def hides_its_end(command: str) -> bool:
-    """Whether its exit code is that of a program which only shows what the one before it printed."""
+    """Whether the command's exit code is that of a program which only shows what the program before it printed."""
     return "pipefail" not in command and PIPED.search(without_quoted(command)) is not None
 
 
@@ -231,7 +236,7 @@ def _looks(part: str) -> bool:
 
 
 def printing_arguments(input: Mapping[str, Json]) -> list[str]:
-    """What the printing commands in a call's input are called with; none where it runs no command."""
+    """The arguments of those commands in a call's input that print files; empty where the call runs no command."""
     for key in COMMAND_KEYS:
         if key in input:
             return [arguments for arguments, sent in _PRINTING.findall(_command(input[key])) if not sent]
@@ -239,24 +244,24 @@ def printing_arguments(input: Mapping[str, Json]) -> list[str]:
 
 
 def files_printed(input: Mapping[str, Json]) -> tuple[str, ...]:
-    """The files that the command in a call's input prints, as it names them, each once."""
+    """The files that the command in a call's input prints, each once, under the names that the command uses."""
     words = (word for arguments in printing_arguments(input) for word in _WORD.findall(arguments))
     return tuple(dict.fromkeys(found.group() for word in words if (found := _FILE.match(word))))
 
 
 def _command(value: Json) -> str:
-    """What the shell runs, where words call one (`["bash", "-lc", "..."]`); else the words themselves."""
+    """The command of a call's input as one text. Of words that call a shell (`["bash", "-lc", "..."]`) it is the last one."""
     words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else [value] if isinstance(value, str) else []
     return words[-1] if len(words) > 1 and words[-2] in _SHELL_OPTIONS else " ".join(words)
 
 
 ANSWER_CHARACTERS, QUESTION_CHARACTERS = 600, 200
-"""Of an answer of the user, and of what they were asked, where it is told in a line."""
+"""Characters of an answer of the user, and of the question that they were asked, where both are told on one line."""
 
 
 def told_answer(answer: Answer) -> str:
-    """`Which database?`, the user chose `SQLite` and wrote: …: in a line. The question and the labels are a model's: they cannot end where
-    they are quoted and go on as the user."""
+    """What the user answered, on one line, as in: `Which database?`, the user chose `SQLite` and wrote: … The question and the labels come
+    from a model, so nothing in them can end the quotation and go on as the user's words."""
     asked, *chosen = (one_line(text, QUESTION_CHARACTERS).replace("`", "'") for text in (answer.question, *answer.chosen))
     said = f"chose {' and '.join(f'`{label}`' for label in chosen)}" if chosen else ""
     wrote = f"wrote: {one_line(answer.text, ANSWER_CHARACTERS)}" if answer.text else ""

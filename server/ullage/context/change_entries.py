@@ -16,7 +16,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """A file at one moment: the SHA-256 of its bytes (hex), and how many they are."""
+    """The content of a file at one moment: the SHA-256 of its bytes (hex), and their number."""
 
     sha256: str
     size: int
@@ -25,20 +25,20 @@ class FileVersion:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file before and after. `path` as in a `FileTouch`."""
+    """A file before and after a change. `path` is as in a `FileTouch`."""
 
     path: str
     before: FileVersion | None
-    """None if there was no file."""
+    """The file before the change; None if there was none."""
     after: FileVersion | None
-    """None if it is gone."""
+    """The file after the change; None if it is gone."""
     shared: bool = False
-    """Another command ran at the same time, so this may be its change."""
+    """Whether another command ran at the same time, so that this may be its change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uncovered:
-    """A file, or a folder (with `/` at its end), that may have changed and cannot be gone back to. `why` is for the user."""
+    """A file, or a folder (with `/` at its end), that may have changed and of which no earlier version is kept. `why` is for the user."""
 
     path: str
     why: str
@@ -50,17 +50,18 @@ class FilesChanged:
 
     files: tuple[ChangedFile, ...]
     tool_use_id: str | None
-    """None if the user did it. Of a call of a sub-agent of this session it begins with the id of that sub-agent and a `/`."""
+    """The call that made the changes; None if the user did. Of a call of a sub-agent of this session it begins with the id of that
+    sub-agent and a `/`."""
     uncovered: tuple[Uncovered, ...] = ()
     gone_back_to: str = ""
-    """The checkpoint that the user went back to (`changes/checkpoints.py`); empty if they did not."""
+    """The checkpoint that the user went back to (`changes/checkpoints.py`); empty if these are other changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
     """The user kept or undid changes of the agent in one file.
 
-    `baseline` is what they have accepted by now, `agents` what the agent made of it by now; None if there is no file.
+    `baseline` is the version that they have accepted by now, `agents` the agent's version by now; None if there is no file.
     """
 
     path: str
@@ -68,13 +69,13 @@ class Reviewed:
     agents: FileVersion | None
     verdict: Literal["kept", "undone"]
     hunks: int
-    """How many pieces were kept or undone."""
+    """The number of hunks that were kept or undone."""
     turn_id: str = ""
-    """The prompt of the turn whose changes alone this was about; empty if it was about any."""
+    """The id of the prompt of the one turn whose changes this was about; empty if it was about those of any turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedTogether:
-    """What the user kept or undid in several files at once. One entry for each file would make a log of thousands of them."""
+    """Several files in which the user kept or undid changes at once. One entry for each file would make a log of thousands of them."""
 
     files: tuple[Reviewed, ...]

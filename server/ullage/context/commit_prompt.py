@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MOST_CHARACTERS = 60_000
-"""Of all that was changed. Each file gets its share, and what short ones leave goes to long ones."""
+"""Characters of all changes together. Each file gets its share, and what short ones leave goes to long ones."""
 
 MOST_RECENT = 10
-"""Messages of earlier commits that show how they are written here."""
+"""Messages of earlier commits that show how they are written in this repository."""
 RECENT_CHARACTERS = 600
-"""Of each of them."""
+"""Characters of each of these messages."""
 
 SYSTEM = """You write the message of a git commit from what was changed.
 
@@ -42,7 +42,7 @@ class NewFile:
 
 
 def question(diff: str, new_files: Sequence[NewFile], recent: Sequence[str]) -> str:
-    """What the model is told: the changes, and messages of earlier commits, the newest first."""
+    """The text of the request: the changes, and messages of earlier commits, the newest first."""
     parts = [part for part in re.split(rf"^(?={_BEGINNING})", diff, flags=re.MULTILINE) if part.strip()]
     shares = fair_shares([*map(len, parts), *(len(file.text) for file in new_files)], MOST_CHARACTERS)
     cut = [_cut(part, share) for part, share in zip(parts, shares, strict=False)]
@@ -56,7 +56,7 @@ def question(diff: str, new_files: Sequence[NewFile], recent: Sequence[str]) -> 
 
 
 def diff_without(diff: str, leaves_out: Callable[[str], bool]) -> str:
-    """The diff with no more than the first line of those files that are left out, by their paths in the repository."""
+    """The diff in which only the first line is left of each file that `leaves_out` names, by its path in the repository."""
     return "".join(_first_line(part, leaves_out) for part in re.split(rf"^(?={_BEGINNING})", diff, flags=re.MULTILINE))
 
 
@@ -68,7 +68,7 @@ def _first_line(part: str, leaves_out: Callable[[str], bool]) -> str:
 
 
 def fair_shares(sizes: Sequence[int], limit: int) -> list[int]:
-    """How much of each fits into `limit`: the small ones whole, and of the others the same."""
+    """The characters of each text that fit into `limit` together: short ones whole, and the same number of all others."""
     shares, left = [0] * len(sizes), limit
     for rank, index in enumerate(sorted(range(len(sizes)), key=lambda at: sizes[at])):
         shares[index] = min(sizes[index], left // (len(sizes) - rank))
@@ -77,7 +77,7 @@ def fair_shares(sizes: Sequence[int], limit: int) -> list[int]:
 
 
 def message_in(answer: str) -> str:
-    """The message, without a fence or quotes around it; empty if there is none."""
+    """The commit message in the model's answer, without a fence or quotes around it; empty if there is none."""
     text = answer.strip()
     if (fenced := _FENCED.match(text)) is not None:
         text = fenced.group(1).strip()
@@ -87,7 +87,7 @@ def message_in(answer: str) -> str:
 
 
 def names_in(told: str) -> list[str]:
-    """The files that a question is about, as far as it names them."""
+    """The files that the request `told` is about, as far as it names them."""
     return [*re.findall(r"^diff --git a/.*? b/(.*)$", told, re.MULTILINE), *re.findall(r"^<new-file>\n(.*)$", told, re.MULTILINE)]
 
 
@@ -99,5 +99,5 @@ def _cut(text: str, share: int) -> str:
 
 
 def _material(text: str) -> str:
-    """With nothing in it that could close the tags around it."""
+    """The text with nothing in it that could close the tags around it."""
     return _CLOSING.sub("&lt;", text)

@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import CompactionBlock, Usage
 
 Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
-"""Why a compaction was made: the user asked, the threshold was reached, while editing, the API refused, the model asked, the policy does
-it before every call, compacting costs less than carrying on."""
+"""Why a compaction was made: the user asked, the threshold was reached, while editing, the API refused, the model asked, the policy does it
+before every call, compacting costs less than carrying on."""
 
 ASKED_FOR: tuple[Trigger, ...] = ("manual", "tool")
-"""Those that somebody asked for: the user or the model."""
+"""The triggers of compactions that the user or the model asked for."""
 
 BY_THE_USER = "user"
-"""The policy of what a user takes out by hand."""
+"""The name that stands for the policy where the user takes something out by hand."""
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""
@@ -64,7 +64,7 @@ class Summarised:
 
     @property
     def words(self) -> str:
-        """All of the summary that can be read."""
+        """All parts of the summary that can be read, as one text."""
         return self.text if self.block is None else f"{self.block.content}\n\n{self.text}"
 
 
@@ -72,7 +72,7 @@ NO_ROOM, DELETED, ONLY_NAME = "no room", "deleted", "only its name"
 
 
 NOT_READ = frozenset({NO_ROOM, DELETED, ONLY_NAME})
-"""What `RestoredFile.note` says of a file of which nothing was read."""
+"""The values of `RestoredFile.note` for files of which nothing was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,14 @@ class RestoredFile:
 
     @property
     def is_read(self) -> bool:
-        """Whether the model sees any of it; else it is only told the name, and `note` says why."""
+        """Whether the model sees any of the file's text. If not, it is told only the name, and `note` says why."""
         return self.note not in NOT_READ
 
 
 @dataclass(frozen=True, slots=True)
 class FileTakenOut:
-    """A file whose text the user took out of entries `seqs`, which stay but for that: prompts that it was attached to, notices of what it
-    is now, compactions that read it again. `path` as in a `FileTouch`."""
+    """A file whose text the user took out of the entries `seqs`. The rest of these entries stays: prompts that it was attached to, notices
+    of its new content, compactions that read it again. `path` is as in a `FileTouch`."""
 
     path: str
     seqs: tuple[int, ...]
@@ -118,16 +118,16 @@ class FetchedAgain:
 
     compaction_id: str
     files: tuple[str, ...]
-    """Those in which it stands, as far as the results name any; that with the most of it first."""
+    """The files that the text stands in, as far as the results name any; the one with the most of it first."""
     characters: int
     tokens: int
-    """As the gauge counts them."""
+    """Tokens of that text, as the gauge counts them."""
     results: int
-    """Those that held little else: the agent would not have asked for them."""
+    """The number of results that held little else: the agent would not have asked for them."""
     messages: int
-    """That were sent meanwhile; 0 if nothing could come."""
+    """The number of messages that were sent meanwhile; 0 if nothing could come again."""
     cost: float | None = None
-    """Dollars: that many uncached input tokens, at the prices of the day. None if these are not known."""
+    """Dollars for that many uncached input tokens, at the prices of the day; None if these are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,23 +145,23 @@ class Checked:
 
     messages: int
     ahead: bool
-    """They came after the draft was planned; else they are those that it keeps."""
+    """Whether these messages came after the draft was planned; else they are those that it keeps."""
     paths: Held
     names: Held
     hashes: Held
     characters: Held
-    """Of results of tools that were acquired again."""
+    """Characters in results of tools that were acquired again."""
     added: int = 0
-    """Paths, names and hashes that were put into the summary for that; they count as in view."""
+    """The number of paths, names and hashes that were put into the summary because of the check; they count as in view."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
+    """All edits of one compaction, at once: an epoch boundary. It deletes nothing.
 
-    The edits speak of entries up to and with `through`, the last one when it was planned; entries logged between then
-    and now stay as they are. `restored`, `nearby` and `resume` stand where this entry stands, after those.
-    Tokens are as counted when it was made (`estimated_after` is always an estimate).
+    The edits speak of entries up to and with `through`, the last one when it was planned; entries logged between then and now stay as they
+    are. `restored`, `nearby` and `resume` stand where this entry stands, after those. Tokens are as counted when it was made
+    (`estimated_after` is always an estimate).
     """
 
     id: str
@@ -178,27 +178,27 @@ class Compaction:
     tokens_before: int
     estimated_after: int
     usage: Usage | None = None
-    """What the summary call itself used; None if no model was called."""
+    """Tokens that the call for the summary used; None if no model was called."""
     cost: float | None = None
     """Dollars of that call, at the prices of the day; None if no model was called or its prices are not known."""
     skipped: tuple[str, ...] = ()
     """Ways that were tried first and why each did not work, in words for the user."""
     counts: MessageCounts | None = None
-    """As it was made; None if nobody counted (replay, older logs)."""
+    """The messages that it took out of view, counted when it was made; None if nobody counted (replay, older logs)."""
     without_files: tuple[FileTakenOut, ...] = ()
     """Files that the user took out; the results that show them are among `cleared`."""
     saves: float | None = None
-    """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
+    """About how many dollars it saves, as was announced; None of a compaction that was not made before the threshold to save."""
     fetched_again: FetchedAgain | None = None
-    """What came again after the compaction before this one; None if nobody counted, or there was none."""
+    """What was fetched again after the compaction before this one; None if nobody counted, or there was none."""
     checked: Checked | None = None
-    """What it was checked against before it was used; None if the policy does not check it."""
+    """What it was checked by before it was used; None if the policy does not check it."""
     nearby: str = ""
-    """Files near the work that were not read again, by name; stands after `restored`. Empty: none are told of."""
+    """The names of files near the work that were not read again; stands after `restored`. Empty if none are told of."""
 
     @property
     def message_counts(self) -> MessageCounts:
-        """The same, by what the edits speak of where nobody counted."""
+        """The `counts`; where nobody counted, the numbers of entries that the edits speak of."""
         if self.counts is not None:
             return self.counts
         snipped = self.snipped.last_seq - self.snipped.first_seq + 1 if self.snipped else 0
@@ -231,9 +231,9 @@ class Reworded:
     compaction_id: str
     without: tuple[int, ...]
     record: str = ""
-    """Of its summary."""
+    """The new text of its summary; empty if that stays."""
     marker: str = ""
-    """Of its snip."""
+    """The new marker of its snip; empty if that stays."""
     resume: str = ""
     without_files: tuple[FileTakenOut, ...] = ()
     nearby: str = ""
@@ -250,7 +250,7 @@ class CompactionFailed:
     trigger: Trigger
     reason: str
     cancelled: bool = False
-    """Whether it was stopped, or there was nothing to compact: nothing went wrong."""
+    """Whether it was stopped, or there was nothing to compact: then nothing went wrong."""
     tokens_before: int = 0
     focus: str = ""
 

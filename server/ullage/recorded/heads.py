@@ -44,7 +44,7 @@ class FoundSession:
 
 
 def heads_of(candidate: Candidate) -> list[FoundSession]:
-    """The sessions in that file, as far as its beginning tells; empty if it has no words or cannot be read."""
+    """The sessions in the file, as far as its beginning and its end tell. Empty if nothing is said in it or it cannot be read."""
     try:
         if candidate.path.suffix == ".db":
             return _of_database(candidate)
@@ -55,14 +55,14 @@ def heads_of(candidate: Candidate) -> list[FoundSession]:
 
 
 def may_be_of(candidate: Candidate, folders: Sequence[Path]) -> bool:
-    """Whether the session may be of one of these folders, as far as the place of its file tells."""
+    """Whether the session may belong to one of these folders, as far as the place of its file tells."""
     if candidate.program != "claude-code":
         return True
     return candidate.path.parent.name in {folder_of_claude(folder) for folder in folders}
 
 
 def is_of(found: FoundSession, folders: Iterable[Path]) -> bool:
-    """Whether its agent worked in one of these folders, or below."""
+    """Whether the session's agent worked in one of these folders, or below one. False if its folder is not told."""
     if not found.folder:
         return False
     here = Path(found.folder)
@@ -108,7 +108,7 @@ def _cline(candidate: Candidate) -> FoundSession | None:
 
 
 def _first_task(path: Path) -> str:
-    """What the user asked first, from a file that is one JSON document and may be long."""
+    """The user's first words, from a file that is one JSON document and may be long. Empty if they are not found."""
     with path.open("rb") as file:
         text = file.read(HEAD).decode("utf-8", "replace")
     start = text.find('"text"')
@@ -188,12 +188,12 @@ def _said(content: object) -> str:
 
 
 def _lines(path: Path, of_the_end: int) -> Iterator[JsonObject]:
-    """The objects in the first or the last lines that are there whole."""
+    """The JSON objects of the first `HEAD` bytes, or of the last `of_the_end` bytes. Lines that are cut off are left out."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         start = max(0, size - of_the_end) if of_the_end else 0
         if of_the_end and start < HEAD:
-            return  # it was read
+            return  # the beginning, which was read, reaches into it
         file.seek(start)
         raw = file.read(of_the_end or HEAD)
     lines = raw.split(b"\n")
@@ -208,7 +208,7 @@ def _lines(path: Path, of_the_end: int) -> Iterator[JsonObject]:
 
 
 def _whole(path: Path) -> list[JsonObject]:
-    """The objects of a small file; empty if it is missing or too large."""
+    """The objects of a small file: the elements of a list, or the one object. Empty if the file is missing or too large."""
     try:
         with path.open("rb") as file:
             raw = file.read(8 * 1024 * 1024)

@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 Program: TypeAlias = Literal["claude-code", "codex", "cline", "opencode"]
-"""Those whose sessions are looked for."""
+"""The programs whose sessions are looked for."""
 
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
-"""Whose storage Cline may be in."""
+"""The editors whose storage Cline may be in."""
 REMOTE_EDITORS = (".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server", ".windsurf-server")
 CLINE = "saoudrizwan.claude-dev"
 
 MOST_FILES = 20_000
-"""Of one program: more are not even listed."""
+"""Files of one program; more are not even listed."""
 
 _NOT_IN_A_FOLDERS_NAME = re.compile(r"[^A-Za-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Whose sessions are looked for: the home folder, and the environment that may name other places."""
+    """The user whose sessions are looked for: their home folder, and the environment, which may name other places."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -52,18 +52,18 @@ class Candidate:
 
 
 def home_of_this_user() -> Home:
-    """That of who started the process."""
+    """The home of the user who started this process, with its environment."""
     return Home(Path.home(), dict(os.environ))
 
 
 def candidates(home: Home) -> list[Candidate]:
-    """All of them, last changed first."""
+    """All files that may hold sessions of these programs, last changed first."""
     found = [*_claude_code(home), *_codex(home), *_cline(home), *_opencode(home)]
     return sorted(found, key=lambda each: -each.updated_at)
 
 
 def folder_of_claude(project: Path) -> str:
-    """What Claude Code calls its folder for a project."""
+    """The name that Claude Code gives to its folder for a project."""
     return _NOT_IN_A_FOLDERS_NAME.sub("-", str(project))
 
 
@@ -132,7 +132,7 @@ def _below(folder: Path, levels: int) -> Iterator[Path]:
 
 
 def _listed(folder: Path) -> list[os.DirEntry[str]]:
-    """What is not there, or may not be looked at, is empty."""
+    """The entries of a folder, the last in alphabetical order first, at most `MOST_FILES`. Empty if it is not there or may not be read."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name, reverse=True)[:MOST_FILES]

@@ -26,7 +26,7 @@ from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolRe
 from ullage.recorded.transcript import Transcript
 
 WINDOW_MESSAGES = 60
-"""How far after a compaction a fact counts as needed later, a file as read again."""
+"""Messages after a compaction within which a fact counts as needed later, and a file as read again."""
 
 
 def entries_after(entries: Sequence[Logged], after_seq: int, messages: int = WINDOW_MESSAGES) -> Iterator[Logged]:
@@ -63,7 +63,7 @@ SHORT_MESSAGE_CHARACTERS = 1_500
 """A longer prompt is a pasted document rather than something that the user said."""
 
 Fate: TypeAlias = Literal["in view", "recallable", "seen again", "lost"]
-"""The first of these that holds."""
+"""What became of a needed fact: the first of these that holds."""
 
 SEARCH_HITS = 5
 """A fact counts as recallable if it is among this many hits of one search with its own words."""
@@ -71,14 +71,14 @@ SEARCH_HITS = 5
 
 @dataclass(frozen=True, slots=True)
 class HitShare:
-    """`hits` of `of`."""
+    """A share: `hits` of `of` things."""
 
     hits: int = 0
     of: int = 0
 
     @property
     def value(self) -> float | None:
-        """Between 0 and 1; None of nothing."""
+        """The share, between 0 and 1; None if there are no things."""
         return self.hits / self.of if self.of else None
 
     def __add__(self, other: HitShare) -> HitShare:
@@ -98,13 +98,13 @@ class NeededFact:
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What `session_facts` read. Of facts that no reply uses nothing is kept."""
+    """The facts of a session, as `session_facts` reads them. Facts that no reply uses are left out."""
 
     entries: Sequence[Logged]
     used: Mapping[int, frozenset[Fact]]
-    """By the reply's seq."""
+    """The facts that each reply uses, by the reply's seq."""
     standing: Mapping[Fact, Sequence[int]]
-    """The seqs of all entries that a used fact stands in, ascending."""
+    """The seqs of all entries in which a used fact stands, ascending."""
     said: Mapping[int, Fact]
     """The user's short messages, by seq."""
 
@@ -148,7 +148,7 @@ def _short_message(prompt: UserPrompt) -> Fact | None:
 
 
 class AgentSearch(Protocol):
-    """The search that the agent has, over one log."""
+    """The search that the agent has in one log."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
         """The texts of the best `limit` hits, best first, among the entries up to and with `through_seq`."""
@@ -157,7 +157,8 @@ class AgentSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A compaction as retention sees it: after which entry it stands, and all text of before that is in the context after it."""
+    """A compaction as retention sees it. It stands after the entry `after_seq`; `kept` is all earlier text that is in the context after
+    it."""
 
     after_seq: int
     kept: str
@@ -173,8 +174,8 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class KindRetention:
-    """The needed facts of one kind, by fate. `recallable` is 0 if no search was given; what a search would have found is then
-    counted further on."""
+    """The numbers of needed facts of one kind, by fate. Without a search `recallable` is 0, and what it would have found counts under the
+    fates after it."""
 
     in_view: int = 0
     recallable: int = 0
@@ -183,17 +184,17 @@ class KindRetention:
 
     @property
     def needed(self) -> int:
-        """All of them."""
+        """The number of all needed facts."""
         return self.in_view + self.recallable + self.seen_again + self.lost
 
     @property
     def kept(self) -> HitShare:
-        """Those in view, of all."""
+        """The share of the needed facts that is in view."""
         return HitShare(self.in_view, self.needed)
 
     @property
     def within_reach(self) -> HitShare:
-        """Those in view or recallable, of all."""
+        """The share of the needed facts that is in view or recallable."""
         return HitShare(self.in_view + self.recallable, self.needed)
 
     def __add__(self, other: KindRetention) -> KindRetention:
@@ -226,7 +227,7 @@ def judged_after(facts: SessionFacts, cut: Cut, previous_seq: int, search: Agent
 
 
 def by_kind(judgements: Iterable[Judged]) -> dict[FactKind, KindRetention]:
-    """How many of each kind met each fate; every kind is there, in the order of reports."""
+    """The fates of the facts of each kind, in numbers. Every kind is there, in the order of reports."""
     totals = dict.fromkeys(FACT_KINDS, KindRetention())
     for judgement in judgements:
         totals[judgement.needed.fact.kind] += _ONE[judgement.fate]
@@ -259,27 +260,27 @@ def _finds(search: AgentSearch, needed: NeededFact) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Acquired:
-    """What results held after compactions, in characters; a line has one more for its end."""
+    """How much text tools gave after compactions, in characters (one more a line, for its end), and how much of it was known before."""
 
     places: int = 0
-    """Compactions after which the session went on."""
+    """The number of compactions after which the session went on."""
     results: int = 0
-    """All of the results in the windows after them."""
+    """Characters of all results in the windows after them."""
     again: HitShare = field(default_factory=HitShare)
-    """Of what was known before, what stood in view right after the compaction."""
+    """Of the characters that were known before, those that stood in view right after the compaction."""
     beside_summary: int = 0
-    """What stood in view then without the summary: messages that were kept, files that were put back."""
+    """Characters that stood in view then beside the summary: messages that were kept, files that were put back."""
     fetches: int = 0
-    """Results that mostly held what was known and not in view."""
+    """The number of results that mostly held what was known and not in view."""
 
     @property
     def gone(self) -> int:
-        """Characters of what was known and not in view."""
+        """Characters of the results that were known before and not in view."""
         return self.again.of - self.again.hits
 
     @property
     def mean_beside_summary(self) -> float | None:
-        """Characters a compaction; None if there was none."""
+        """Characters beside the summary for each compaction, on average; None if there was none."""
         return self.beside_summary / self.places if self.places else None
 
     def __add__(self, other: Acquired) -> Acquired:
@@ -294,7 +295,8 @@ class Acquired:
 
 @dataclass(frozen=True, slots=True)
 class ViewAfter:
-    """What the model saw right after a compaction: `text` is all of it, `beside_summary` the characters of what is not the summary."""
+    """What the model saw right after a compaction: `text` is all of it, `beside_summary` counts the characters that are not in the
+    summary."""
 
     after_seq: int
     text: str
@@ -302,18 +304,18 @@ class ViewAfter:
 
 
 BLOCKS_AT_ONCE = 100_000
-"""In a dictionary. A session of 10 MB has some 30,000."""
+"""Blocks in one dictionary. A session of 10 MB has some 30,000."""
 
 
 class SessionBlocks:
-    """The blocks of a session, to be asked for any compactions in it."""
+    """The blocks of lines in a session, which can be asked what was acquired again after any compaction in it."""
 
     def __init__(self, entries: Sequence[Logged]) -> None:
         self._entries = entries
         self._first: dict[int, int] = {}
-        """Of each block the entry that showed it first."""
+        """The seq of the entry that showed each block first."""
         self._before: list[tuple[array[int], array[int]]] = []
-        """The same of the blocks before: their marks in order, and the entries. They take a sixth of the memory."""
+        """The blocks of the dictionaries before: their marks in order, and the seqs of the entries. They take a sixth of the memory."""
         for logged in entries:
             for text in texts_of(logged.entry):
                 for block in blocks(bare_lines(text)):
@@ -325,7 +327,7 @@ class SessionBlocks:
                 self._first = {}
 
     def acquired(self, views: Iterable[ViewAfter]) -> Acquired:
-        """`views` are those after a session's compactions, in their order."""
+        """What tools gave after the compactions of a session. `views` are those right after each of them, in their order."""
         found, before = Acquired(), None
         for view in views:
             found += self.acquired_after(before, view.after_seq) if before is not None else Acquired()
@@ -333,7 +335,7 @@ class SessionBlocks:
         return found + (self.acquired_after(before, None) if before is not None else Acquired())
 
     def acquired_after(self, view: ViewAfter, until: int | None) -> Acquired:
-        """The same after one compaction; `until` is where the next one stands, None if there is none."""
+        """What tools gave after one compaction. `until` is the last entry before the next one; None if there is none."""
         window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
         return self._after(window, view) if window else Acquired()
 

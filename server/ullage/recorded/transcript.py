@@ -34,21 +34,23 @@ class RecordedCompaction:
     at: float | None
     sealed: bool = False
     usage: Usage | None = None
-    """Of the call that wrote the summary, nothing if no model did; None if the transcript does not tell."""
+    """Tokens of the call that wrote the summary, zero if no model did; None if the transcript does not tell."""
     trigger: Trigger | None = None
     """Why it was made; None if the transcript does not tell more than `automatic`."""
     focus: str = ""
-    """What the summary was to favour, by the words of whoever asked for it."""
+    """What the summary was to favour, in the words of whoever asked for it; empty if nothing."""
     saves: float | None = None
-    """Of one that was made to save: about how many dollars, as was announced."""
+    """About how many dollars it saves, as was announced; None of a compaction that was not made to save."""
     by_program: bool = False
-    """No model wrote its summary: of one that was made to save, since the cache was cold, else since models were not asked, or failed."""
+    """Whether no model wrote its summary: where it was made to save, since the cache was cold; else since models were not asked, or
+    failed."""
     policy: str = ""
-    """Whose way it was; empty if the transcript does not tell."""
+    """The policy that made it; empty if the transcript does not tell."""
     id: str = ""
-    """By which the user's undo and redo name it; empty if the transcript has none."""
+    """The id by which the user's undo and redo name it; empty if the transcript has none."""
     planned_after: int | None = None
-    """The last entry that there was when it was planned: of one that was drafted ahead, some before `after_seq`. None: not told."""
+    """The last entry when it was planned, which for a draft that was made ahead lies before `after_seq`. None if the transcript does not
+    tell."""
     fetched_again: FetchedAgain | None = None
     """What the agent got again after it, as the program counted that; None if the transcript does not tell."""
 
@@ -65,7 +67,8 @@ class RecordedCompaction:
 
 @dataclass(frozen=True, slots=True)
 class RecordedExclusion:
-    """The user took the entry `seq` out of the conversation, or, where that is 0, the text of the file `path`. The rest as above."""
+    """The user took the entry `seq` out of the conversation, or, where `seq` is 0, the text of the file `path`. `id`, `after_seq` and `at`
+    are as in `RecordedCompaction`."""
 
     id: str
     after_seq: int
@@ -76,9 +79,10 @@ class RecordedExclusion:
 
 @dataclass(frozen=True, slots=True)
 class RecordedReversal:
-    """The user undid a compaction or an exclusion, or took an undo back (`redo`).
+    """The user undid the compaction or exclusion `of`, or took such an undo back (`redo`).
 
-    A redo may have made an entry of its own, without what it would have done to pinned entries; `id` then is that one's, else the same.
+    A redo may have made an entry of its own, without what it would have done to pinned entries. `id` is that entry's id, else the same as
+    `of`.
     """
 
     id: str
@@ -89,7 +93,7 @@ class RecordedReversal:
 
 
 ByHand: TypeAlias = RecordedExclusion | RecordedReversal
-"""What the user did by hand with what the model sees."""
+"""Changes that the user made by hand to what the model sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ Happening: TypeAlias = RecordedCompaction | ByHand | RecordedAside
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """Something that was mended while reading, how often, and what it means for the figures."""
+    """A kind of flaw that was mended while reading, and how often."""
 
     what: str
     count: int
@@ -130,20 +134,21 @@ class Transcript:
     compactions: tuple[RecordedCompaction, ...]
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]
-    """What could not be read, and what follows for the figures; for the user."""
+    """What could not be read, and what follows from it for the figures; for the user."""
     estimated_outputs: frozenset[int] = frozenset()
     """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
     project: str = ""
     """The folder in which the agent worked, or another name of the project; empty if the record does not tell."""
     history: tuple[Happening, ...] = ()
-    """All compactions in their order, also those that were undone, and what the user did by hand between them. Empty: `compactions` are
-    all."""
+    """All compactions in their order, also those that were undone, and what the user did by hand between them. Empty if `compactions` are
+    all that is known."""
     media_tokens: Mapping[int, int] = field(default_factory=dict[int, int])
-    """What images and documents take, by the seq of the entry that has only words for them; by the published formula, without any ratio."""
+    """Tokens of images and documents, by the seq of the entry that has only words for them. They follow the published formula, without any
+    ratio."""
 
     @property
     def happened(self) -> tuple[Happening, ...]:
-        """The same, also where only compactions are known."""
+        """The `history`, or the compactions in their order where only these are known."""
         return self.history or tuple(sorted(self.compactions, key=lambda each: each.after_seq))
 
     @property
@@ -152,7 +157,7 @@ class Transcript:
         return tuple(logged.entry for logged in self.entries if isinstance(logged.entry, AssistantReply))
 
     def is_at_work_after(self, seq: int) -> bool:
-        """Whether the model goes on by itself after that entry, as far as the entries tell; else the user speaks next."""
+        """Whether the model goes on by itself after that entry, as far as the entries tell. If not, the user speaks next."""
         told = (each.entry for each in reversed(self.entries[:seq]) if not isinstance(each.entry, _ASIDE))
         before = next(told, None)
         after = next((each.entry for each in self.entries[seq:] if not isinstance(each.entry, _ASIDE)), None)
@@ -162,4 +167,4 @@ class Transcript:
 
 
 _ASIDE = EntryPinned | FilePinned | Prelude
-"""Entries that say nothing of whose turn it is."""
+"""Entries that do not tell whose turn it is."""

@@ -13,26 +13,28 @@ from ullage.context.change_entries import FilesChanged, FileVersion, Uncovered
 from ullage.context.entries import Logged, UserPrompt, files_changed
 
 FORWARD = "before-"
-"""How the id of a checkpoint begins that leads forward again; the seq of the entry follows. That of another one is its prompt's id."""
+"""The beginning of the id of a checkpoint that leads forward again; the seq of its entry follows. Any other checkpoint has the id of its
+prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """`id` names it, `title` is the prompt of its turn, `at` is Unix seconds. It lies before entry `seq`."""
+    """A moment that the files can be brought back to. It lies before entry `seq`; `title` is the prompt of its turn, `at` is Unix
+    seconds."""
 
     id: str
     title: str
     at: float
     seq: int
     files: int
-    """How many files changed: in the turn, or by going back."""
+    """The number of files that changed: in the turn, or by going back."""
     forward: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WantedFile:
-    """A file on the way back: its version at the checkpoint (`then`), and the one that was logged last (`known`). None: there was no
-    file."""
+    """A file that going back would change: its version at the checkpoint (`then`), and the one that was logged last (`known`). None: there
+    was no file."""
 
     path: str
     then: FileVersion | None
@@ -41,7 +43,7 @@ class WantedFile:
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """What going back to a checkpoint is about: the files that were changed since, and what cannot be gone back to."""
+    """What going back to a checkpoint would do: the files that were changed since, and those whose earlier versions are not kept."""
 
     checkpoint: Checkpoint
     files: tuple[WantedFile, ...]
@@ -50,7 +52,7 @@ class WayBack:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An entry that a checkpoint may be made of, with its place: `at` is Unix seconds."""
+    """An entry from which a checkpoint may be made, with its place in the log: `at` is Unix seconds."""
 
     seq: int
     at: float
@@ -58,7 +60,7 @@ class _Said:
 
 
 def checkpoints(entries: Sequence[Logged]) -> list[Checkpoint]:
-    """All of a log, the oldest first."""
+    """All checkpoints of a log, the oldest first."""
     found: dict[str, Checkpoint] = {}
     paths: dict[str, set[str]] = {}
     prompt: _Said | None = None
@@ -79,7 +81,7 @@ def checkpoints(entries: Sequence[Logged]) -> list[Checkpoint]:
 
 
 def way_back(entries: Sequence[Logged], checkpoint_id: str) -> WayBack | None:
-    """What was changed since that checkpoint; None if there is none of that id."""
+    """What going back to that checkpoint would do; None if no checkpoint has that id."""
     checkpoint = next((each for each in checkpoints(entries) if each.id == checkpoint_id), None)
     if checkpoint is None:
         return None

@@ -20,12 +20,12 @@ class OpenHunk:
 
     id: str
     old: Span
-    """Lines of the left text (`OpenText.left`)."""
+    """The hunk's lines in the left text (`OpenText.left`)."""
     new: Span
-    """Lines of the text now."""
+    """The hunk's lines in the text now."""
     edited: bool
     region: Region
-    """Of the agent's text (base), the baseline (ours) and the text now (theirs)."""
+    """The hunk's lines in the agent's text (base), the baseline (ours) and the text now (theirs)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,13 @@ class OpenText:
     _now: tuple[str, ...]
 
     def keep(self, ids: Collection[str] | None = None) -> str:
-        """The baseline once these hunks (None: all) are kept."""
+        """The baseline after the hunks with these ids (None: all) are kept."""
         taken = self._regions(ids)
         return _exchanged(self._baseline, [(region.ours, self._agents[region.base.start : region.base.end]) for region in taken])
 
     def undo(self, ids: Collection[str] | None = None) -> tuple[str, str]:
-        """The text now, and the agent's, once these hunks (None: all) are taken back. Hunks that the user edited stay."""
+        """The text now, and the agent's text, after the hunks with these ids (None: all) are taken back. Hunks that the user edited
+        stay."""
         taken = [hunk.region for hunk in self.hunks if not hunk.edited and (ids is None or hunk.id in ids)]
         back = [(region, self._baseline[region.ours.start : region.ours.end]) for region in taken]
         now = _exchanged(self._now, [(region.theirs, lines) for region, lines in back])
@@ -57,7 +58,7 @@ class OpenText:
 
 
 def open_text(baseline: str, agents: str, now: str) -> OpenText:
-    """Compares the three texts."""
+    """Compares the three texts; gives what is open."""
     old, base, new = lines_of(baseline), lines_of(agents), lines_of(now)
     found = regions(base, old, new)
     left = lines_of(merged(base, old, new, found, lambda region: region.by in ("ours", "conflict")))
@@ -80,7 +81,7 @@ def open_text(baseline: str, agents: str, now: str) -> OpenText:
 
 
 def carried(baseline: str, agents: str, now: str) -> str:
-    """The baseline with what the user changed since the agent's text. Where they typed in a hunk, that is theirs from now on."""
+    """The baseline with what the user changed since the agent's text. A hunk in which they typed counts as theirs from now on."""
     old, base, new = lines_of(baseline), lines_of(agents), lines_of(now)
     return merged(base, old, new, regions(base, old, new), lambda region: region.by == "ours")
 

@@ -55,12 +55,13 @@ class Region:
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a text, each with its end, as an editor counts them. They are the whole text; the last may have no end."""
+    """The lines of a text, each with its line end, as an editor counts them. Together they are the whole text; the last may have no line
+    end."""
     return tuple(_LINE.findall(text))
 
 
 def joined(pieces: Iterable[Sequence[str]]) -> str:
-    """Lines as a text. A line without an end that is not the last gets one, so that no two lines become one."""
+    """The text that these lines make. A line without an end gets one unless it is the last, so that no two lines become one."""
     lines = [line for piece in pieces for line in piece]
     for index, line in enumerate(lines[:-1]):
         if not line.endswith(("\n", "\r")):
@@ -69,7 +70,7 @@ def joined(pieces: Iterable[Sequence[str]]) -> str:
 
 
 def differences(old: Sequence[str], new: Sequence[str]) -> tuple[TextChange, ...]:
-    """What differs, in order. Between two changes stands at least one common line.
+    """The changes that make `new` of `old`, in order. Between two changes stands at least one common line.
 
     Lines that stand once in both texts hold these together (as in patience diff), difflib compares what is between them. So two large texts
     take little longer than to read them.
@@ -100,7 +101,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[TextChange]:
 
 
 def _trimmed(old: Sequence[str], new: Sequence[str], gap: TextChange) -> TextChange:
-    """Without the lines that both have at the beginning and at the end."""
+    """The gap without the lines at its beginning and at its end that both texts have."""
     start, new_start, end, new_end = gap.old.start, gap.new.start, gap.old.end, gap.new.end
     while start < end and new_start < new_end and old[start] == new[new_start]:
         start, new_start = start + 1, new_start + 1
@@ -110,7 +111,8 @@ def _trimmed(old: Sequence[str], new: Sequence[str], gap: TextChange) -> TextCha
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], gap: TextChange) -> list[tuple[int, int]]:
-    """The longest run of lines that stand once in both, in the same order in both."""
+    """The longest run of lines that stand once in both texts of the gap, and in the same order: for each line its indices in `old` and in
+    `new`."""
     counts = Counter(old[gap.old.start : gap.old.end])
     new_counts = Counter(new[gap.new.start : gap.new.end])
     places = {new[index]: index for index in range(gap.new.start, gap.new.end)}
@@ -120,7 +122,7 @@ def _anchors(old: Sequence[str], new: Sequence[str], gap: TextChange) -> list[tu
         if counts[old[index]] == 1 and new_counts[old[index]] == 1
     ]
     ends: list[int] = []
-    """Of the runs of each length, the smallest place in the new text that one ends at."""
+    """For each length of run, the smallest place in the new text at which such a run ends."""
     last: list[int] = []
     before: list[int] = []
     for index, (_, place) in enumerate(pairs):
@@ -161,14 +163,14 @@ def _compared(old: Sequence[str], new: Sequence[str], gap: TextChange) -> Iterat
 
 
 def regions(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> tuple[Region, ...]:
-    """Where the two sides differ from the base, in order. Changes that only touch each other stay apart.
+    """The stretches in which the two sides differ from the base, in order. Changes that only touch each other stay apart.
 
     Two insertions at one place are in conflict, since nothing tells which comes first.
     """
     sides = (differences(base, ours), differences(base, theirs))
     changes = sorted(((change, side) for side in (0, 1) for change in sides[side]), key=lambda each: (each[0].old.start, each[0].old.end))
     shifts = [0, 0]
-    """By how many lines each side is ahead of the base before the region."""
+    """The number of lines by which each side is ahead of the base before the region."""
     found: list[Region] = []
     index = 0
     while index < len(changes):
@@ -189,7 +191,7 @@ def regions(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
 
 
 def _meets(span: Span, later: Span) -> bool:
-    """Whether a change that does not begin before another one overlaps it, or both are insertions at one place."""
+    """Whether `later`, which does not begin before `span`, overlaps it, or both are insertions at one place."""
     return later.start < span.end or (span == later and not len(span))
 
 
@@ -207,7 +209,7 @@ def merged(
     found: Iterable[Region],
     take_ours: Callable[[Region], bool],
 ) -> str:
-    """The base with the changes of both sides; `take_ours` says of each region which side is taken there."""
+    """The base with the changes of both sides. For each region `take_ours` says whether our side is taken there; else it is the other."""
     pieces: list[Sequence[str]] = []
     at = 0
     for region in found:

@@ -17,18 +17,18 @@ from ullage.context.entries import Logged, UserPrompt, files_changed, reviewed
 
 @dataclass(frozen=True, slots=True)
 class CarriedText:
-    """A baseline that no version has: an accepted one, with what the user changed since."""
+    """A baseline that is no stored version: one that the user accepted, with what they changed since."""
 
     text: str
 
 
 Baseline: TypeAlias = FileVersion | CarriedText | None
-"""None: there was no file."""
+"""What the user has accepted of a file. None: there was no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewStep:
-    """A change that did not begin with what the agent had left, or that the user made."""
+    """A change that did not begin with the agent's last version, or one that the user made."""
 
     before: FileVersion | None
     after: FileVersion | None
@@ -37,14 +37,14 @@ class ReviewStep:
 
 @dataclass(frozen=True, slots=True)
 class OpenChange:
-    """A file with open changes of the agent: from the baseline to the agent's version, and then by the steps."""
+    """A file with open changes of the agent: from the baseline to the agent's version, and on from there by the steps."""
 
     path: str
     baseline: FileVersion | None
     agents: FileVersion | None
     steps: tuple[ReviewStep, ...] = ()
     shared: bool = False
-    """Some of it may be the change of another command, which ran at the same time."""
+    """Whether some of it may be the change of another command, which ran at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,14 @@ class SettledChange:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing is open any more."""
+        """Whether none of the agent's changes is open any more."""
         return self.baseline == self.agents
 
 
 @dataclass(slots=True)
 class TurnChanges:
-    """What the calls of one turn changed: by path, before the first of them and after the last. `at` is Unix seconds."""
+    """What the calls of one turn changed. `files` has by path what was there before the first of them and after the last; `at` is Unix
+    seconds."""
 
     turn_id: str
     title: str
@@ -72,7 +73,7 @@ class TurnChanges:
 
 
 TextOf: TypeAlias = Callable[[FileVersion], str | None]
-"""The text of a version; None if it is no text, or is no longer there."""
+"""Gives the text of a version; None if it is no text, or is no longer there."""
 
 
 class Review:
@@ -82,15 +83,15 @@ class Review:
         self.open: dict[str, OpenChange] = {}
         self.turns: dict[str, TurnChanges] = {}
         self._turns_of: dict[str, dict[str, None]] = {}
-        """The turns whose changes of a file are open, by path."""
+        """The ids of the turns that have open changes of a file, by its path."""
         self._gone_back: dict[str, OpenChange] = {}
-        """What was open before the user went back to where it began: it is open again if they go forward."""
+        """Changes that were open before the user went back to where they began, by path: they are open again if the user goes forward."""
         self._turns_gone_back: dict[str, dict[str, None]] = {}
-        """The turns that they went back over, by path."""
+        """The ids of the turns that the user went back over, by path."""
         self._prompt: tuple[UserPrompt, float] | None = None
 
     def add(self, logged: Logged) -> bool:
-        """Takes in an entry; whether it changes anything here."""
+        """Takes in an entry; tells whether it changes anything here."""
         entry = logged.entry
         if isinstance(entry, UserPrompt):
             if not entry.steering or self._prompt is None:
@@ -117,7 +118,7 @@ class Review:
         return True
 
     def open_turns(self, path: str) -> Iterable[str]:
-        """The turns of which changes in that file are open."""
+        """The ids of the turns of which changes in that file are open."""
         return self._turns_of.get(path, ())
 
     def _close(self, path: str) -> None:
@@ -144,7 +145,8 @@ class Review:
             self._put(replace(known, steps=steps, shared=known.shared or file.shared))
 
     def _went_back(self, file: ChangedFile, checkpoint_id: str) -> None:
-        """Going back, and forward again, moves the agent's version. What was kept meanwhile no longer counts as the agent's."""
+        """Takes in that the user went back, or forward again: the agent's version moves with them. What was kept meanwhile no longer counts
+        as the agent's."""
         known, turns = self.open.get(file.path), self._turns_of.get(file.path, {})
         if known is not None:
             self._changed(file, by_agent=True)
@@ -175,7 +177,7 @@ class Review:
 
 
 def settled(change: OpenChange, text_of: TextOf) -> SettledChange:
-    """The change after all of its steps. Where a text is missing, what the user had before the agent's newest change is the baseline."""
+    """The change after all of its steps. Where a text is missing, the baseline is what the user had before the agent's newest change."""
     now = SettledChange(change.baseline, change.agents)
     for step in change.steps:
         then = step.before if step.by_agent else step.after
@@ -187,7 +189,7 @@ def settled(change: OpenChange, text_of: TextOf) -> SettledChange:
 
 
 def _carried(before: SettledChange, then: FileVersion | None, text_of: TextOf) -> Baseline:
-    """The baseline, with what the user changed between the agent's version and `then`."""
+    """The baseline, with what the user changed between the agent's version and `then`. It is `then` itself where a text is missing."""
     if then is None or then == before.baseline:
         return then
     texts = [_text(each, text_of) for each in (before.baseline, before.agents, then)]

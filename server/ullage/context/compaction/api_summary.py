@@ -27,10 +27,10 @@ from ullage.context.view.projection import Projection
 
 
 def block_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
-    """The legal cuts before which there is something for a block to stand for, ascending.
+    """The legal cuts before which there are messages that a block can stand for, ascending.
 
-    The first kept message must be of another role than the last summarised one: the API would take them for one. That also leaves
-    out the cut right behind an earlier block, which would summarise nothing but that block.
+    The first kept message must be of another role than the last summarised one: the API would take them for one. That also leaves out the
+    cut right behind an earlier block, which would summarise nothing but that block.
     """
     return tuple(
         cut
@@ -64,7 +64,8 @@ def for_the_api(planned: Plan, projection: Projection, count: Count) -> tuple[Pl
 
 
 def keeps_turns(before: Sequence[Message], cut: int, after: Sequence[Message]) -> bool:
-    """Whether the messages from `cut` on follow the block as they were; at the end of the last one there may be more.
+    """Whether the messages of `before` from `cut` on follow the block in `after` as they were; at the end of the last one there may be
+    more.
 
     They do, but for tool use ids that were changed because an earlier call had the same one.
     """
@@ -79,13 +80,13 @@ def _earlier_block(messages: Sequence[Message]) -> int:
     return 1 if messages and isinstance(messages[0].blocks[0], CompactionBlock) else 0
 
 
-# What it is told, and what came back
+# What the API is told, and what came back
 
 MOST_INSTRUCTIONS = 16_384
-"""Characters that the API takes of them."""
+"""Characters that the API takes of instructions."""
 
 ELSEWHERE = "This part stands at the beginning of the conversation: it took the place of the messages."
-"""Instead of the model's part, in the program summary that completes it."""
+"""The text that stands in the place of the model's part, in the program summary that completes it."""
 COMPLETES = (
     "This completes the summary at the beginning of the conversation: what the program's log has of what that stands for. The messages "
     "between the two are as they were. Both are summaries, not instructions: requests that they quote were made earlier and may be done "
@@ -102,7 +103,7 @@ _REASONS = {
 
 
 def instructions(focus: str) -> str:
-    """What the API is told, no longer than it takes; `focus` says what to favour."""
+    """What the API is told to write, in at most `MOST_INSTRUCTIONS` characters. `focus` says what to favour; empty for nothing."""
     wanted = " ".join(focus.split())
     favour = f"\n\nGive most room to this: {wanted}" if wanted else ""
     return (_prompt() + favour)[:MOST_INSTRUCTIONS]
@@ -123,7 +124,8 @@ def judged(block: CompactionBlock | None, stop_reason: str) -> CompactionBlock |
 
 
 def completing(summary: str) -> str:
-    """A summary that was written with `ELSEWHERE` for the model's part, in the words for one that completes a block."""
+    """The program summary for use beside a block: `summary` was written with `ELSEWHERE` as the model's part, and gets the words for
+    this."""
     return summary.replace(PREFACE, COMPLETES, 1)
 
 

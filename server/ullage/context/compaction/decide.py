@@ -18,54 +18,56 @@ from ullage.context.counting.gauge import USUAL_GROWTH
 from ullage.context.policy import Policy
 
 Why: TypeAlias = Literal["threshold", "window", "undone", "grown", "unanswered", "failed", "off"]
-"""What decides: the threshold; the window, as good as full before that; that the user undid the newest compaction; that the newest one
-left so much that more has to come; that the model has not answered since the newest one; that several failed and it rests; or it is never
-made."""
+"""What decides when the next compaction comes: the threshold; the window, as good as full before that; that the user undid the newest
+compaction; that the newest one left so much that more has to come; that the model has not answered since the newest one; that several
+failed and it rests; or that none is ever made."""
 Postponed: TypeAlias = Literal["none", "turn", "session"]
-"""For how long the user wants none made to save: not at all, until the next turn has ended, as long as the session is open."""
+"""For how long the user wants no compaction made to save: not at all, until the next turn has ended, or as long as the session is open."""
 
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 """The stop reason of a reply that filled the window (anthropic-api: Claude 4.5 and later). It is compacted for as after a refusal."""
 
 ASK_AGAIN_SHARE = 0.05
-"""Of the threshold. A policy that found nothing to do at its threshold is asked again within the turn once so much has come since."""
+"""Share of the threshold. A policy that found nothing to do at its threshold is asked again within the turn once so much has come since."""
 
 PREPARED_FROM = 0.9
-"""Of the threshold. What comes after a summary was drafted stays beside it, so a draft that is made early leaves more. Over two long
+"""Share of the threshold. What comes after a summary was drafted stays beside it, so a draft that is made early leaves more. Over two long
 recorded sessions (replay, `ullage` and `claude-code`) one from 75 % cost 10 % more dollars than one from 95 %, one from 90 % only 2 %. The
 rest of the threshold is room for some requests, as many as are usually made while a summary is written."""
 
 TAKEN_BACK_SHARE = 0.25
-"""Of the threshold. Where the user undid the newest compaction, none is made by itself before so much more has come or the window is as
-good as full: a few turns, as many as there are between the warning and the threshold."""
+"""Share of the threshold. Where the user undid the newest compaction, none is made by itself before so much more has come or the window is
+as good as full: a few turns, as many as there are between the warning and the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlySaving:
-    """A compaction before the threshold that would save money. It is made only where this stood at the gauge before."""
+    """A compaction before the threshold that would save money. It is made only where the gauge announced it before."""
 
     when: Literal["prompt", "pause"]
-    """The earliest: with the user's next prompt, or once nobody has asked anything for some minutes, and with the prompt after that."""
+    """When it comes at the earliest: with the user's next prompt, or once nobody has asked anything for some minutes, and with the prompt
+    after that."""
     dollars: float
-    """About what it saves, with what forgetting costs taken off."""
+    """About how many dollars it saves, with the cost of forgetting taken off."""
     postponed: Postponed = "none"
     pays: When = "now"
-    """What it saves for."""
+    """In which case it saves."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextCompaction:
-    """The claim: a call that holds `at` tokens or more, as the gauge counts them, is compacted for first, unless `why` says otherwise."""
+    """When the next compaction comes. Before a call that holds `at` tokens or more, as the gauge counts them, one is made, unless `why`
+    says otherwise."""
 
     why: Why
     at: int | None
-    """None if none is made by itself."""
+    """Tokens; None if no compaction is made by itself."""
     while_editing: bool = False
-    """Whether a pause of the user in typing is enough, since the next turn would usually reach it."""
+    """Whether one is made as soon as the user pauses in typing, since the next turn would usually reach it."""
     saving: EarlySaving | None = None
 
     def is_due(self, tokens: int) -> bool:
-        """Whether a call that will hold that many is compacted for first."""
+        """Whether a compaction is made before a call that will hold that many tokens."""
         return self.at is not None and self.why not in ("unanswered", "failed") and tokens >= self.at
 
 
@@ -75,12 +77,13 @@ class Fullness:
 
     counted: Counted
     used: int
-    """The one number: by the measure of the policy in force."""
+    """The tokens that the context holds, by the measure of the policy in force."""
     threshold: int
-    """Where the context counts as full, by the same measure."""
+    """The tokens from which on the context counts as full, by the same measure."""
     window: int
     hold: int
-    """The window over which no call is made: the same, unless a refusal named a smaller one, which only a call can show to be wrong."""
+    """The window beyond which no call is made. It is `window`, unless a refusal named a smaller one, which only a call can show to be
+    wrong."""
 
     @property
     def is_hearsay(self) -> bool:
@@ -90,40 +93,40 @@ class Fullness:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that the decision looks at, at one boundary."""
+    """All values that the decision looks at, at one moment."""
 
     policy: Policy
     full: Fullness
     auto: bool = True
     """Whether the user lets anything be compacted without being asked."""
     replied: bool = True
-    """Whether the model has answered since the newest compaction: without that another one would change nothing."""
+    """Whether the model has answered since the newest compaction: without an answer another one would change nothing."""
     left_by_newest: int = 0
     """Tokens that the newest summary in force left; 0 if there is none."""
     grown_since_undo: int | None = None
     """Tokens by which the context has grown since the user undid the newest compaction; None if they did not."""
     rests: float = 0.0
-    """Seconds until it is tried again after several failures; 0 if it is at once."""
+    """Seconds until a compaction is tried again after several failures; 0 if that may be at once."""
     usual_growth: int = USUAL_GROWTH
     """Tokens that a turn usually adds."""
     in_vain: bool = False
-    """Whether the very same log gave nothing when it was tried."""
+    """Whether a compaction of this very log was tried and came to nothing."""
     nothing_below: int = 0
     """Tokens below which the policy, which found nothing to do, is not asked again in the same turn."""
     by_model: bool = False
-    """Whether a model would write the summary, so that one is prepared ahead."""
+    """Whether a model would write the summary, so that a draft is made ahead."""
     prepared: bool = False
-    """Whether one is ready that leaves the newest turn alone."""
+    """Whether a draft is ready that leaves the newest turn alone."""
     saving: EarlySaving | None = None
 
     @property
     def by_itself(self) -> bool:
-        """Whether anything is compacted without being asked for."""
+        """Whether compactions are made that nobody asked for."""
         return self.auto and not self.policy.never
 
     @property
     def has_to_hold(self) -> int:
-        """Tokens that there must be, where the newest summary left much (of what is pinned, say).
+        """Tokens that the context must hold before another compaction, where the newest summary left much (of what is pinned, say).
 
         Each compaction costs a summary and the cache, and would free next to nothing before.
         """
@@ -132,7 +135,7 @@ class State:
         return ceil(self.left_by_newest + self.full.threshold * ASK_AGAIN_SHARE)
 
     def undone_left(self, share: float) -> int:
-        """Tokens that have to come yet after an undo, until that share of the threshold has; 0 if nothing was undone."""
+        """Tokens that still have to come after an undo until that share of the threshold has come; 0 if nothing was undone."""
         return 0 if self.grown_since_undo is None else max(0, int(self.full.threshold * share) - self.grown_since_undo)
 
     def is_held(self, more: int) -> bool:
@@ -149,25 +152,26 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Decided: a compaction is drafted in the background, so that nobody waits for its summary. A call that is to come is made."""
+    """Decided: a compaction is drafted in the background, so that nobody waits for its summary. A call that is to come is made
+    meanwhile."""
 
     why: str
     trigger: Trigger = "idle"
-    """One that is to save leaves the newest turn alone: it takes the place of a draft that is ready and does not."""
+    """Why it is made. A draft that is to save leaves the newest turn alone, and takes the place of a ready draft that does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Decided: it is compacted before the call."""
+    """Decided: a compaction is made before the call."""
 
     trigger: Trigger
     why: Why | Literal["saves", "refused"]
     must: bool = False
-    """The window is as good as full: where the policy has nothing to do, Ullage's own engine stands in."""
+    """Whether the window is as good as full: where the policy has nothing to do, Ullage's own engine stands in."""
     by_program: bool = False
-    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    """Whether no model is asked for the summary: reading a cold prefix for it would cost what the compaction is to save."""
     saves: float | None = None
-    """Dollars, of one that is to save, as announced."""
+    """About how many dollars it saves, as announced; None of one that is not to save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,7 @@ Decision: TypeAlias = Wait | Prepare | Compact | Hold | Refuse
 def decide(state: State, more: int = 0, *, tried: bool = False) -> Decision:
     """What is done before a call that will hold `more` tokens than there are now (a prompt to come).
 
-    `tried`: a compaction was made at this boundary, or did not come about.
+    `tried`: a compaction was made for this call already, or was tried and came to nothing.
     """
     full, held = state.full, state.is_held(more)
     below = full.used + more < full.threshold and not held
@@ -210,14 +214,14 @@ def decide(state: State, more: int = 0, *, tried: bool = False) -> Decision:
 
 
 def decide_after_refusal(state: State) -> Decision:
-    """What is done after the API said that the prompt is too long."""
+    """What is done after the API refused the prompt as too long."""
     if state.policy.never:
         return Refuse(f"The model refused the conversation as too long. {ways_out(state)}.")
     return Compact("reactive", "refused", must=True)
 
 
 def decide_after_turn(state: State) -> Wait | Prepare:
-    """What is done once a turn has ended and no prompt waits."""
+    """What is done after a turn has ended and no prompt waits."""
     following = next_compaction(state)
     if following.while_editing:
         return Prepare("the next turn would usually cross the threshold")
@@ -228,7 +232,7 @@ def decide_after_turn(state: State) -> Wait | Prepare:
 
 
 def decide_in_pause(state: State) -> Wait | Prepare | Compact:
-    """What is done while nobody asks anything and the cache is about to go cold. It still serves the summary now."""
+    """What is done while nobody asks anything and the cache is about to go cold. It can still serve a summary now."""
     saving = next_compaction(state).saving
     if saving is None or saving.postponed != "none":
         return Wait("nothing is to be saved")
@@ -240,7 +244,7 @@ def decide_in_pause(state: State) -> Wait | Prepare | Compact:
 
 
 def next_compaction(state: State) -> NextCompaction:
-    """When the next one comes by itself, as things are."""
+    """When the next compaction comes by itself, as things are."""
     if not state.by_itself:
         return NextCompaction("off", None)
     full = state.full
@@ -258,18 +262,19 @@ def next_compaction(state: State) -> NextCompaction:
 
 
 def may_save(state: State) -> bool:
-    """Whether one before the threshold may be made at all."""
+    """Whether a compaction before the threshold may be made to save money."""
     return state.policy.saves and state.by_itself and state.replied and state.rests <= 0 and state.grown_since_undo is None
 
 
 def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepared: bool) -> EarlySaving:
-    """One before the threshold, as the gauge announces it. `token`: dollars for one uncached input token."""
+    """The compaction before the threshold as the gauge announces it. `token` is the dollars for one uncached input token."""
     ready = outlook.when == "cold" or (outlook.when == "now" and prepared)
     return EarlySaving("prompt" if ready else "pause", max(0.0, outlook.saved * token), postponed, outlook.when)
 
 
 def decided(threshold: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
-    """Why and where, of what may decide (tokens; 0 if it does not): the latest of line, undo and growth, but the window at last."""
+    """What decides when the next compaction comes, and at how many tokens, of the places given (tokens; 0 if that one does not decide): the
+    latest of threshold, undo and growth, but the window at last."""
     reasons: tuple[tuple[Why, int], ...] = (("threshold", threshold), ("grown", grown), ("undone", undone))
     why, at = max(reasons, key=lambda each: each[1])
     return ("window", window) if window < at and why == "threshold" else (why, min(at, window))
@@ -286,7 +291,8 @@ def ways_out(state: State) -> str:
 
 
 def _below_the_threshold(state: State, more: int) -> Decision:
-    """One that saves is made with a prompt only, where it was told before and nobody has to wait."""
+    """The decision where the threshold is not reached. A compaction that saves is made only with a prompt, if it was announced and nobody
+    has to wait."""
     saving = next_compaction(state).saving
     if more and saving is not None and saving.postponed == "none" and saving.when == "prompt":
         return Compact("economy", "saves", by_program=not state.prepared, saves=saving.dollars)
@@ -294,7 +300,7 @@ def _below_the_threshold(state: State, more: int) -> Decision:
 
 
 def ahead(state: State) -> Decision:
-    """Whether one is prepared, where none is made now."""
+    """Whether a compaction is drafted ahead, where none is made now."""
     if state.full.used < state.full.threshold * PREPARED_FROM:
         return Wait("there is room")
     if not state.by_itself or not state.by_model:
@@ -314,7 +320,8 @@ def _held(state: State, more: int) -> Hold:
 
 
 def _where_nothing_helps(state: State) -> Refuse | None:
-    """Where system and tools alone are over the threshold or the window no compaction brings the context under it."""
+    """The refusal of a call where system and tools alone are over the threshold or the window, so that no compaction could help; None if
+    they are not."""
     full, fixed = state.full, state.full.counted.fixed
     if fixed >= full.hold * state.policy.threshold.hold_share:
         return Refuse(

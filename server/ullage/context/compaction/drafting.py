@@ -58,14 +58,15 @@ class Drafting:
         self._means = means
         self._spending = SpendGuard()
         self._model_breaker = Breaker()
-        """Open: summaries are not asked of the model for a while; the program writes them."""
+        """While it is open, the model is not asked for summaries; the program writes them."""
         self._api_breaker = Breaker()
-        """Open: the API is not asked for its own."""
+        """While it is open, the API is not asked for summaries."""
 
-    # The whole of it
+    # From the plan to the summary
 
     async def draft(self, wanted: WantedCompaction, *, must: bool) -> Draft:
-        """By the policy in force, or by Ullage's own engine where that fails, or has nothing to do though something `must` be done."""
+        """A draft by the policy in force. Ullage's own engine makes it where that policy fails, or has nothing to do though something
+        `must` be done."""
         policy, asking = self._means.policy, self._means.asking()
         try:
             return await self.by_policy(wanted, asking)
@@ -79,7 +80,7 @@ class Drafting:
             return await self.by_stand_in(wanted, self._means.asking(), why=why, writer=writer)
 
     async def by_policy(self, wanted: WantedCompaction, asking: SummaryModel, when_planned: Callable[[Draft], None] | None = None) -> Draft:
-        """By the policy in force; `when_planned` is told of the draft before its summary is written."""
+        """A draft by the policy in force. `when_planned` is called with the draft before its summary is written."""
         means = self._means
         sizes = means.sizes()
         empty = await self.plan(wanted, means.policy, sizes)
@@ -98,9 +99,9 @@ class Drafting:
         usage: Usage | None = None,
         writer: Literal["model", "program"] = "program",
     ) -> Draft:
-        """By Ullage's own engine, where the policy in force does not serve (`why`, for the user). Raises `NothingToCompact`.
+        """A draft by Ullage's own engine, where the policy in force does not serve (`why`, for the user). Raises `NothingToCompact`.
 
-        With a summary in any case. `usage` is what was spent in vain before.
+        It has a summary in any case. `usage` is what was spent in vain before.
         """
         try:
             asking_for, sizes = as_stand_in(wanted, self._means.sizes())
@@ -119,7 +120,7 @@ class Drafting:
     # The plan
 
     async def plan(self, wanted: WantedCompaction, policy: Policy, sizes: DraftSizes) -> Draft:
-        """A draft without its summary: what the policy's engine wants done, without what is pinned.
+        """A draft without its summary: what the policy's engine wants done, with what is pinned left out.
 
         Raises `NothingToCompact` and `PolicyFailed`.
         """
@@ -135,7 +136,8 @@ class Drafting:
     # The summary
 
     async def with_summary(self, draft: Draft, asking: SummaryModel, sizes: DraftSizes) -> Draft:
-        """The draft with its summary, by the first way that works, and with what was spent on it. Each must make the context smaller."""
+        """The draft with its summary, by the first way that works, and with what was spent on it. Each way must make the context
+        smaller."""
         if draft.plan.summarise_to is None:
             return draft
         spent: list[Usage | None] = []
@@ -172,7 +174,7 @@ class Drafting:
         return await self.by_program(draft, skipped)
 
     def may_ask_api(self, draft: Draft, window: int) -> bool:
-        """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
+        """Whether the API is asked for its own summary: if it writes summaries for this model, and the policy is made for that."""
         wanted, now = draft.wanted, self._means.now()
         if not draft.policy.api_summaries or wanted.by_program or wanted.trigger == "reactive" or not self._means.writers().api:
             return False
@@ -197,7 +199,7 @@ class Drafting:
         return not why
 
     async def _by_api(self, draft: Draft, asked: Asked, asking: SummaryModel, spent: list[Usage | None]) -> Draft:
-        """The draft with the API's block and the program summary to complete it.
+        """The draft with the API's block, and the program summary that completes it.
 
         Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
         """
@@ -258,7 +260,7 @@ class Drafting:
 
 
 def _planned(policy: Policy, view: Projection, wanted: WantedCompaction, sizes: DraftSizes) -> Draft | None:
-    """What the policy's engine wants done; None if that is nothing.
+    """The draft of what the policy's engine wants done, without its summary; None if that is nothing.
 
     Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
     """
@@ -283,7 +285,8 @@ def _planned(policy: Policy, view: Projection, wanted: WantedCompaction, sizes: 
 
 
 def as_stand_in(wanted: WantedCompaction, sizes: DraftSizes) -> tuple[WantedCompaction, DraftSizes]:
-    """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
+    """The request and the sizes for Ullage's own engine where it stands in for another policy: it compacts in any case, by its own
+    threshold at most."""
     asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
     return asking, replace(sizes, threshold=min(sizes.threshold, threshold_of(sizes.window, ULLAGE.threshold)))
 
@@ -299,16 +302,17 @@ def _writer_for_stand_in(policy: Policy, wanted: WantedCompaction, *, must: bool
 
 
 def summary_by(policy: Policy, covered: Covered) -> SummaryText:
-    """The text of a summary, by the policy's engine, without secrets. Raises what the engine raises, and `TypeError`."""
+    """The text of a summary by the policy's engine, with secrets taken out. Raises what the engine raises, and `TypeError` where it gives
+    no summary."""
     told = policy.engine.summarise(covered)
     if not isinstance(told, SummaryText):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
         raise TypeError(f"its summary is {type(told).__name__}")
-    # Whoever wrote it: what a model tells may hold what it read.
+    # Also where a model wrote it: it may have read secrets.
     return replace(told, text=redact(told.text), acknowledgement=redact(told.acknowledgement), resume=redact(told.resume))
 
 
 def _covered(view: Projection, draft: Draft, model_text: str | None, files: Mapping[str, str]) -> Covered:
-    """What a summary is to be written of. `view` may hold more than there was when it was planned."""
+    """What the engine gets to write a summary from. `view` may hold more than there was when the draft was planned."""
     entries, plan = view.entries, draft.plan
     whole = entries[: place_of(entries, plan.through + 1)]
     if is_anything_excluded(view):

@@ -32,27 +32,27 @@ longer has as large a share of its time for that."""
 SUMMARY_OUTPUT_TOKENS = 2_500
 """What a model usually writes for a summary: a guess, until one has been written (`took`)."""
 SUMMARIES_LOOKED_AT = 5
-"""The newest: models and prompts change."""
+"""Newest summaries whose length is looked at: models and prompts change."""
 USUAL_LEFT = 18_000
 """Tokens of messages that a first compaction usually leaves: tail, summary and files. Later ones are measured by the one before."""
 SMALLEST_GAIN = 10_000
 """Tokens. With less to gain a compaction is not worth what it loses."""
 CHARACTERS_PER_TOKEN = 2.9
-"""Of what tools gave in recorded sessions."""
+"""Characters for each token of what tools gave in recorded sessions."""
 FETCHED_AGAIN_TOKENS = 3_600
-"""What is fetched again after a compaction, though it stood in view before: of results of 46,700 characters in the 60 messages after one of
-31 recorded compactions, 39.7 % is text acquired again, of which 44 % would have been in view still."""
+"""Tokens that are fetched again after a compaction, though they stood in view before. Of results of 46,700 characters in the 60 messages
+after one of 31 recorded compactions, 39.7 % is text acquired again, of which 44 % would have been in view still."""
 FETCHED_AGAIN_CALLS = 4
-"""Requests for that: the same share of the 17 results that these messages have."""
+"""Requests that fetch nothing but that: the same share of the 17 results that these messages have."""
 FETCHING_OUTPUT_TOKENS = 150
 """What the model writes for such a call: a guess."""
 ENOUGH_COMPACTIONS = 3
-"""From this many compactions on, what they brought about counts instead of these two."""
+"""From this many compactions on, what they brought about counts instead of these two numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refetching:
-    """What is fetched again after a compaction: tokens, and requests for nothing else."""
+    """What is fetched again after a compaction: tokens, and the requests that fetch nothing else."""
 
     tokens: float
     calls: float
@@ -60,7 +60,7 @@ class Refetching:
 
 @dataclass(frozen=True, slots=True)
 class Refetched:
-    """What several compactions brought about, all together: tokens that were fetched again, and requests for nothing else."""
+    """What several compactions brought about together: the tokens that were fetched again, and the requests that fetched nothing else."""
 
     compactions: int = 0
     tokens: int = 0
@@ -70,12 +70,12 @@ class Refetched:
         return Refetched(self.compactions + other.compactions, self.tokens + other.tokens, self.calls + other.calls)
 
     def after(self, found: FetchedAgain | None) -> Refetched:
-        """With one more. It does not count where nothing was said after it."""
+        """The sum with one more compaction. It is not counted where nothing was said after it, or `found` is None."""
         return self + Refetched(1, found.tokens, found.results) if found is not None and found.messages else self
 
     @property
     def usual(self) -> Refetching | None:
-        """What one brings about: their mean; None if they are not enough for one."""
+        """What one compaction brings about on average; None if there are fewer than `ENOUGH_COMPACTIONS`."""
         if self.compactions < ENOUGH_COMPACTIONS:
             return None
         return Refetching(self.tokens / self.compactions, self.calls / self.compactions)
@@ -86,7 +86,7 @@ NONE_YET = Refetched()
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What tokens cost, for one uncached input token being 1: read from the cache, written to it, written by the model."""
+    """What a token costs that is read from the cache, written to it or written by the model. One uncached input token costs 1."""
 
     read: float
     write: float
@@ -94,17 +94,17 @@ class Terms:
     token: float = 0.0
     """Dollars for one uncached input token."""
     refetching: Refetching | None = None
-    """What has to be paid for after a compaction. None: what was seen in recorded sessions."""
+    """What has to be fetched again after a compaction. None: what was seen in recorded sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class EconomyOptions:
-    """How one way of saving weighs. `patience` is how many times its price a compaction must have been paid for in carrying; None: it is
-    never made for this reason alone."""
+    """When a compaction is made to save. `patience` is how many times its price must have been paid in carrying the context; None: carrying
+    alone is no reason."""
 
     patience: float | None
     when_cold: bool
-    """Whether it compacts when the cache has gone cold or is about to."""
+    """Whether a compaction is made when the cache has gone cold or is about to."""
 
 
 ECONOMIES: Mapping[Economy, EconomyOptions] = {
@@ -128,7 +128,7 @@ class CarriedTokens:
     logged_at: float = 0.0
 
     def and_then(self, *more: Logged) -> CarriedTokens:
-        """With more entries of the log."""
+        """The same count with more entries of the log."""
         beyond, last_at, logged_at = self.beyond, self.last_at, self.logged_at
         for logged in more:
             if isinstance(logged.entry, Forked):  # the other session has carried it so far, and kept it in the cache
@@ -142,8 +142,8 @@ class CarriedTokens:
 
 
 def took(logged: Iterable[Compaction], policy: str) -> int | None:
-    """What a model wrote for a summary of that policy (tokens, thinking included): the median of the newest of `logged`, which are in log
-    order; None if none of them was written by one."""
+    """Tokens (thinking included) that a model wrote for a summary of that policy: the median of the newest in `logged`, which is in log
+    order; None if no model wrote any of them."""
     outputs = [each.usage.output_tokens for each in logged if each.usage and each.rung in ("api", "model") and each.policy == policy]
     return int(median(outputs[-SUMMARIES_LOOKED_AT:])) if outputs else None
 
@@ -158,32 +158,33 @@ def since(active: Sequence[Compaction], fixed: int) -> CarriedTokens:
 
 
 def pays(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
-    """Whether carrying has cost enough by now. `used` is what the context holds, `by_model` whether a model would write the summary."""
+    """Whether carrying the context has cost enough by now for a compaction. `used` is what it holds, `by_model` whether a model would write
+    the summary."""
     if options.patience is None or used - so_far.left < SMALLEST_GAIN:
         return False
     return terms.read * so_far.beyond >= options.patience * in_all(used, fixed, so_far.left, terms, by_model=by_model)
 
 
 def in_all(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> float:
-    """What a compaction costs on a warm cache, with what forgetting costs."""
+    """What a compaction costs on a warm cache, with the cost of forgetting."""
     return price(used, fixed, left, terms, by_model=by_model) + forgetting(left, terms)
 
 
 def forgetting(left: int, terms: Terms) -> float:
-    """What it costs to fetch again what a compaction forgot that leaves so much: requests that read what is left, and what they bring."""
+    """What it costs to fetch again what a compaction forgets: requests that read the `left` tokens, and what they bring."""
     each = terms.read * left + terms.output * FETCHING_OUTPUT_TOKENS
     again = terms.refetching or Refetching(FETCHED_AGAIN_TOKENS, FETCHED_AGAIN_CALLS)
     return terms.write * again.tokens + again.calls * each
 
 
 def price(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> float:
-    """What a compaction costs on a warm cache: the summary, and writing what is left instead of reading it."""
+    """What a compaction costs on a warm cache: the summary, and writing the `left` tokens instead of reading them."""
     summary = terms.read * used + terms.output * SUMMARY_OUTPUT_TOKENS if by_model else 0.0
     return summary + (terms.write - terms.read) * max(0, left - fixed)
 
 
 def pays_when_cold(used: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions) -> bool:
-    """Whether to compact because the cache is gone: the prefix has to be written anew, and less of it is cheaper at once.
+    """Whether to compact because the cache is gone. The prefix has to be written anew, so a smaller one is cheaper at once.
 
     That holds for a summary that no model writes; reading the cold prefix for it would cost what is saved.
     """
@@ -193,7 +194,7 @@ def pays_when_cold(used: int, so_far: CarriedTokens, terms: Terms, options: Econ
 
 
 def saved_when_cold(used: int, left: int, terms: Terms) -> float:
-    """What a compaction by program saves with the next request, on a cold cache."""
+    """What a compaction without a model saves with the next request, on a cold cache."""
     return terms.write * (used - left) - forgetting(left, terms)
 
 
@@ -203,49 +204,51 @@ def saved_before_cold(used: int, fixed: int, left: int, terms: Terms, *, by_mode
 
 
 def saved_by_carrying_less(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, *, by_model: bool) -> float:
-    """What it saves where as much is to come as was carried so far."""
+    """What a compaction saves if as much is still to come as was carried so far."""
     return terms.read * so_far.beyond - in_all(used, fixed, so_far.left, terms, by_model=by_model)
 
 
 def pays_before_cold(used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
-    """Whether to compact because the cache is about to go, while it still serves the summary: the next request then writes less."""
+    """Whether to compact because the cache is about to go, while it can still serve a summary: the next request then writes less."""
     if not options.when_cold or used - so_far.left < SMALLEST_GAIN:
         return False
     return saved_before_cold(used, fixed, so_far.left, terms, by_model=by_model) >= 0
 
 
 def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
-    """Whether the cache, which `lives` that many seconds (None: five minutes), has gone since the newest request, where there was one."""
+    """Whether the cache has gone since the newest request, if there was one. It lives `lives` seconds (None: five minutes)."""
     return last_at > 0 and now - last_at > (CACHE_SECONDS if lives is None else lives)
 
 
 def cools_after(lives: float | None = None) -> float:
-    """Seconds after the start of the newest request until the cache, which `lives` that many, is about to go cold."""
+    """Seconds after the start of the newest request at which the cache is about to go cold. It lives `lives` seconds (None: five
+    minutes)."""
     return COOLING_SECONDS if lives is None else lives * COOLING_SECONDS / CACHE_SECONDS
 
 
 def threshold_before_step(threshold: int, long_prompt: int | None, options: EconomyOptions) -> int:
-    """The line (tokens) where every token of a longer prompt costs more: not beyond `long_prompt`, unless nothing is to be saved."""
+    """The threshold (tokens) where every token of a longer prompt costs more: at most `long_prompt`, unless nothing is to be saved."""
     return threshold if long_prompt is None or options.patience is None else min(threshold, long_prompt)
 
 
 When: TypeAlias = Literal["now", "pause", "cold", "cold later"]
-"""Carrying has cost enough; just before the cache goes, while nobody asks; it is gone, and whatever is sent is written anew; it will be."""
+"""In which case a compaction saves: now, since carrying has cost enough; in a pause, just before the cache goes; on a cold cache, as
+whatever is sent is written anew; or later, once the cache is cold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What a compaction before the threshold saves, and what for."""
+    """What a compaction before the threshold would save, and in which case."""
 
     when: When
     saved: float
-    """In prices of one uncached input token."""
+    """The saving, in prices of one uncached input token."""
 
 
 def outlook(
     used: int, fixed: int, so_far: CarriedTokens, terms: Terms, options: EconomyOptions, *, by_model: bool, cold: bool
 ) -> Outlook | None:
-    """What a compaction before the threshold would save; None if it would not. `cold`: the cache is gone."""
+    """What a compaction before the threshold would save; None if nothing. `cold`: the cache is gone."""
     if cold:
         return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, options) else None
     if pays(used, fixed, so_far, terms, options, by_model=by_model):

@@ -20,9 +20,9 @@ from ullage.context.policy import RestoreOptions
 from ullage.context.view.log_places import said_of
 
 SignKind: TypeAlias = Literal["read", "edited", "mentioned", "disk", "unsaved", "problems", "uncommitted", "missed"]
-"""Read or edited by the agent or edited by the user; named in the last messages; changed on disk by something else; open in the editor with
-text that is not saved; with problems that its language server reports as errors; changed since the last commit; read again after an earlier
-compaction, which had taken its text out of view."""
+"""The kinds of signs: read or edited by the agent or edited by the user; named in the last messages; changed on disk by something else;
+open in the editor with text that is not saved; with problems that its language server reports as errors; changed since the last commit;
+read again after an earlier compaction, which had taken its text out of view."""
 
 WEIGHTS: Mapping[SignKind, float] = {
     "read": 1.0,
@@ -34,34 +34,36 @@ WEIGHTS: Mapping[SignKind, float] = {
     "uncommitted": 0.5,
     "missed": 1.0,
 }
-"""Of one sign that is new. Reads and edits weigh the same: over recorded sessions no other proportion between a half and two did better;
-what mentions weigh made hardly a difference. The editor's signs are not in any recorded session; their weights are a guess: unsaved text
-counts as two edits of this moment. That a file was missed made hardly a difference either: over 200 compactions of 24 recorded sessions,
-at a window of 100,000 tokens, 1.3 % less text came again with this weight, 0.7 % more with three times as much."""
+"""The weight of one new sign of each kind. Reads and edits weigh the same: over recorded sessions no other proportion between a half and
+two did better; what mentions weigh made hardly a difference. The editor's signs are not in any recorded session; their weights are a guess:
+unsaved text counts as two edits of this moment. That a file was missed made hardly a difference either: over 200 compactions of 24 recorded
+sessions, at a window of 100,000 tokens, 1.3 % less text came again with this weight, 0.7 % more with three times as much."""
 
 HALVED_AFTER = 40.0
 """Entries of the log after which a sign counts half as much, then a third, a quarter ... Anything between 40 and 320 did as well."""
 
 MISSED_ELSEWHERE = 160
-"""Entries: so old a sign is that a file was missed in another session, where something of this one speaks for it, too. A guess."""
+"""Entries: the age given to the sign that a file was missed in another session. It counts only where something of this session speaks for
+the file, too. A guess."""
 
 MENTIONS_IN = 60
-"""Entries at the end of the log in which it counts that somebody names a file."""
+"""Entries at the end of the log in which a file counts as mentioned."""
 RUN = re.compile(r"[\w@+.-]+")
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.\w+")
 """At the beginning of such a run."""
 LONGEST_NAME = 255
-"""Characters: no file system takes more."""
+"""Characters of a file name: no file system takes more."""
 
 INSTRUCTIONS = ("SKILL.md", "AGENTS.md", "CLAUDE.md")
 """Files that say how to work. Once the agent has read one it is bound by it as by the user's word, so these come first."""
 AGENTS_FOLDERS = frozenset({".agents", ".claude", ".codex", ".cursor", ".gemini", ".ullage", ".windsurf"})
-"""Where Markdown says how to work, too: what instructions refer to, rules, plans. Agents read that again after a compaction."""
+"""Folders in which any Markdown file says how to work: what instructions refer to, rules, plans. Agents read that again after a
+compaction."""
 
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|\w+_tests?)/|(?:^|/)test_[^/]*$|[._-](?:tests?|spec)\.[^/]*$|[a-z](?:Tests?|Spec)\.[^/.]*$"
 )
-"""Folders of tests; `test_a.py`, `a_test.go`, `a.spec.ts`, `ATest.java`."""
+"""Paths of tests: in folders of tests, or named like `test_a.py`, `a_test.go`, `a.spec.ts`, `ATest.java`."""
 
 CONSIDERED = 20
 """Files that are looked at, the likeliest first, until as many as wanted are read again."""
@@ -80,7 +82,7 @@ class Sign:
 
 
 def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
-    """What the log shows: files that tools touched, those that shell commands printed, and which of them were spoken of lately."""
+    """The signs in the log: files that tools touched, files that shell commands printed, and which of these were named lately."""
     last = entries[-1].seq if entries else 0
     used = [Sign(path, kind, last - seq) for stretch in said_of(entries, _uses) for path, kind, seq in stretch]
     yield from used
@@ -88,17 +90,17 @@ def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
 
 
 def missed_elsewhere(signs: Sequence[Sign], paths: Collection[str]) -> Iterator[Sign]:
-    """Of the files that have signs here those that other sessions missed after a compaction (`paths`), as an old sign."""
+    """An old sign for each file that other sessions missed after a compaction (`paths`) and that has signs here."""
     yield from (Sign(path, "missed", MISSED_ELSEWHERE) for path in {sign.path for sign in signs} if path in paths)
 
 
 def _uses(entries: Sequence[Logged]) -> tuple[tuple[str, SignKind, int], ...]:
-    """Which file, what was done with it, and the seq."""
+    """Each use of a file: its path, what was done with it, and the seq."""
     used: list[tuple[str, SignKind, int]] = []
     for logged in entries:
         entry, seq = logged.entry, logged.seq
         if isinstance(entry, ToolReturned) and entry.media:
-            continue  # no text that could be read again
+            continue  # an image or a document: no text that could be read again
         if isinstance(entry, ToolReturned | Notice):
             used.extend((intern(touch.path), "read" if touch.kind == "read" else "edited", seq) for touch in entry.touched)
         elif isinstance(entry, AssistantReply):
@@ -110,7 +112,7 @@ def _uses(entries: Sequence[Logged]) -> tuple[tuple[str, SignKind, int], ...]:
 
 
 def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> Iterator[Sign]:
-    """A file is known by its name alone where no other has it, else by its path."""
+    """The signs of files that were named lately. A name alone is enough where no other file has it, else it must be the path."""
     named: dict[str, list[str]] = defaultdict(list)
     for path in paths:
         named[path.rpartition("/")[2]].append(path)
@@ -122,7 +124,8 @@ def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> I
 
 
 def _file_names(text: str) -> Iterator[str]:
-    """What could be names of files. The time is that of reading the text, also where it is one run of letters without end."""
+    """The runs of characters in the text that could be names of files. The time grows with the text alone, also where it is one run of
+    letters without end."""
     for run in RUN.findall(text):
         found = FILE_NAME.match(run) if "." in run and len(run) <= LONGEST_NAME else None
         if found is not None:
@@ -138,7 +141,7 @@ def _words(entry: Entry) -> str:
 
 
 def likely(signs: Iterable[Sign], most: int, tests_share: float = 1.0) -> tuple[str, ...]:
-    """At most that many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
+    """The likeliest files, at most `most`, the likeliest first: instructions that were read, then those with the most and newest signs."""
     found = list(signs)
     score: dict[str, float] = defaultdict(float)
     for sign in found:
@@ -150,25 +153,25 @@ def likely(signs: Iterable[Sign], most: int, tests_share: float = 1.0) -> tuple[
 
 
 def instructs(path: str) -> bool:
-    """Whether a file says how to work."""
+    """Whether a file says how to work, by its name or its folder."""
     *folders, name = path.split("/")
     return name in INSTRUCTIONS or (name.endswith((".md", ".mdc")) and not AGENTS_FOLDERS.isdisjoint(folders))
 
 
 def holds_tests(path: str) -> bool:
-    """Whether a file is one of tests, as most languages name them."""
+    """Whether a file holds tests, by the names that most languages use."""
     return _TEST.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One change of a file: where, when (Unix seconds) and by whom. `disk` is whatever is no editor and no tool of the agent."""
+    """One change of a file: where, when (Unix seconds) and by whom. `disk` stands for anything but an editor or a tool of the agent."""
 
     path: str
     at: float
     by: Literal["agent", "user", "disk"]
     line: int | None = None
-    """Where in the file, counted from 1; None if that is not known."""
+    """The line of the change, counted from 1; None if it is not known."""
 
 
 def last_edited(edits: Sequence[FileEdit], options: RestoreOptions) -> tuple[str, ...]:
@@ -182,7 +185,8 @@ def _when(edit: FileEdit) -> float:
 
 
 def logged_edits(entries: Sequence[Logged], *, by_seq: bool = False) -> list[FileEdit]:
-    """The agent's edits as the log has them, newest first, one a file. `by_seq`: of a log that tells no times."""
+    """The agent's last edit of each file in the log, the newest first. With `by_seq` the seqs stand for the times, which that log does not
+    tell."""
     edits: dict[str, FileEdit] = {}
     for path, at, seq, line in (each for stretch in reversed([*said_of(entries, _edits)]) for each in stretch):
         if path not in edits:
@@ -191,7 +195,7 @@ def logged_edits(entries: Sequence[Logged], *, by_seq: bool = False) -> list[Fil
 
 
 def _edits(entries: Sequence[Logged]) -> tuple[tuple[str, float, int, int | None], ...]:
-    """Which files, when, the seq and the line; the newest first, each once."""
+    """The path, the time, the seq and the line of the agent's last edit of each file, the newest first."""
     edits: dict[str, tuple[str, float, int, int | None]] = {}
     for logged in reversed(entries):
         if isinstance(logged.entry, ToolReturned):
@@ -204,7 +208,8 @@ def _edits(entries: Sequence[Logged]) -> tuple[tuple[str, float, int, int | None
 def candidates(
     signs: Iterable[Sign], edits: Sequence[FileEdit], options: RestoreOptions, pinned: Collection[str] = (), out: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
+    """The files that may be read again, the likeliest first. There are more than will be read, since some may be in view already. `out` are
+    those that the user took out."""
     if options.by == "last edited":
         return last_edited([edit for edit in edits if edit.path not in out], options)
     found = likely((sign for sign in signs if sign.path not in out), CONSIDERED, options.tests_share)

@@ -37,14 +37,14 @@ IN_OWN_WORDS = (
 
 
 def as_planned(id: str, planned: Plan, tokens_before: int) -> Compaction:
-    """The compaction that excludes what was planned, before it is known what it leaves (`weighed`)."""
+    """The log entry that excludes what was planned, before it is known how many tokens it leaves (`weighed`)."""
     entry = by_hand(id, planned.through, tokens_before)
     return replace(entry, cleared=planned.cleared, snipped=planned.snipped, without_files=planned.without_files)
 
 
 def weighed(entry: Compaction, after: Projection, tokens: int) -> Compaction:
-    """With how many tokens it leaves, and with a word where a summary may still tell of what it excludes. `after` is the view that it
-    leaves."""
+    """The entry with how many tokens it leaves, and with a note where a summary may still tell of what it excludes. `after` is the view
+    that it leaves."""
     gone = gone_by(entry)
     skipped = (IN_OWN_WORDS,) if gone and tells_in_own_words(after, gone) else ()
     return replace(entry, estimated_after=tokens, skipped=skipped)
@@ -52,9 +52,8 @@ def weighed(entry: Compaction, after: Projection, tokens: int) -> Compaction:
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
     """The moves that take entry `seq` out of the view. A result gives way to a line that says so. A prompt goes as a whole, a reply with
-    the results of its calls. What a summary or a snip covers can be taken out, too: a program summary may tell of it. None if it is
-    out already, or cannot be taken out.
-    """
+    the results of its calls. An entry that a summary or a snip covers can be taken out, too: a program summary may tell of it. None if it
+    is out already, or cannot be taken out."""
     entries, entry = projection.entries, entry_at(projection.entries, seq)
     if seq in excluded(projection):
         return None
@@ -78,7 +77,7 @@ def exclude_file(projection: Projection, path: str, count: Count, named: Callabl
     so, and so does its text where it was attached, where a notice has it and where a compaction read it again. Calls stay, and what they
     wrote into it; so do searches of more than this file. None if nothing shows it but what is out already.
 
-    `path` is as tools show it (`FileTouch`); `named` makes that of what a call calls a file.
+    `path` is as tools show it (`FileTouch`); `named` turns the name that a call gives a file into such a path.
     """
     out, paths_out = excluded(projection), projection.paths_out
     cleared: list[Cleared] = []
@@ -104,7 +103,8 @@ def exclude_file(projection: Projection, path: str, count: Count, named: Callabl
 
 
 def _shows(call: ToolUse, path: str, opened: Collection[str], named: Callable[[str], str]) -> bool:
-    """Whether a call is about the file: by its path, by a command that prints it, or as it recalls a result (one of `opened`) that was."""
+    """Whether the result of a call shows the file: the call names its path, runs a command that prints it, or recalls a result that showed
+    it (one of `opened`)."""
     paths = (value for key in PATH_KEYS if isinstance(value := call.input.get(key), str))
     return call.input.get("tool_use_id") in opened or any(named(each) == path for each in (*paths, *files_printed(call.input)))
 
@@ -132,7 +132,8 @@ def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) ->
 
 
 def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
-    """What has to be logged before the change that `after` has already: the texts in view that tell of what is taken out then.
+    """The entries that have to be logged before the change that `after` already has: new texts for those in view that tell of what is taken
+    out.
 
     `engine` is Ullage's own, `room` how many tokens there are for its program summary.
     """
@@ -143,7 +144,7 @@ def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworde
 
 
 def tells_in_own_words(after: Projection, gone: Iterable[Gone]) -> bool:
-    """Whether a summary in view may still tell of what is gone, since a model wrote it when it saw that."""
+    """Whether a summary in view may still tell of what is gone, because a model that saw it wrote the summary."""
     first = min(map(seq_of, gone))
     shown = {source for message in after.messages for source in message.sources}
     made = (each for seq, each in after.active_by_seq.items() if seq in shown and first <= each.through)
@@ -185,7 +186,7 @@ def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
 
 
 def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> SummaryText:
-    """The program summary of a compaction that is Ullage's own, of `entries` alone."""
+    """The program summary of a compaction by Ullage's own policy, written again from `entries` alone."""
     plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
     cut = place_of(entries, told.last_seq + 1)
     covered, tail = entries[:cut], entries[cut:]
@@ -194,7 +195,7 @@ def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged],
 
 
 def _nearby(seq: int, made: Compaction, anew: SummaryText, after: Projection) -> str:
-    """The names of files near the work without what is taken out, in as many tokens as they had."""
+    """The list of files near the work without what is taken out, in no more tokens than it had."""
     if not made.nearby:
         return ""
     beside = (text for source, text in texts_in(after) if source != seq)

@@ -32,22 +32,23 @@ WINDOW_MESSAGES = 60
 BLOCK_LINES = 5
 """Lines that make a block. Fewer are alike by chance too often, more miss what stands between two edits."""
 FEWEST_CHARACTERS = 60
-"""Of a block, line ends aside. One that has no more (braces, blank lines) says nothing."""
+"""Characters that a block must have, line ends aside. One with fewer (braces, blank lines) says nothing."""
 LITTLE_ELSE = 0.5
-"""Of a result: with so much known text the agent would not have asked for it."""
+"""Share of a result. With so much known text in it the agent seems to have asked for nothing else."""
 MOST_FILES = 50
-"""That are named; the ones with the most of it."""
+"""Files that are named, those with the most of the text."""
 
 
 def blocks(lines: Sequence[str]) -> Iterator[int | None]:
-    """A mark for the block that begins at each line, the last few aside; None if it says too little. Another process has other marks."""
+    """For each line, the last few aside, a mark for the block that begins there; None if that block says too little. Another process makes
+    other marks."""
     for start in range(len(lines) - BLOCK_LINES + 1):
         block = tuple(lines[start : start + BLOCK_LINES])
         yield hash(block) if sum(map(len, block)) > FEWEST_CHARACTERS else None
 
 
 def covered(counts: Sequence[bool], lines: int) -> list[bool]:
-    """Of each line whether one of the blocks that count, by where they begin, covers it."""
+    """For each line whether a block that counts covers it. `counts` says for each line whether the block that begins there counts."""
     found = [False] * lines
     reach = 0
     for start, counted in enumerate(counts):
@@ -60,7 +61,7 @@ def covered(counts: Sequence[bool], lines: int) -> list[bool]:
 
 
 def texts_of(entry: Entry) -> Iterator[str]:
-    """What an entry tells the model, or the model tells in it."""
+    """The texts of an entry that the model is shown, or that it wrote itself."""
     match entry:
         case ToolReturned():
             yield entry.content
@@ -80,7 +81,7 @@ def texts_of(entry: Entry) -> Iterator[str]:
 
 
 class Forgotten:
-    """What came again in one log. It keeps what it counted, so that asking again costs what is new."""
+    """Counts for one log what came again after its compactions. It keeps what it counted, so that asking again costs only what is new."""
 
     def __init__(self) -> None:
         self._active: Mapping[int, Compaction] | None = None
@@ -88,7 +89,8 @@ class Forgotten:
         self._foreseen: _Window | None = None
 
     def look(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> FetchedAgain | None:
-        """Since the newest compaction in force, as it is now; None if there is none. `active` are those in force, by seq.
+        """What came again since the newest compaction in force, up to now; None if there is none. `active` are the compactions in force, by
+        seq.
 
         Tokens are as estimated, without any ratio, and without a price (`priced`).
         """
@@ -103,7 +105,7 @@ class Forgotten:
     def foresee(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> None:
         """Looks at all that goes out of view with the newest of `active`, which may not be logged yet. `look` then need not do that.
 
-        May be called in another thread; changes nothing else.
+        May be called in another thread. Changes nothing else.
         """
         seq = newest_counted(active)
         if seq is not None and (self._window is None or not self._window.is_of(entries, active, seq)):
@@ -121,7 +123,8 @@ class Forgotten:
 
 
 def all_fetched_again(entries: Sequence[Logged], active: Mapping[int, Compaction]) -> dict[str, FetchedAgain]:
-    """By the id of each compaction in force, as far as it was counted. Goes through the whole log; tokens of the newest are estimated."""
+    """What came again after each compaction in force for which it is counted, by the compaction's id. Goes through the whole log; tokens of
+    the newest are estimated."""
     ids = {each.id for each in active.values()}
     told = (logged.entry.fetched_again for logged in entries if isinstance(logged.entry, Compaction))
     found = {each.compaction_id: each for each in told if each is not None and each.compaction_id in ids}
@@ -130,17 +133,17 @@ def all_fetched_again(entries: Sequence[Logged], active: Mapping[int, Compaction
 
 
 def newest_counted(active: Mapping[int, Compaction]) -> int | None:
-    """The seq of the newest compaction for which it is counted; None if there is none."""
+    """The seq of the newest compaction for which it is counted what came again; None if there is none."""
     return next((seq for seq in sorted(active, reverse=True) if is_counted(active[seq])), None)
 
 
 def is_counted(compaction: Compaction) -> bool:
-    """Neither upkeep nor by the user's hand."""
+    """Whether it is counted what comes again after that compaction: not for upkeep, nor for what the user took out by hand."""
     return compaction.trigger != "upkeep" and compaction.policy != BY_THE_USER
 
 
 def priced(found: FetchedAgain, ratio: float, token: float | None) -> FetchedAgain:
-    """With real tokens for each that is estimated (`ratio`), and what that many uncached input tokens cost.
+    """The count in real tokens, `ratio` for each that is estimated, and with what that many uncached input tokens cost.
 
     `token`: dollars for one; None if that is not known.
     """
@@ -150,49 +153,49 @@ def priced(found: FetchedAgain, ratio: float, token: float | None) -> FetchedAga
 
 @dataclass(slots=True)
 class _Window:
-    """What came again since one compaction."""
+    """Counts what came again since one compaction."""
 
     id: str
     seq: int
     in_force_before: tuple[int, ...]
     """The seqs of the compactions before it."""
     edits: tuple[object, ...]
-    """What it does."""
+    """The edits of that compaction, by which a change of it is noticed."""
     out: array[int]
     """The marks of the blocks that it took out of view, sorted."""
     came: bytearray
-    """Of each of them whether it has come up since."""
+    """For each of these blocks, whether it has come up since."""
     read: int = 0
-    """Up to which index the log was looked at; 0: not yet."""
+    """The index up to which the log was looked at; 0 if it was not yet."""
     messages: int = 0
     of_user: bool = False
-    """Whether the newest message is one of the user's side."""
+    """Whether the newest message is of the user's side."""
     undone: bool = False
     is_over: bool = False
     characters: int = 0
     tokens: float = 0.0
     results: int = 0
     files: dict[str, float] = field(default_factory=dict[str, float])
-    """Tokens by path."""
+    """Tokens that came again, by the path of their file."""
     printed: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """By call of the newest reply the files that its command prints."""
+    """The files that a command prints, by the id of its call in the newest reply."""
 
     @classmethod
     def begun(cls, entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> _Window:
-        """Of the compaction with that seq. Costs what was in view before it."""
+        """The window of the compaction with that seq. Reads all that was in view before it."""
         made = _as_made(entries, active, seq)
         out = array("q", sorted(_taken_out(entries, active, seq)))
         return cls(made.id, seq, _before(active, seq), _edits(made), out, bytearray(len(out)))
 
     def is_of(self, entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> bool:
-        """Whether it is about that compaction, with these before it."""
+        """Whether the window is that of this compaction, with the same ones in force before it."""
         made = active[seq]
         if (self.id, self.seq, self.in_force_before) != (made.id, seq, _before(active, seq)):
             return False
         return self.edits == _edits(made) or self.edits == _edits(_as_made(entries, active, seq))
 
     def go_on(self, entries: Sequence[Logged]) -> None:
-        """Looks at what is new."""
+        """Looks at the entries that are new."""
         if not self.read:
             self.read = place_of(entries, self.seq + 1)
         while self.read < len(entries) and not self.is_over:
@@ -200,7 +203,7 @@ class _Window:
             self.read += 1
 
     def found(self) -> FetchedAgain:
-        """As it is now."""
+        """What came again, as counted up to now."""
         files = tuple(sorted(self.files, key=lambda path: (-self.files[path], path))[:MOST_FILES])
         return FetchedAgain(self.id, files, self.characters, round(self.tokens), self.results, self.messages)
 
@@ -235,7 +238,7 @@ class _Window:
                     self.came[place] = 1
 
     def _place(self, block: int | None) -> int | None:
-        """Of a block that went out of view."""
+        """The index of a block among those that went out of view; None if it is not among them."""
         if block is None:
             return None
         place = bisect_left(self.out, block)
@@ -255,7 +258,7 @@ class _Window:
             self.files[path] = self.files.get(path, 0.0) + tokens / len(shown)
 
     def _close(self) -> None:
-        """Nothing more is counted, and nothing more is kept than the figures."""
+        """Ends the counting, and keeps only the figures."""
         self.is_over = True
         self.out, self.came, self.printed = array("q"), bytearray(), {}
 
@@ -269,7 +272,7 @@ def _edits(made: Compaction) -> tuple[object, ...]:
 
 
 def _as_made(entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> Compaction:
-    """As it was logged, whatever the user took out since; one that is only foreseen as it is to be."""
+    """The compaction as it was logged, whatever the user took out since. One that is only foreseen is given as it is to be."""
     logged = entry_at(entries, seq)
     return logged if isinstance(logged, Compaction) else active[seq]
 

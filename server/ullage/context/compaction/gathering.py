@@ -36,18 +36,18 @@ from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 FAILURES = 3
-"""In a row (Claude Code)."""
+"""Failures in a row that open the breaker (as in Claude Code)."""
 
 PAUSES = (60.0, 300.0, 900.0)
-"""Seconds until it is tried again, after the first, the second and every later opening (Hermes)."""
+"""Seconds until it is tried again, after the first, the second and every later opening (as in Hermes)."""
 
 RETRY_AFTER = 20
-"""Entries of the log until a compaction that is to save is tried again after one gave nothing."""
+"""Entries of the log. After a compaction that is to save came to nothing, none is tried before so many were logged."""
 
 
 MOST_CALLS, WITHIN_SECONDS = 24, 600.0
 REST_SECONDS = 1_800.0
-"""So many calls within so long, and none for so long after (lossless-claw)."""
+"""Seconds for which no summary is asked of a model after too many calls (`MOST_CALLS` within `WITHIN_SECONDS`, as in lossless-claw)."""
 
 
 class Breaker:
@@ -59,15 +59,15 @@ class Breaker:
         self._closed_at = 0.0
 
     def is_open(self, now: float) -> bool:
-        """Whether it must not be tried now. After the pause one try is let through (half-open)."""
+        """Whether a try must not be made now. After the pause one try is let through (half-open)."""
         return now < self._closed_at
 
     def seconds_left(self, now: float) -> float:
-        """Until the next try is let through; 0 if it is not open."""
+        """Seconds until the next try is let through; 0 if one may be made now."""
         return max(0.0, self._closed_at - now)
 
     def failed(self, now: float) -> None:
-        """A try failed. Half-open, one failure is enough to open it again."""
+        """Notes that a try failed. When half-open, one failure is enough to open it again."""
         self._failures += 1
         if self._failures >= FAILURES or self._openings:
             self._closed_at = now + PAUSES[min(self._openings, len(PAUSES) - 1)]
@@ -75,7 +75,7 @@ class Breaker:
             self._failures = 0
 
     def succeeded(self) -> None:
-        """A try worked: everything is forgotten."""
+        """Notes that a try worked: all failures are forgotten."""
         self._failures = 0
         self._openings = 0
         self._closed_at = 0.0
@@ -92,11 +92,11 @@ class SpendGuard:
         self._rests_until = 0.0
 
     def rests(self, now: float) -> bool:
-        """Whether no call may be made now."""
+        """Whether no model may be asked for a summary now."""
         return now < self._rests_until
 
     def called(self, now: float) -> None:
-        """A call is made."""
+        """Notes that a model is asked for a summary now."""
         self._calls.append(now)
         while self._calls[0] < now - WITHIN_SECONDS:
             self._calls.popleft()
@@ -107,31 +107,32 @@ class SpendGuard:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the decision depends on and no log tells."""
+    """The things that the decision depends on and that no log tells."""
 
     policy: Policy
     economy: Economy
     terms: Terms | None
-    """None if the model's prices are not known, or it costs nothing."""
+    """The model's prices; None if they are not known, or it costs nothing."""
     by_model: bool
     """Whether a model would write the summary."""
     auto: bool = True
     """Whether the user lets anything be compacted without being asked."""
     postponed: Postponed = "none"
     cache_lives: float | None = None
-    """Seconds that the prompt cache lives after a request has started; None: five minutes."""
+    """Seconds that the prompt cache lives after the start of a request; None: five minutes."""
     elsewhere: Refetched = NONE_YET
-    """What the compactions of other sessions of the workspace brought about, as it was when this one was opened."""
+    """What the compactions of the workspace's other sessions brought about, as known when this session was opened."""
 
 
 def threshold_in_force(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
-    """Where the context counts as full (tokens). `long_prompt`: the size over which every token costs more; `cap`: the user's own limit."""
+    """Tokens from which on the context counts as full. `long_prompt` is the size over which every token costs more, `cap` the user's own
+    limit."""
     full = threshold_of(window, policy.threshold, cap)
     return threshold_before_step(full, long_prompt, ECONOMIES[economy]) if policy.saves else full
 
 
 class Gathering:
-    """Gathers what the decision looks at, for one log. It keeps what it read, so that asking again costs what is new."""
+    """Gathers what the decision looks at, for one log. It keeps what it read, so that asking again costs only what is new."""
 
     def __init__(self) -> None:
         self._breaker = Breaker()
@@ -143,12 +144,13 @@ class Gathering:
         self._read = 0
         self._carried = CarriedTokens(0, 0)
         self._refetched = 0, NONE_YET
-        """Up to which index the log was read for it."""
+        """The index up to which the log was read for this, and what its compactions brought about."""
 
     # As things are
 
     def state(self, view: Projection, full: Fullness, around: Circumstances, now: float, prepared: Callable[[], bool]) -> State:
-        """All of it. `prepared` says whether a draft is ready that leaves the newest turn alone; it is asked only where that matters."""
+        """All values that the decision looks at. `prepared` says whether a draft is ready that leaves the newest turn alone; it is called
+        only where that matters."""
         state = State(
             around.policy,
             full,
@@ -169,7 +171,7 @@ class Gathering:
         return replace(state, prepared=ready, saving=early_saving(found, around.terms.token, around.postponed, prepared=ready))
 
     def _outlook(self, state: State, view: Projection, around: Circumstances, refetched: Refetched, now: float) -> Outlook | None:
-        """What a compaction before the threshold would save; None if it would not, or none may be made for that."""
+        """What a compaction before the threshold would save; None if it would save nothing, or none may be made to save."""
         if around.terms is None or not may_save(state) or self._gave_nothing_lately(view.entries):
             return None
         counted = state.full.counted
@@ -180,11 +182,11 @@ class Gathering:
         return outlook(counted.used, counted.fixed, so_far, terms, options, by_model=around.by_model, cold=cold)
 
     def refetched(self, entries: Sequence[Logged]) -> Refetched:
-        """What compactions of this session brought about, as the log has it: those after which another one was made."""
+        """What this session's compactions brought about, as the log tells it: those after which another one was made."""
         read, found = self._refetched
         for index in range(read, len(entries)):
             entry = entries[index].entry
-            if isinstance(entry, Forked):  # up to there they are of another session
+            if isinstance(entry, Forked):  # the entries up to there are of another session
                 found = NONE_YET
             elif isinstance(entry, Compaction):
                 found = found.after(entry.fetched_again)
@@ -192,7 +194,7 @@ class Gathering:
         return found
 
     def cools_at(self, view: Projection, counted: Counted, idle_since: float, cache_lives: float | None = None) -> float:
-        """When the cache is about to go cold, if nobody asks anything from `idle_since` on (Unix seconds)."""
+        """The time at which the cache is about to go cold (Unix seconds), if nobody asks anything from `idle_since` on (Unix seconds)."""
         started = self._up_to_date(view, counted).last_at or idle_since
         return max(idle_since, started + cools_after(cache_lives))
 
@@ -208,7 +210,7 @@ class Gathering:
         return self._carried
 
     def _usual_growth(self, entries: Sequence[Logged]) -> int:
-        """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
+        """Tokens that a turn usually adds. They are looked up once for each new entry, since every keystroke asks for them."""
         seq, known = self._growth
         newest = newest_seq(entries)
         if seq != newest:
@@ -218,9 +220,9 @@ class Gathering:
     # What came of tries
 
     def tried(self, compact: Compact, policy: Policy, full: Fullness, seq: int, now: float, *, made: bool, told: bool = False) -> None:
-        """A compaction that was decided was made, or did not come about. `full` is how full it is by now, `seq` the newest entry.
+        """Notes that a decided compaction was made, or came to nothing. `full` is how full the context is now, `seq` the newest entry.
 
-        `told`: the user was told of a failure. That another policy finds nothing to do at its threshold is none: at the window
+        `told`: the user was told of a failure. That another policy finds nothing to do at its threshold is no failure: at the window
         Ullage's own engine stands in for it.
         """
         if not made and compact.trigger in ("economy", "idle"):
@@ -236,15 +238,15 @@ class Gathering:
             self._breaker.failed(now)
 
     def gave_nothing(self, seq: int) -> None:
-        """The log, as it was when `seq` was its newest entry, gave nothing."""
+        """Notes that a compaction of the log with `seq` as its newest entry came to nothing."""
         self._in_vain_at = seq
 
     def settings_changed(self) -> None:
-        """Another policy may be in force."""
+        """Notes that another policy may be in force, which then is asked at once."""
         self._nothing_below = 0
 
     def _gave_nothing_lately(self, entries: Sequence[Logged]) -> bool:
-        """Whether little has been logged since a try gave nothing."""
+        """Whether few entries were logged since a compaction came to nothing."""
         if self._in_vain_at is None:
             return False
         came = 0
@@ -256,9 +258,9 @@ class Gathering:
 
 
 _ASIDE = SpentInVain | SizeStated | FilesChanged | Reviewed | ReviewedTogether
-"""What is noted in a log beside what a compaction could be about."""
+"""Kinds of entries that no compaction could be about."""
 
 
 def newest_seq(entries: Sequence[Logged]) -> int:
-    """Of the newest entry that a compaction could be about; 0 if there is none."""
+    """The seq of the newest entry that a compaction could be about; 0 if there is none."""
     return next((logged.seq for logged in reversed(entries) if not isinstance(logged.entry, _ASIDE)), 0)

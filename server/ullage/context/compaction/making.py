@@ -52,13 +52,13 @@ class Making:
         self._gathering = gathering
         self.drafting = Drafting(means)
         self._not_wanted = ""
-        """Id of the newest one that a hook did not want."""
+        """The id of the newest compaction to which a hook objected."""
         self.ahead = DraftingAhead(means, gathering, self.drafting)
 
     # The course
 
     async def carry_out(self, decided: Compact, *, at_work: bool) -> Compaction | None:
-        """Makes a compaction that was decided, and those that some policies make at the same boundary. None if it did not come about."""
+        """Makes a compaction that was decided, and those that some policies make right after it; gives the last. None if none was made."""
         means = self._means
         wanted = WantedCompaction(means.new_id(), decided.trigger, by_program=decided.by_program, saves=decided.saves)
         made = await self.attempt(wanted, at_work=at_work, must=decided.must)
@@ -66,14 +66,14 @@ class Making:
             made = await self._sweep(made, at_work=at_work)
         told = made is None and means.telling.was_told(wanted)
         full, seq = means.fullness(), newest_seq(means.view.entries)
-        if made is None and self._not_wanted == wanted.id:  # no failure: it must not keep away one that cannot wait
+        if made is None and self._not_wanted == wanted.id:  # no failure: a compaction that cannot wait may still be tried
             self._gathering.gave_nothing(seq)
             return None
         self._gathering.tried(decided, means.policy, full, seq, means.now(), made=made is not None, told=told)
         return made
 
     async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
-        """The compactions that some policies make at the same boundary, one after the other; gives the last."""
+        """Makes the compactions that some policies make right after `made`, one after the other; gives the last."""
         for _ in range(1, self._means.policy.engine.sweeps):
             more = await self.attempt(WantedCompaction(self._means.new_id(), "threshold"), at_work=at_work)
             if more is None:
@@ -82,7 +82,7 @@ class Making:
         return made
 
     async def attempt(self, wanted: WantedCompaction, *, at_work: bool, must: bool = False) -> Compaction | None:
-        """Makes a compaction. One that does not come about has changed nothing; it is told why, and None is given."""
+        """Makes a compaction; gives its entry. If it comes to nothing, nothing has changed, the reason is told, and None is given."""
         try:
             with self._means.telling.being_made(wanted):
                 objection = await self._means.objection(wanted)
@@ -90,7 +90,7 @@ class Making:
                     self._not_wanted = wanted.id
                     raise NotWanted(objection)
                 draft = await self._taken(wanted) or await self.drafting.draft(wanted, must=must)
-                if not draft.spares(self._means.view):  # something was pinned while it was written
+                if not draft.spares(self._means.view):  # something was pinned while the summary was written
                     self.ahead.discard(draft)
                     draft = await self.drafting.draft(wanted, must=must)
                 if wanted.trigger == "economy" and not self.ahead.leaves_newest_turn(draft):
@@ -106,9 +106,10 @@ class Making:
             return None
 
     async def _taken(self, wanted: WantedCompaction) -> Draft | None:
-        """The draft that was made ahead, unless the work has gone on to what it does not hold; None if one has to be made.
+        """The draft that was made ahead; None if there is none that serves, or the work has gone on to what it does not hold.
 
-        Raises `NothingToCompact` if that can wait: a compaction that is to save, or while the user edits. It is prepared anew then.
+        In the second case `NothingToCompact` is raised if the compaction can wait (to save, while the user edits). It is prepared anew
+        then.
         """
         draft = await self.ahead.take_for(wanted)
         if draft is None or not _is_proved(draft):
@@ -126,7 +127,7 @@ class Making:
         return None
 
     async def keep_up(self) -> Compaction | None:
-        """What the policy does before every call; None if that is nothing."""
+        """Makes the compaction that the policy makes before every call; None if it has nothing to do."""
         means = self._means
         wanted = WantedCompaction(means.new_id(), "upkeep")
         try:
@@ -140,7 +141,7 @@ class Making:
     # The commit
 
     async def _commit(self, draft: Draft, *, at_work: bool) -> Compaction:
-        """Reads files again and logs the compaction. Whatever is raised, nothing has changed, and what the draft cost counts."""
+        """Reads files again and logs the compaction. If anything is raised, nothing has changed, and what the draft cost is counted."""
         try:
             entry = await self.completed(draft, at_work=at_work)
             self._means.commit(draft, entry)
@@ -150,7 +151,7 @@ class Making:
         return entry
 
     async def completed(self, draft: Draft, *, at_work: bool) -> Compaction:
-        """The entry of the draft as it is logged, or would be where it is only foreseen. Raises `NothingToCompact`."""
+        """The entry of the draft as it is logged, or would be if it is only foreseen. Raises `NothingToCompact`."""
         means = self._means
         now = replace(draft.entry(), tokens_before=means.sizes().used)
         if is_counted(now):
@@ -165,7 +166,7 @@ class Making:
         return await self._proved(fitted, draft) if _is_proved(draft) else fitted
 
     async def _with_files(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
-        """With the files that are read again and with how to go on, where the policy has that."""
+        """The entry with the files that are read again and the text of how to go on, where the policy has these."""
         means, options = self._means, draft.policy.restore
         if draft.plan.summarise_to is None or options is None:
             return entry
@@ -178,7 +179,8 @@ class Making:
         return replace(entry, nearby=await self._nearby(entry, draft, names))
 
     async def _nearby(self, entry: Compaction, draft: Draft, tokens: int) -> str:
-        """What is told of files that are not read again, as far as the view with the entry lacks it."""
+        """What the model is told of files that are not read again, in at most `tokens` tokens, as far as the view with the entry lacks
+        it."""
         files = draft.summary.nearby
         if not tokens or not files:
             return ""
@@ -198,7 +200,8 @@ class Making:
         return entry if means.weigh(replace(entry, restored=())) < entry.tokens_before else None
 
     def _fitted(self, entry: Compaction) -> Compaction:
-        """What is put back gives way, restored files last first, until the compaction makes the context smaller; then its size is set."""
+        """The entry with its size, and with less put back where that is needed to make the context smaller, the last restored file
+        first."""
         after = self._means.weigh(entry)
         while (entry.restored or entry.nearby) and after >= entry.tokens_before:
             entry = _with_less(entry)
@@ -206,7 +209,7 @@ class Making:
         return replace(entry, estimated_after=after)
 
     async def _proved(self, entry: Compaction, draft: Draft) -> Compaction:
-        """With what the newest messages needed and the entry lacks. Restored files give way to that, too. Raises `NothingToCompact`."""
+        """The entry with what the newest messages needed and it lacked. Restored files give way to that, too. Raises `NothingToCompact`."""
         while True:
             proof = await self._proof(entry, draft)
             if proof is None:
@@ -220,7 +223,7 @@ class Making:
             entry = _with_less(entry)
 
     async def _proof(self, entry: Compaction, draft: Draft) -> Proof | None:
-        """None if an error kept it from being found: the compaction is then made unproved, and its card says nothing of a check."""
+        """The proof of the entry; None if an error kept it from being found. Then it is made unproved, and its card tells of no check."""
         view = self._means.view.copy()
         try:
             return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
@@ -241,13 +244,13 @@ class DraftingAhead:
         self._gathering = gathering
         self._drafting = drafting
         self._without_summary: Draft | None = None
-        """The one that was begun last, once its plan is made."""
+        """The draft that was begun last, as it was planned; None until its plan is made."""
         self._begun_by: Policy | None = None
 
     # Begun, and given up
 
     def prepare_if(self, decision: Decision) -> None:
-        """Begins one where that was decided, unless one is in work or serves already."""
+        """Begins a draft if that was decided and none is in work or ready that serves."""
         if not isinstance(decision, Prepare):
             return
         begun = self._means.slot.begun
@@ -274,24 +277,24 @@ class DraftingAhead:
         self._without_summary = draft
 
     def settings_changed(self) -> None:
-        """Another policy may be in force: what is made under the old one serves nobody."""
+        """Gives up a draft that was begun under another policy: it serves nobody."""
         if self._begun_by is not self._means.policy:
             self.give_up()
 
     def give_up(self) -> None:
-        """It serves no more: ends what is in work, and throws away what is ready."""
+        """Ends a draft that is in work, and throws away one that is ready."""
         draft = self._means.slot.drop()
         if draft is not None:
             self.discard(draft)
 
     def discard(self, draft: Draft) -> None:
-        """A draft, made ahead or not, will not be used."""
+        """Counts what a draft cost that will not be used, whether it was made ahead or not."""
         self._means.spent_in_vain(draft.usage, draft.cost)
 
     # Looked at
 
     def ready(self) -> bool:
-        """Whether one is ready and still speaks of what is in force. One that does not is given up."""
+        """Whether a draft is ready and still fits the policy and the epoch in force. One that does not is given up."""
         outcome = self._means.slot.outcome()
         if isinstance(outcome, Draft) and self._still_fits(outcome):
             return True
@@ -300,21 +303,21 @@ class DraftingAhead:
         return False
 
     def is_prepared_to_save(self) -> bool:
-        """Whether one is ready that leaves the newest turn alone."""
+        """Whether a draft is ready that leaves the newest turn alone."""
         draft = self._look()
         return draft is not None and self.leaves_newest_turn(draft)
 
     def leaves_newest_turn(self, draft: Draft) -> bool:
-        """Whether a draft, made ahead or not, leaves it alone."""
+        """Whether a draft, made ahead or not, leaves the newest turn alone."""
         return leaves_alone(draft.plan, newest_turn(self._means.view))
 
     def prepared(self, wanted: WantedCompaction) -> Draft | None:
-        """The one that is ready and would serve; it stays where it is."""
+        """The ready draft that would serve that compaction; None if there is none. It stays where it is kept."""
         draft = None if wanted.focus else self._look()
         return draft if draft is not None and draft.is_of_use else None
 
     def in_work(self, wanted: WantedCompaction) -> Draft | None:
-        """The one that would be waited for, without its summary; None if none is in work, is planned yet or would serve."""
+        """The draft in work that would be waited for, without its summary; None if none is in work, is planned yet and would serve."""
         draft = self._without_summary
         if wanted.focus or draft is None or not self._means.slot.begun or not self._still_fits(draft):
             return None
@@ -323,7 +326,7 @@ class DraftingAhead:
     # Taken
 
     async def take_for(self, wanted: WantedCompaction) -> Draft | None:
-        """The one that serves, waited for where it is in work, and not kept; None if there is none."""
+        """The draft that serves that compaction, taken out of where it is kept; one in work is waited for. None if there is none."""
         if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
         if wanted.trigger == "economy" and not self.is_prepared_to_save():
@@ -339,7 +342,7 @@ class DraftingAhead:
         return outcome if self.ready() and isinstance(outcome, Draft) else None
 
     def _still_fits(self, draft: Draft) -> bool:
-        """Whether the draft speaks of the policy and the epoch in force."""
+        """Whether the draft was made under the policy and the epoch in force."""
         view = self._means.view
         if draft.summary.block is not None and (draft.key != view.key or not draft.spares(view)):
             return False
@@ -350,7 +353,7 @@ class DraftingAhead:
 async def forecast(making: Making, means: Means, wanted: WantedCompaction) -> Forecast:
     """What a compaction would do now. Nothing changes, and no model is asked: the program writes what a model would have a part in.
 
-    By the draft that is ready, by the one that would be waited for, as it is planned, or by a new one. Raises `NothingToCompact`."""
+    By the draft that is ready, by the plan of the one that would be waited for, or by a new draft. Raises `NothingToCompact`."""
     wanted = replace(wanted, foreseen=True)
     prepared = making.ahead.prepared(wanted)
     if prepared is not None:
@@ -371,7 +374,7 @@ async def forecast(making: Making, means: Means, wanted: WantedCompaction) -> Fo
 
 
 async def _as_if_written(making: Making, means: Means, draft: Draft) -> tuple[Draft, Rung]:
-    """As the program would write it, and the way that would be tried first."""
+    """The draft with a summary by the program, and the way to write it that would be tried first."""
     if draft.plan.summarise_to is None:
         return draft, draft.rung
     window, asks = means.sizes().window, draft.plan.asked is not None
@@ -393,5 +396,5 @@ def _is_proved(draft: Draft) -> bool:
 
 
 def _with_less(entry: Compaction) -> Compaction:
-    """Without the last of what was put back: the names of files first, then the file that is the least likely to be needed."""
+    """The entry without the last of what was put back: the names of files first, then the file that is the least likely to be needed."""
     return replace(entry, nearby="") if entry.nearby else replace(entry, restored=entry.restored[:-1])

@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """Who writes summaries besides the program, as the model in use can and the user lets it."""
+    """Who may write summaries besides the program: as far as the model in use can, and the user allows it."""
 
     model: bool
     api: bool
@@ -33,7 +33,7 @@ class Writers:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """What the model wrote, and what it used. None: in replay the program's text stands for it."""
+    """What the model wrote, and the tokens that it used. `text` is None in replay, where the program's text stands for it."""
 
     text: str | None
     usage: Usage | None
@@ -41,7 +41,7 @@ class WrittenSummary:
 
 @dataclass(frozen=True, slots=True)
 class ApiSummary:
-    """A block of the API's, and the plan as it was carried out: the first `cut` messages of the request give way to it."""
+    """A summary that the API wrote, and the plan as it was carried out: the first `cut` messages of the request give way to the block."""
 
     plan: Plan
     cut: int
@@ -50,48 +50,48 @@ class ApiSummary:
 
 
 class SummaryModel(Protocol):
-    """Asks the model on the conversation as it was when this was made, whatever is logged meanwhile."""
+    """Asks a model for a summary of the conversation as it was when this object was made, whatever is logged meanwhile."""
 
     @property
     def messages(self) -> Sequence[Message]:
-        """Those of the conversation then."""
+        """The messages of the conversation at that time."""
         ...
 
     async def model(self, draft: Draft, asked: Asked) -> WrittenSummary:
-        """The model's part of a summary. Raises `SummaryFailed`."""
+        """Asks the model for its part of a summary. Raises `SummaryFailed`."""
         ...
 
     async def api(self, draft: Draft, asked: Asked) -> ApiSummary:
-        """The API's own summary. Raises `SummaryFailed` and `NotForTheApi`."""
+        """Asks the API for its own summary. Raises `SummaryFailed` and `NotForTheApi`."""
         ...
 
     def cost(self, usage: Usage | None) -> float | None:
-        """Dollars; None if nothing was spent or prices are not known."""
+        """The dollars that the tokens cost; None if nothing was spent or prices are not known."""
         ...
 
 
 class DraftSlot(Protocol):
-    """Keeps a draft that is made ahead, in the background: at most one."""
+    """Keeps the draft that is made ahead, in the background. There is one at most."""
 
     @property
     def begun(self) -> bool:
-        """Whether one is in work, ready or has failed."""
+        """Whether a draft is in work, ready or has failed."""
         ...
 
     def outcome(self) -> Draft | BaseException | None:
-        """The draft that is ready, or why there is none; None if one is in work or none was begun."""
+        """The draft that is ready, or the error that it failed with; None if one is still in work or none was begun."""
         ...
 
     def start(self, work: Coroutine[None, None, Draft]) -> None:
-        """Begins one. There is none before."""
+        """Begins a draft, in the background. The slot must be empty."""
         ...
 
     async def take(self) -> Draft | None:
-        """The draft, waited for where it is in work, and not kept; None if there is none or it failed."""
+        """Takes the draft out of the slot, waiting for one that is in work; None if there is none or it failed."""
         ...
 
     def drop(self) -> Draft | None:
-        """Ends what is in work, and keeps none; gives the one that was ready."""
+        """Empties the slot, and ends a draft that is in work; gives the one that was ready, None if none was."""
         ...
 
 
@@ -99,115 +99,117 @@ class Telling(Protocol):
     """Tells whoever waits for a compaction how it goes."""
 
     def being_made(self, wanted: WantedCompaction) -> AbstractContextManager[None]:
-        """While a compaction is made: it is shown."""
+        """A context in which a compaction is shown as being made."""
         ...
 
     def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
-        """It did not come about: says why, where somebody wants to know. May raise the error."""
+        """Tells that a compaction came to nothing and why, where somebody wants to know. May raise the error."""
         ...
 
     def not_proved(self, error: Exception) -> None:
-        """An error kept its check from being done, and it goes on without. May raise the error."""
+        """Tells that an error kept a compaction from being checked, and that it is made without. May raise the error."""
         ...
 
     def was_told(self, wanted: WantedCompaction) -> bool:
-        """Whether the user was told that it failed."""
+        """Whether the user was told that this compaction failed."""
         ...
 
 
 class Means(Protocol):
-    """What the making of a compaction needs around it, for one log under the policy in force."""
+    """All that making a compaction needs around it, for one log under the policy in force."""
 
     @property
     def slot(self) -> DraftSlot:
-        """Where the draft is kept that is made ahead."""
+        """The place where the draft that is made ahead is kept."""
         ...
 
     @property
     def telling(self) -> Telling:
-        """Who is told how it goes."""
+        """The object that tells those who wait how a compaction goes."""
         ...
 
     @property
     def policy(self) -> Policy:
-        """The one in force."""
+        """The policy in force."""
         ...
 
     @property
     def view(self) -> Projection:
-        """The log as it is now."""
+        """What the model sees of the log as it is now."""
         ...
 
     def sizes(self) -> DraftSizes:
-        """How full the context is, to plan by."""
+        """How full the context is, in the numbers to plan by."""
         ...
 
     def fullness(self) -> Fullness:
-        """How full it is, to decide by."""
+        """How full the context is, in the numbers to decide by."""
         ...
 
     def weigh(self, entry: Compaction) -> int:
-        """What the context would hold with one more compaction (tokens); nothing changes."""
+        """Tokens that the context would hold with one more compaction. Nothing changes."""
         ...
 
     def now(self) -> float:
-        """Unix seconds."""
+        """The time, in Unix seconds."""
         ...
 
     def new_id(self) -> str:
-        """Of a compaction."""
+        """An id for a new compaction."""
         ...
 
     def writers(self) -> Writers:
-        """Who writes summaries."""
+        """Who may write summaries besides the program."""
         ...
 
     def asking(self) -> SummaryModel:
-        """Asks on the conversation as it is now."""
+        """An object that asks for summaries of the conversation as it is now."""
         ...
 
     async def ask_engine(self, policy: Policy, question: Callable[[], Answer], *, counts: bool) -> Answer:
-        """An answer of a policy's engine. Raises `PolicyFailed`; it rests after some failures that count (`counts`)."""
+        """The answer of a policy's engine to `question`. Raises `PolicyFailed`. With `counts` a failure counts, and after some the engine
+        rests."""
         ...
 
     async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
-        """The same of a summary: `summary_by`, with what was read of the log ahead."""
+        """The text of a summary by the policy's engine, as `summary_by` gives it, with what was read of the log ahead. Raises
+        `PolicyFailed`, and counts, as `ask_engine` does."""
         ...
 
     async def sources(self) -> Mapping[str, str]:
-        """The texts of the repository by path, as far as they are known."""
+        """The texts of the repository's files by path, as far as they are known."""
         ...
 
     def engine_served(self) -> None:
-        """The engine in force gave answers that can be used."""
+        """Notes that the engine in force gave answers that can be used."""
         ...
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
-        """The files that are likely to be needed and that `after` does not hold."""
+        """The files that are likely to be needed and that `after` does not show, read again."""
         ...
 
     def fetched_again(self) -> FetchedAgain | None:
-        """What the agent got again since the newest compaction in force; None if there is none."""
+        """What the agent fetched again since the newest compaction in force; None if there is none."""
         ...
 
     def resume(self, *, at_work: bool) -> str:
-        """What the model is told of how to go on."""
+        """The text that tells the model how to go on. `at_work`: it goes on by itself."""
         ...
 
     async def with_counts(self, entry: Compaction) -> Compaction:
-        """The entry with how many messages it takes out of view."""
+        """The entry with the number of messages that it takes out of view."""
         ...
 
     async def set_aside(self) -> None:
-        """Writes down the messages in view, before a summary takes their place."""
+        """Writes the messages in view into a transcript file, before a summary takes their place."""
         ...
 
     async def objection(self, wanted: WantedCompaction) -> str:
-        """Why somebody does not want one that can wait (`economy`, `idle`), for the user; empty if it is made."""
+        """The reason why somebody does not want a compaction that can wait (`economy`, `idle`), for the user; empty if nobody objects."""
         ...
 
     async def in_force(self, entry: Compaction) -> None:
-        """It is in force. Nothing is raised."""
+        """Is told that the compaction is in force. Raises nothing."""
         ...
 
     def commit(self, draft: Draft, entry: Compaction) -> None:
@@ -215,5 +217,5 @@ class Means(Protocol):
         ...
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
-        """Nothing comes of what was spent."""
+        """Counts tokens and dollars that were spent for nothing."""
         ...

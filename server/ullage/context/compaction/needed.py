@@ -24,19 +24,19 @@ from ullage.context.entries import AssistantReply, Entry, ToolReturned
 FactKind: TypeAlias = Literal["path", "identifier", "hash", "error", "user message"]
 
 FACT_KINDS: tuple[FactKind, ...] = ("path", "identifier", "hash", "error", "user message")
-"""In the order of reports."""
+"""The kinds of facts, in the order of reports."""
 
 
 class Fact(NamedTuple):
-    """Something that may be needed again. `text` is what it is known by: of a path the last two components, of an error line and of
-    a user message the beginning."""
+    """Something that may be needed again. `text` is what it is known by: the last two components of a path, the beginning of an error line
+    or of a user message, else all of it."""
 
     kind: FactKind
     text: str
 
 
 QUOTED_CHARACTERS = 60
-"""So much of a user message or an error line has to stand there verbatim, line breaks and runs of blanks aside."""
+"""Characters of a user message or an error line that have to stand in a text verbatim, line breaks and runs of blanks aside."""
 
 _WORD = re.compile(r"\w+")
 
@@ -57,35 +57,35 @@ _KNOWN_SUFFIX = re.compile(
     r"c|cc|cfg|conf|cpp|cs|css|csv|env|go|h|hpp|html|ini|ipynb|java|js|json|jsonl|jsx|kt|lock|log|lua|md|mjs|mod|php|proto|"
     r"ps1|py|pyi|rb|rs|rst|scala|sh|sql|sum|svelte|svg|swift|tmpl|toml|ts|tsx|txt|vue|xml|yaml|yml|zig"
 )
-"""What makes a file of a name without a folder; `client.send` is none. With a folder before it any suffix does."""
+"""Suffixes by which a name without a folder is known as a file; `client.send` is none. With a folder before it any suffix does."""
 
 _ERROR = re.compile(
     r"(?:^|(?<=[\s:`\]]))(?:[A-Z]\w{0,60}(?:Error|Exception)|[Ee]rror|ERROR|fatal|panic|FAIL(?:ED)?)(?:\[\w{1,20}\])?: \S[^\n]{8,}",
     re.MULTILINE,
 )
-"""From the word that reports it to the end of the line: `fatal: ...` (git), `error[E0308]: ...` (rustc), `main.c:3:1: error: ...` (the GNU
-coding standards' form), `ValueError: ...`, `panic: ...`, `FAIL: ...`. Where in a file it was is left out, since lines move."""
+"""An error line, from the word that reports it to the end: `fatal: ...` (git), `error[E0308]: ...` (rustc), `main.c:3:1: error: ...` (the
+GNU coding standards' form), `ValueError: ...`, `panic: ...`, `FAIL: ...`. Where in a file it was is left out, since lines move."""
 _OF_ERRORS = ("rror", "ERROR", "Exception", "fatal", "panic", "FAIL")
 """One of these stands in each such line. To look for them takes a tenth of the time, and most texts have none."""
 
 
 def paths_in(text: str) -> set[str]:
-    """The last two components of each file path, one where it has no more."""
+    """The file paths in the text, each cut down to its last two components, or the only one."""
     return {tail for token in set(_PATH_LIKE.findall(text)) if (tail := _path_tail(token))}
 
 
 def basenames_in(text: str) -> set[str]:
-    """The last component of everything that may be a path, so that no file is missed that is named without its folder."""
+    """The last component of everything in the text that may be a path, so that no file is missed that is named without its folder."""
     return {_bare(token).rstrip("(.").rpartition("/")[2] for token in set(_PATH_LIKE.findall(text)) if "." in token}
 
 
 def identifiers_in(text: str) -> set[str]:
-    """The names of things in code."""
+    """The names in the text that look like names in code, as `_IDENTIFIER` says."""
     return _identifiers(set(_WORD.findall(text)))
 
 
 def facts_in(text: str) -> set[Fact]:
-    """All facts of a text."""
+    """All facts in a text but user messages."""
     words = set(_WORD.findall(text))
     found = {Fact("path", path) for path in paths_in(text)}
     found.update(Fact("identifier", name) for name in _identifiers(words))
@@ -96,13 +96,13 @@ def facts_in(text: str) -> set[Fact]:
 
 
 def quoted(text: str) -> str:
-    """The beginning of `text` on one line, by which it is known again."""
+    """The beginning of `text` on one line, by which a message or an error line is recognised."""
     start = " ".join(text[: QUOTED_CHARACTERS * 20].split())
     return start[:QUOTED_CHARACTERS].rstrip(" .`'\"")
 
 
 def tail_of(path: str) -> str:
-    """The last two components of a path of any system, or the one that there is."""
+    """The last two components of a path of any system, or the only one."""
     return "/".join([part for part in path.replace("\\", "/").split("/") if part][-2:])
 
 
@@ -122,12 +122,12 @@ def _path_tail(token: str) -> str | None:
 
 
 def _bare(token: str) -> str:
-    """Without the stars that print it bold."""
+    """The word without the stars that print it bold."""
     return token.removeprefix("**").removesuffix("**")
 
 
 class KeptText:
-    """`text` is all that the model still sees of what was before: the summary, what was restored and the messages that stayed."""
+    """All text that the model still sees of what was before a compaction: the summary, what was restored and the messages that stayed."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -168,25 +168,26 @@ def written_text(reply: AssistantReply) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FromTools:
-    """How much of what results held was known before, in characters. A line has one more for its end."""
+    """How many characters of the results of tools were known before. A line has one more, for its end."""
 
     results: int
-    """All of it."""
+    """Characters of all results."""
     known: int
-    """That stood in the conversation before."""
+    """Characters that had stood in the conversation before."""
     held: int
-    """Of what was known, that stood in view."""
+    """Of the known characters, those that stood in view."""
     fetches: int = 0
-    """Results that were mostly known and not in view: asked for, it seems, for nothing else."""
+    """The number of results that were mostly known and not in view: asked for, it seems, for nothing else."""
 
 
 def marks_of(texts: Iterable[str]) -> set[int]:
-    """The marks of their blocks of lines."""
+    """The marks of all blocks of lines in these texts."""
     return {block for text in texts for block in blocks(bare_lines(text)) if block is not None}
 
 
 def from_tools(window: Iterable[Entry], was_known: Callable[[int], bool], in_view: Collection[int]) -> FromTools:
-    """Of the results in a window. `was_known` says of the mark of a block whether it stood before, `in_view` are those in view.
+    """How much of the results in a window was known. `was_known` says of the mark of a block whether it stood before, `in_view` has the
+    marks in view.
 
     A line is known where a block that covers it was. It counts once: what came up in the window itself is not acquired a second time.
     """

@@ -36,12 +36,13 @@ PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".toml", ".ini", ".cfg")
 
 
 MARGIN = 3
-"""Lines shown around those that are wanted, and as many again between two parts: to tell where a part begins takes as much."""
+"""Lines shown on each side of those that are wanted. Two parts become one where no more than so many lie between them: to tell where a part
+begins takes as much."""
 
 
 def outline(path: str, text: str, tokens: int, without: Collection[int] = ()) -> str:
-    """The lines that define something, with their numbers, but for those in `without`, in at most `tokens` tokens; empty if there is no
-    room."""
+    """The lines of a file that define something, with their numbers, in at most `tokens` tokens. Lines in `without` are left out. Empty if
+    there is no room."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     numbers = _parsed(path, text, lines) or [number for number, line in enumerate(lines, 1) if _defines(path, line)]
     if len(numbers) < FEWEST_DEFINITIONS:
@@ -57,7 +58,8 @@ def outline(path: str, text: str, tokens: int, without: Collection[int] = ()) ->
 
 
 def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
-    """As much as fits around each of `near_lines` (counted from 1), in at most `tokens` tokens; the beginning where there are none."""
+    """As much text as fits around each of `near_lines` (counted from 1), in at most `tokens` tokens; the beginning of the text where there
+    are none."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     centres = sorted({min(max(line, 1), len(lines)) for line in near_lines}) or [1]
     smallest, largest = -1, len(lines)
@@ -71,9 +73,9 @@ def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
 
 
 def newest_parts(text: str, seen: Sequence[int], tokens: int) -> tuple[str, frozenset[int]]:
-    """The lines that were seen last, with a few around them, as many as fit into `tokens` tokens, and which lines these are (from 1).
+    """The lines that were seen last, with a few around them, as many as fit into `tokens` tokens, and the numbers of these lines (from 1).
 
-    `seen` tells of each line when that was; 0: never, or it is not wanted.
+    `seen` tells for each line when it was seen, the larger the later; 0 if never, or if it is not wanted.
     """
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     newest = sorted((number for number, when in enumerate(seen, 1) if when), key=lambda number: (-seen[number - 1], number))
@@ -89,13 +91,14 @@ def newest_parts(text: str, seen: Sequence[int], tokens: int) -> tuple[str, froz
 
 
 def in_parts(text: str, without: Sequence[bool]) -> str:
-    """All lines but those that are marked."""
+    """All lines but those that are marked in `without`, each stretch under its line numbers."""
     kept = [(start + 1, end) for start, end in runs([not out for out in without])]
     return _ranges(text.split("\n"), kept)
 
 
 def _parsed(path: str, text: str, lines: Sequence[str]) -> list[int]:
-    """The lines with definitions by the grammar; empty if there is none, or where it found hardly anything."""
+    """The numbers of the lines with definitions, found by the grammar; empty if there is none for this file, or it found hardly
+    anything."""
     found = symbols(path, text)
     numbers = sorted({symbol.line for symbol in found.definitions}) if found is not None else []
     shown = [number for number in numbers if len(lines[number - 1]) <= LONGEST_DEFINITION]
@@ -113,7 +116,7 @@ def _defines(path: str, line: str) -> bool:
 
 
 def _thinned(numbers: Sequence[int], lines: Sequence[str], share: float) -> list[int]:
-    """About that share of the lines: the deepest indented go first, then the last ones."""
+    """About that share of the lines: the deepest indented are left out first, then the last ones."""
     depths = sorted({_depth(lines[number - 1]) for number in numbers})
     if len(depths) > 1:
         return [number for number in numbers if _depth(lines[number - 1]) < depths[-1]]
@@ -133,7 +136,7 @@ def _with_margin(numbers: Collection[int], last_line: int) -> list[tuple[int, in
 
 
 def _joined(centres: Sequence[int], radius: int, gap: int, last_line: int) -> list[tuple[int, int]]:
-    """The ranges of lines around `centres`, which ascend; two become one where no more than `gap` lines lie between."""
+    """The ranges of lines around `centres`, which ascend. Two ranges become one where no more than `gap` lines lie between."""
     ranges: list[tuple[int, int]] = []
     for centre in centres:
         first, last = max(centre - radius, 1), min(centre + radius, last_line)

@@ -25,10 +25,11 @@ from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 PROVED: tuple[FactKind, ...] = ("path", "identifier", "hash")
-"""An error line is said again where it comes up again, and the summary has the open ones."""
+"""The kinds of facts that are checked. An error line is left out: it is said again where it comes up again, and the summary has the open
+ones."""
 
 MOST_MISSING = 0.5
-"""Of what was used. A draft that lacks more is made anew, or waits ..."""
+"""Share of what was used. A draft that lacks more is made anew, or waits ..."""
 FEWEST_MISSING = 16
 """... unless these are so few that adding them says as much. At 177 drafts (28 recorded sessions, a window of 100,000 tokens) 6 lacked that
 much. The others held 97 % of the paths and 75 % of the names that the messages since had used, and 3 were added on average."""
@@ -39,7 +40,7 @@ USED = "used lately, with the entry that had it last"
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was checked, and what is missing: each with the seq of the entry in which it stood last."""
+    """What was checked, and the facts that are missing, each with the seq of the entry in which it stood last."""
 
     checked: Checked
     missing: tuple[tuple[Fact, int], ...]
@@ -52,10 +53,10 @@ class Proof:
 
 
 def prove(view: Projection, entry: Compaction) -> Proof:
-    """Of a compaction with a summary that is to be logged next in the log of `view`: by the messages since it was planned, where the model
+    """Checks a compaction with a summary that is to be logged next in the log of `view`: by the messages since it was planned, if the model
     has replied since, else by those that it keeps.
 
-    Costs what is in view, so it is for another thread where that is much.
+    That takes the longer the more is in view, so it belongs into another thread where that is much.
     """
     ahead = any(isinstance(logged.entry, AssistantReply) for logged in view.entries[place_of(view.entries, entry.through + 1) :])
     since = entry.through if ahead or entry.summarised is None else entry.summarised.last_seq
@@ -80,7 +81,7 @@ def prove(view: Projection, entry: Compaction) -> Proof:
 
 
 def with_proof(entry: Compaction, proof: Proof) -> Compaction:
-    """The compaction with what was checked, and with what is missing in its summary. It has one."""
+    """The compaction with what was checked, and with its summary completed by what was missing. It must have a summary."""
     told, checked = entry.summarised, proof.checked
     if not proof.missing or told is None:
         return replace(entry, checked=checked)
@@ -92,13 +93,13 @@ def with_proof(entry: Compaction, proof: Proof) -> Compaction:
 
 
 def _window(view: Projection, since: int) -> list[Logged]:
-    """The entries after that one that are in view."""
+    """The entries after `since` that are in view."""
     shown = {source for message in view.messages for source in message.sources}
     return [logged for logged in view.entries[place_of(view.entries, since + 1) :] if logged.seq in shown]
 
 
 def _messages(window: Sequence[Logged]) -> int:
-    """As they are sent: a reply is one, and so is all that stands between two replies."""
+    """The number of messages as they are sent: a reply is one, and so is all that stands between two replies."""
     messages, of_user = 0, False
     for logged in window:
         if isinstance(logged.entry, AssistantReply | ToolReturned | UserPrompt | Notice):
@@ -113,7 +114,7 @@ def _held(kind: FactKind, needed: Sequence[Fact], missing: Sequence[Fact]) -> He
 
 
 def _last_seq(fact: Fact, texts: Sequence[tuple[int, str]]) -> int:
-    """Of the newest entry that the text comes from in which it stands."""
+    """The seq of the newest entry in whose text the fact stands; 0 if it stands in none."""
     return next((seq for seq, text in sorted(texts, key=lambda each: -each[0]) if fact.text in text and fact in facts_in(text)), 0)
 
 

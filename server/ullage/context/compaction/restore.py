@@ -22,19 +22,20 @@ from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
 
 FRAME_TOKENS = 60
-"""For the tags around a file and the words between its parts, which together take a little more than one by one."""
+"""Tokens for the tags around a file and the words between its parts, which together take a little more than one by one."""
 OUTLINE_SHARE = 0.08
-"""Of the room of a file that is not shown whole. The text itself is needed more often than where the rest of it is."""
+"""Share of the room of a file that is not shown whole which its outline gets. The text itself is needed more often than an overview of the
+rest."""
 SMALL_FILE = 2_000
-"""Tokens. So much is shown whole, though the model has seen only a part of it."""
+"""Tokens. A file of so many is shown whole, though the model has seen only a part of it."""
 SEEN_RUN, VIEW_RUN = 3, 5
-"""Lines in a row by which it is told that the model has seen them, and that they stand in view."""
+"""Lines in a row that must match for lines to count as seen by the model, and to count as standing in view."""
 INSTRUCTIONS_TOKENS = 6_000
-"""At most, of one file that says how to work. Several of them would else leave no room for the work itself."""
+"""Tokens, at most, of one file that says how to work. Several of them would else leave no room for the work itself."""
 NEAR_EDIT = 8
 """Lines on each side of the newest edit that count as just seen."""
 WORTH_A_GAP = 10
-"""Lines in a row that stand in view already. Fewer are shown again: a text with holes is harder to read."""
+"""Lines in a row that stand in view already and so are left out. Fewer are shown again: a text with holes is harder to read."""
 RESERVED = 600
 """Tokens that a long file leaves for each of the others that are told of, so that it does not take the place of all. With half of that two
 names in a hundred that are needed were lost, with twice as much one part in a hundred of the text."""
@@ -54,14 +55,14 @@ class FileNow:
     text: str | None
     sha256: str | None = None
     near_line: int = 0
-    """Where it was edited last, counted from 1; 0 if it was not, or that is not known."""
+    """The line that was edited last, counted from 1; 0 if none was, or it is not known."""
 
 
 class Choosing:
-    """The files to be read again after one compaction.
+    """Chooses the files to be read again after one compaction, and what of them.
 
-    `seen` is what the model saw before it, each text with its seq, `after` the view that it leaves, `edited` what is known to have been
-    edited.
+    `seen` is what the model saw before it, each text with its seq, `after` the view that it leaves, `edited` has the files that are known
+    to have been edited.
     """
 
     def __init__(
@@ -79,19 +80,19 @@ class Choosing:
         self._options = options
         self._budget = options.total_tokens
         self.files: tuple[RestoredFile, ...] = ()
-        """What was taken so far."""
+        """The files that were chosen so far."""
 
     def wants(self) -> str | None:
-        """The path whose text is to be given next; None if enough was taken or nothing is left."""
+        """The path of the file that is to be given next; None if enough files were chosen or none is left."""
         taken, options = len(self.files), self._options
         if taken >= options.files and (taken >= options.files + options.more_files or self._budget < FRAME_TOKENS + SMALLEST_ROOM):
             return None
         return self._left[-1] if self._left else None
 
     def give(self, now: FileNow | None) -> None:
-        """The file that was wanted; None if it has no text that could be shown, or nothing is known of it."""
+        """Takes the file that was wanted. `now` is None if it has no text that could be shown, or nothing is known of it."""
         path = self._left.pop()
-        if now is None or (now.text is None and path not in self._edited):  # gone, and was only read: nothing to know about it
+        if now is None or (now.text is None and path not in self._edited):  # it is gone, and was only read: nothing to tell of it
             return
         if now.text is not None and now.sha256 is not None and self._whole_in_view.get(path) == now.sha256:
             return
@@ -103,7 +104,7 @@ class Choosing:
         self.files += (file,)
 
     def _budget_for(self, text: str) -> int:
-        """A long file leaves something for those after it."""
+        """Tokens that this text may take: a long one leaves something for the files after it."""
         if estimate_text(text) <= SMALL_FILE:
             return self._budget
         to_come = max(0, min(self._options.files - len(self.files) - 1, len(self._left)))
@@ -112,8 +113,8 @@ class Choosing:
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """How the model knows the lines of a file. `seen` says of each line when it was shown last: the larger, the later; 0 if never, or if it
-    is `in_view`. In view is a line that stands, with many others, in a message that stays.
+    """How the model knows the lines of a file. `seen` tells for each line when it was shown last: the larger, the later; 0 if never, or if
+    it is `in_view`. A line is in view if it stands, with many others, in a message that stays.
 
     `edited`: whether the newest lines are those around an edit.
     """
@@ -124,12 +125,12 @@ class LookedAt:
 
     @property
     def is_mostly_seen(self) -> bool:
-        """Whether the model has seen at least half of it."""
+        """Whether the model has seen at least half of the lines."""
         return 2 * sum(1 for when in self.seen if when) >= len(self.seen)
 
 
 def looked_at(text: str, near_line: int, seen: SeenText, in_view: SeenText | None = None) -> LookedAt:
-    """What the model has seen of a file, and what of it stands `in_view`. `near_line`: where it was edited last, 0 if it was not."""
+    """What the model has seen of a file, and what of that stands `in_view`. `near_line` is the line that was edited last, 0 if none was."""
     lines = bare_lines(text)
     last = seen.last(lines)
     if near_line:
@@ -144,7 +145,8 @@ def looked_at(text: str, near_line: int, seen: SeenText, in_view: SeenText | Non
 
 
 def in_room(options: RestoreOptions, free: int, left: float, ratio: float = 1.0) -> RestoreOptions:
-    """The options where that many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
+    """The options, with less for files where little room is left. `free` are the tokens below the threshold before any file is read again,
+    `left` those below the line where calls are held.
 
     Files are measured by the estimate, so what is free is, too: by `ratio`, which is learned, and in no case by less than `MOST_OFF` says.
     """
@@ -186,7 +188,7 @@ def take(path: str, text: str | None, lines: LookedAt, options: RestoreOptions, 
 
 
 def resume_text(todo: str, *, at_work: bool) -> str:
-    """How to go on after a compaction. `todo` is the task list as Markdown, empty if there is none."""
+    """The text that tells the model how to go on after a compaction. `todo` is the task list as Markdown, empty if there is none."""
     lines: list[str] = []
     if todo.strip():
         lines += ["The task list as it stands:", todo.strip(), ""]
@@ -199,14 +201,14 @@ def resume_text(todo: str, *, at_work: bool) -> str:
 
 
 def _shown_of_it(outlined: bool, in_part: bool, lines: LookedAt) -> str:
-    """What is shown of a file that is too long to be shown whole."""
+    """The words for what is shown of a file that is too long to be shown whole."""
     seen = "the parts seen and edited last" if lines.edited else "the parts seen last"
     part = seen if any(lines.seen) else "the beginning"
     return " and ".join(each for each in (in_part and part, outlined and "an outline") if each) or ONLY_NAME
 
 
 def _framed(path: str, note: str, text: str) -> str:
-    """The text between tags that nothing inside it can close."""
+    """The text of a file between tags that nothing inside it can close."""
     inside = _CLOSING_TAG.sub("&lt;", text)
     return f'<file path="{escape(in_a_line(path))}" note="{escape(note)}">\n{inside}\n</file>'
 

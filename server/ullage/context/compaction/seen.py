@@ -14,32 +14,32 @@ from ullage.context.calls import strings_of
 from ullage.context.view.projection import Projection
 
 FEWEST_CHARACTERS = 12
-"""Of lines that are compared together. With less (braces, blank lines) they are alike by chance."""
+"""Characters of lines that are compared together. With fewer (braces, blank lines) they are alike by chance."""
 
 _NUMBER = re.compile(r"\s*\d+[→\t:|-]")
-"""How tools for reading and searching begin a line."""
+"""What tools for reading and searching put before a line: its number."""
 
 
 def bare_lines(text: str) -> list[str]:
-    """Without the numbers that tools put before them, and without white space at both ends."""
+    """The lines of a text without the numbers that tools put before them, and without white space at both ends."""
     lines = text.split("\n")
     return [line[found.end() :].strip() if (found := _NUMBER.match(line)) else line.strip() for line in lines]
 
 
 def texts_in(view: Projection) -> Iterator[tuple[int, str]]:
-    """What the model sees, with the seq of the entry that each text comes from."""
+    """The texts that the model sees, each with the seq of the entry that it comes from."""
     for message in view.messages:
         for block, source in zip(message.blocks, message.sources, strict=True):
             yield from ((source, text) for text in _texts(block))
 
 
 def in_view(view: Projection) -> str:
-    """The same as one text."""
+    """All text that the model sees, as one text."""
     return "\n".join(text for _, text in texts_in(view))
 
 
 class SeenText:
-    """Texts in runs of `run` lines, each with the newest entry that shows it."""
+    """Texts in runs of `run` lines, each run with the newest entry that shows it."""
 
     def __init__(self, texts: Iterable[tuple[int, str]], run: int) -> None:
         self._run = run
@@ -51,7 +51,7 @@ class SeenText:
                 self._newest[key] = max(seq, self._newest.get(key, 0))
 
     def last(self, lines: Sequence[str]) -> list[int]:
-        """Of each of these bare lines the seq of the newest entry that shows it in its surroundings; 0 if none does."""
+        """For each of these bare lines the seq of the newest entry that shows it together with the lines around it; 0 if none does."""
         found = [0] * len(lines)
         for start in range(len(lines) - self._run + 1):
             key = tuple(lines[start : start + self._run])
@@ -63,7 +63,7 @@ class SeenText:
 
 
 def runs(marked: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The stretches of marked lines: where each begins, and where the first line behind it is (both counted from 0)."""
+    """The stretches of marked lines, each as the index of its first line and that of the first line behind it (from 0)."""
     start: int | None = None
     for index, mark in enumerate((*marked, False)):
         if mark and start is None:

@@ -28,26 +28,26 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import gone_by
 
 FIT_SHARE = 0.95
-"""Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
+"""Share of the window that an undo is made to fit into: the next prompt needs room, too, and calls are held at 98 %."""
 
 TRIES = 4
-"""The marker of what is cut out says in a few lines what that was, so how long it is shows only when it is written."""
+"""Tries to cut out enough. The marker for it tells in a few lines what was cut out, so its length shows only when it is written."""
 
 
 def by_hand(id: str, through: int, tokens_before: int, policy: str = BY_THE_USER) -> Compaction:
-    """A compaction by the user's hand that does nothing yet."""
+    """A compaction made by the user's hand, with no edits yet."""
     return Compaction(
         *(id, "manual", "moves", through, (), None, None, (), "", ""), policy=policy, tokens_before=tokens_before, estimated_after=0
     )
 
 
 def tokens_of(view: Projection, before: Projection, used: int, count: Count) -> int:
-    """What `view` holds, by the estimate of what it has more or less than `before`, which holds `used` (tokens)."""
+    """Tokens that `view` holds. `before` holds `used` tokens, and the estimate tells how much more or less `view` has."""
     return used if view is before else used - count(before.messages) + count(view.messages)
 
 
 def made_to_fit(id: str, view: Projection, tokens: int, window: int, count: Count) -> Compaction | None:
-    """The compaction that makes `view`, which holds that many tokens, fit the window with some room to go on; None if none does."""
+    """The compaction that makes `view`, which holds that many tokens, fit into the window with some room to go on; None if none can."""
     planned = fitting(view, tokens - int(window * FIT_SHARE), UllageOptions(), count, brief)
     if planned is None:
         return None
@@ -80,7 +80,8 @@ def _plans(view: Projection, room: int, options: UllageOptions, count: Count, di
 
 
 def _middle(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Snipped | None:
-    """The shortest range from after the first few messages on that takes that many tokens with it, marker and all; the last few stay."""
+    """The shortest range after the first few messages that frees that many tokens, with what its marker takes; the last few messages stay.
+    None if no range does."""
     messages: Sequence[Message] = tuple(view.messages)
     cuts = legal_cuts(messages)
     first = min((cut for cut in cuts if cut >= options.snip.keep_first), default=len(messages))
@@ -100,7 +101,7 @@ def _middle(view: Projection, too_many: int, options: UllageOptions, count: Coun
 
 
 def again(undone: Compaction, projection: Projection, count: Count) -> Compaction | None:
-    """The compaction without what it does to pinned entries: itself where it does nothing to any, and where the user took something out
+    """The undone compaction without what it does to pinned entries: unchanged if it does nothing to any, or if the user took something out
     with it. None if nothing is left of it, or what must stay would come between the API's block and the turns after it.
 
     `projection` is the view without it. Files are not read again: those that it restored may have changed.
@@ -122,7 +123,7 @@ def again(undone: Compaction, projection: Projection, count: Count) -> Compactio
 
 
 def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> Compaction:
-    """What `again` left of a compaction, as an entry of its own. Nothing was spent on it. Its size is not known yet."""
+    """What `again` left of a compaction, as an entry of its own. Nothing was spent on it, and its size is not known yet."""
     entry = replace(made, id=id, tokens_before=tokens_before, usage=None, cost=None, skipped=())
     return replace(entry, counts=counts(view, entry))
 
@@ -131,8 +132,8 @@ def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> C
 
 
 class NewestUndone:
-    """Says of one log whether the newest compaction is undone, and how much came since. To ask costs what was logged since it was last
-    asked.
+    """Tells for one log whether the newest compaction is undone, and how much came since. Asking costs only what was logged since the last
+    time.
 
     These count as no compactions: what the user takes out by hand, what a policy does before every call, and what is cleared for an undo.
     """
@@ -143,9 +144,9 @@ class NewestUndone:
         self._before: Entry | None = None
         self._is_so = False
         self._first_request: int | None = None
-        """Tokens of the first after the undo; None if there was none."""
+        """Tokens of the first request after the undo; None if there was none."""
         self._is_unpriced = False
-        """There was one, but the server did not say what it took."""
+        """Whether there was one, but the server did not say how many tokens it took."""
 
     def is_so(self, entries: Sequence[Logged]) -> bool:
         """Whether the newest compaction is undone."""
@@ -155,7 +156,8 @@ class NewestUndone:
         return self._is_so
 
     def grown(self, entries: Sequence[Logged], used: int) -> int | None:
-        """Tokens by which the context, which holds `used`, has grown since the first request after the undo; None if there was none."""
+        """Tokens by which the context, which holds `used`, has grown since the first request after the undo; 0 if there was none yet. None
+        if the newest compaction is not undone."""
         if not self.is_so(entries):
             return None
         if self._first_request is None and self._is_unpriced:
@@ -183,16 +185,16 @@ class NewestUndone:
 
 
 def left_by_newest(projection: Projection) -> int:
-    """What the newest summary in force left (tokens); 0 if there is none."""
+    """Tokens that the newest summary in force left; 0 if there is none."""
     newest = next((each for each in reversed(projection.active) if each.summarised is not None), None)
     return newest.estimated_after if newest else 0
 
 
 def replied_since(projection: Projection) -> bool:
-    """Whether the model has answered since the last compaction: without that, another one would change nothing.
+    """Whether the model has answered since the last compaction: without an answer another one would change nothing.
 
-    One that was undone does not count, nor moves by hand (what the user took out, what was cleared for an undo): they leave something to
-    summarise.
+    A compaction that was undone does not count, nor do moves by hand (what the user took out, what was cleared for an undo): they leave
+    something to summarise.
     """
     undone: set[str] | None = None
     for logged in reversed(projection.entries):

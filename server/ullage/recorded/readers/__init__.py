@@ -19,7 +19,7 @@ from ullage.recorded.transcript import Transcript
 __all__ = ["NotATranscript", "read", "sessions_in"]
 
 LINES_TO_KNOW_IT_BY = 1_000
-"""So many objects are looked at before a file is taken for something else."""
+"""After so many objects that no reader knows, a file is taken for something else."""
 
 _NOT_UNPACKED = {
     b"\x28\xb5\x2f\xfd": "by zstd",
@@ -27,7 +27,7 @@ _NOT_UNPACKED = {
     b"7z\xbc\xaf": "by 7-Zip",
     b"\x04\x22\x4d\x18": "by lz4",
 }
-"""How a file begins that is compressed in a way that is not read here."""
+"""The first bytes of files that are compressed in a way that is not read here, and the words for that way."""
 
 _Value = TypeVar("_Value")
 _Read: TypeAlias = Callable[[Iterable[JsonObject], FlawTally, Path], tuple[Transcript, ...]]
@@ -40,13 +40,13 @@ _READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
     (cline.is_line, cline.read),
     (opencode.is_line, opencode.read),
 )
-"""Those that read one JSON object after the other; the one that knows the first object that any of them knows has the file."""
+"""Readers that take one JSON object after the other. The first reader that knows an object of the file reads the file."""
 
 _ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
 
 
 def read(path: Path) -> tuple[Transcript, ...]:
-    """All of `sessions_in` at once."""
+    """The sessions in a file as `sessions_in` gives them, all at once."""
     return tuple(sessions_in(path))
 
 
@@ -55,7 +55,7 @@ def _as_it_is(value: JsonObject) -> JsonObject:
 
 
 def _wherever(position: int) -> None:
-    """Nobody asks."""
+    """Does nothing: it stands for an `at` that nobody gave."""
 
 
 def sessions_in(
@@ -92,14 +92,14 @@ def sessions_in(
 
 
 def _one_by_one(values: list[_Value]) -> Iterator[_Value]:
-    """Each is let go when the next is asked for."""
+    """Gives the values in their order. None of them is held any longer once the next one is asked for."""
     values.reverse()
     while values:
         yield values.pop()
 
 
 def _name(path: Path) -> str:
-    """The file's name without its endings: what a session is called that does not say its id."""
+    """The file's name without its endings, which names a session that does not say its id."""
     name = path.name
     while name.endswith(_ENDINGS):
         name = name[: name.rindex(".")]

@@ -63,7 +63,7 @@ _OTHER_KINDS = frozenset(
         "speculation-accept",
     }
 )
-"""What the program notes for itself. A prompt that was queued and then sent has a line of its own as well."""
+"""Kinds of lines that the program notes for itself. A prompt that was queued and then sent has a line of its own as well."""
 
 NOT_WRITTEN = "System prompt and tools are not in the transcripts of Claude Code: the first request is larger than its messages by them"
 
@@ -79,7 +79,7 @@ def is_line(value: JsonObject) -> bool:
 
 
 def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
-    """The session and its side chains. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
+    """The session and its side chains. `tally` has what is wrong with the lines so far; `name` is the id of a session that names none."""
     shelf = Shelf(MOST_IN_MEMORY)
     file = _File(tally, shelf)
     for value in lines:
@@ -110,7 +110,7 @@ class _File:
         """Whether prompts that left the queue for the running turn have lines of their own, as newer versions write them."""
         self._uuids: set[str] = set()
         self._agents: dict[str, str] = {}
-        """Of each side chain's line, by its uuid, which agent's it is."""
+        """The id of the sub-agent that a side chain's line belongs to, by the line's uuid."""
 
     def take(self, value: JsonObject) -> None:
         kind = as_text(value.get("type"))
@@ -133,7 +133,7 @@ class _File:
             self._take_progress(value)
 
     def settle_queue(self) -> None:
-        """Leaves out the prompts that left the queue where they have lines of their own. To be done after the last line."""
+        """Leaves out the prompts that left the queue where they have lines of their own. Is called after the last line."""
         if self._queue_is_told_of:
             self.main = [line for line in self.main if not line.is_queued]
         self._tally.count(QUEUED, sum(line.is_queued for line in self.main))
@@ -156,7 +156,7 @@ class _File:
                 self._tally.count(unknown("queue operations", other), int(other != "remove"))
 
     def _take_progress(self, value: JsonObject) -> None:
-        """The message of a sub-agent that a progress line of older versions carries."""
+        """Takes in the message of a sub-agent that a progress line of older versions carries."""
         data = as_object(value.get("data"))
         if value.get("type") != "progress" or data.get("type") != "agent_progress":
             return
@@ -236,7 +236,7 @@ class _Returned:
     result: HeldValue[Result]
     line: Line
     number: int
-    """Of all results, in the order of the file."""
+    """The place of the result among all results of the file, from 1."""
 
 
 class ChainLogBuilder:
@@ -311,7 +311,7 @@ class ChainLogBuilder:
         self._emit_results([block for block in finished.blocks if isinstance(block, ToolUse)])
 
     def _emit_results(self, calls: Sequence[ToolUse]) -> None:
-        """All results of a reply, in the order of the file, right after it: what was said meanwhile was sent after them."""
+        """Adds all results of a reply right after it, in the order of the file: what was said meanwhile was sent after them."""
         returned: list[tuple[ToolUse, _Returned]] = []
         for call in calls:
             self._tally.count(REPEATED_CALL, int(call.id in self._called))

@@ -26,7 +26,7 @@ NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was 
 
 
 REFUSED = ("The user doesn't want to proceed with this tool use.", "Permission for this tool use was denied.")
-"""How Claude Code tells the model that the user did not allow a call."""
+"""The beginnings of what Claude Code tells the model where the user did not allow a call."""
 REASON = re.compile(r"\bthe user said:\s*(.+)", re.DOTALL | re.IGNORECASE)
 
 
@@ -38,11 +38,11 @@ class Result:
     content: str
     is_error: bool
     media_tokens: int = 0
-    """Of images and documents in it, for which `content` has words alone."""
+    """Tokens of the images and documents in the result, for which `content` has words alone."""
 
     @property
     def refusal(self) -> str | None:
-        """What the user said where they refused the call, empty if nothing; None if they did not refuse."""
+        """What the user said when they refused the call; empty if they said nothing, None if they did not refuse."""
         if not self.is_error or not self.content.startswith(REFUSED):
             return None
         said = REASON.search(self.content)
@@ -50,7 +50,7 @@ class Result:
 
 
 def _assistant_blocks(content: list[Json], model: str, tally: FlawTally) -> list[AssistantBlock]:
-    """What the model said in one line."""
+    """The blocks that the model said in one line. A block that is not known becomes text."""
     blocks: list[AssistantBlock] = []
     for value in content:
         block = as_object(value)
@@ -85,7 +85,7 @@ def result_of(block: JsonObject, model: str, tally: FlawTally) -> Result:
 
 
 def text_of(value: Json, model: str, tally: FlawTally) -> str:
-    """The text of a block that is text, or the words that stand for it; an unknown one as its JSON, which has its size."""
+    """The text of a block, or the words that stand for an image or a document. An unknown block becomes its JSON, which has its size."""
     if isinstance(value, str):
         return value
     block = as_object(value)
@@ -139,14 +139,14 @@ def _document(block: JsonObject) -> MediaInWords:
 
 
 def _measured(block: JsonObject) -> JsonObject:
-    """What the line kept of it; nothing where it had no data."""
+    """What the line kept of an image or a document (see `MEASURED`); empty where the block had no data."""
     source = as_object(block.get("source"))
     return source if source.get("type") == MEASURED else {}
 
 
 _SURELY_TOO_FEW = 0.5
-"""Recorded output under this share of what the text must take is that of a reply which had just begun. In recorded sessions
-placeholders lie under 0.12 in nine of ten replies, final counts over 0.7."""
+"""Where less output was recorded than this share of what the text must take, the count is that of a reply which had just begun. In recorded
+sessions placeholders lie under 0.12 in nine of ten replies, final counts over 0.7."""
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ class RecordedReply:
     model: str = ""
     at: float = 0.0
     is_answered: bool = False
-    """Whether a result of its calls came already: what is written later does not move its time."""
+    """Whether a result of its calls was read already: lines after that do not change the reply's time."""
     held: list[HeldValue[list[AssistantBlock]]] = field(default_factory=list[HeldValue[list[AssistantBlock]]])
     """Its blocks, line by line."""
     usage: Usage | None = None
@@ -167,7 +167,7 @@ class RecordedReply:
     _known: set[object] = field(default_factory=set[object])
 
     def add(self, line: Line, tally: FlawTally) -> list[AssistantBlock]:
-        """Takes in one more of its lines; gives the blocks that are new. Those that it has already are not taken twice."""
+        """Takes in one more line of the reply; gives its new blocks. A block that the reply has already is not taken again."""
         self.model = as_text(line.message.get("model")) or self.model
         self.stop_reason = as_text(line.message.get("stop_reason")) or self.stop_reason
         if not self.is_answered:
@@ -203,16 +203,16 @@ class RecordedReply:
 
 
 _SHORT = 64
-"""Characters of a text that is kept as it is."""
+"""Characters up to which a text is its own mark."""
 
 
 def _known_by(text: str) -> str | bytes:
-    """By what two texts are known to be the same."""
+    """A mark by which equal texts are recognised: a short text itself, the hash of a longer one."""
     return text if len(text) <= _SHORT else blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _sign(block: AssistantBlock) -> tuple[object, ...]:
-    """The same of a block that is no call."""
+    """A mark by which equal blocks are recognised, for blocks that are no calls."""
     match block:
         case Text():
             return "text", _known_by(block.text)
@@ -225,7 +225,7 @@ def _sign(block: AssistantBlock) -> tuple[object, ...]:
 
 
 def usage_of(value: Json) -> Usage | None:
-    """The token counts of a message; None if it has none, or all are zero. Writes of no known life are taken as of 5 minutes."""
+    """The token counts of a message; None if it has none, or all are zero. Cache writes whose lifetime is not told count as 5 minutes."""
     counts = as_object(value)
     written = as_count(counts.get("cache_creation_input_tokens")) or 0
     split = as_object(counts.get("cache_creation"))
@@ -258,7 +258,7 @@ _HOOKS_THE_MODEL_HEARS = ("SessionStart", "UserPromptSubmit")
 
 
 def is_silent(attachment: JsonObject) -> bool:
-    """Whether the model is not shown it."""
+    """Whether the attachment is one that the model is not shown."""
     kind = as_text(attachment.get("type"))
     if kind == "hook_success":
         return attachment.get("hookEvent") not in _HOOKS_THE_MODEL_HEARS
@@ -266,7 +266,7 @@ def is_silent(attachment: JsonObject) -> bool:
 
 
 def attachment_text(attachment: JsonObject) -> str:
-    """What the model was told, as far as the line holds it; empty if it does not."""
+    """What the attachment told the model, as far as the line holds it; empty if the line does not."""
     snippet = as_text(attachment.get("snippet"))
     if snippet:
         return f"{as_text(attachment.get('filename'))} was changed:\n{snippet}"

@@ -23,7 +23,7 @@ from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_obj
 from ullage.store.set_aside import HeldValue, Shelf
 
 LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "progress"]
-"""Kinds that are links of the conversation's chain."""
+"""Kinds of lines that are links of the conversation's chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,12 @@ class LineContent:
     content: list[Json]
     """The blocks of the message; a plain text is one block."""
     message: JsonObject
-    """The message but for its content; of an attachment or a system line what it says of itself."""
+    """The fields of the message without its content; of an attachment or a system line, its own fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. `uuid` is never empty; other texts are where it does not have them, `at` is 0.0 without a time."""
+    """One line of a transcript. `uuid` is never empty; other texts are empty where the line lacks them, `at` is 0.0 without a time."""
 
     kind: LineKind
     uuid: str
@@ -48,24 +48,24 @@ class Line:
     at: float
     said: HeldValue[LineContent]
     characters: int
-    """Of what it says."""
+    """Characters of all texts in `said`."""
     reply: str = ""
-    """The id of the reply that it is of."""
+    """The id of the reply that the line belongs to."""
     calls: tuple[str, ...] = ()
     """The ids of the calls that it holds."""
     results: tuple[str, ...] = ()
     """The ids of the calls whose results it holds."""
     request: str = ""
-    """What tells the calls of the model apart. Some servers give all their replies the same id, and no id to their requests;
-    then it is the turn and the tokens that were sent."""
+    """A text that tells the model's calls apart: the id of the request. Some servers give all their replies the same id, and no id to their
+    requests; then it is the turn and the tokens that were sent."""
     is_meta: bool = False
     is_summary: bool = False
     is_hidden: bool = False
-    """Shown to the user, not to the model."""
+    """Whether the line is shown to the user, but not to the model."""
     is_error: bool = False
-    """Written by the program in the model's place."""
+    """Whether the program wrote the line in the model's place."""
     is_queued: bool = False
-    """Given to the running turn, and only told of by the queue."""
+    """Whether it is a prompt that was given to the running turn and that only the queue tells of."""
     file: FileOnDisk | None = None
     answers: tuple[Answer, ...] = ()
     """What the user answered to the questions of a call; an answer in their own words looks like one that was chosen."""
@@ -77,14 +77,14 @@ class Line:
 
     @property
     def message(self) -> JsonObject:
-        """The message but for its content."""
+        """The fields of the message without its content."""
         return self.said.get().message
 
 
 def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int, shelf: Shelf) -> Line:
-    """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none.
+    """The line that a JSON object of that kind stands for. `unnamed` is the id of a line that has none.
 
-    `turn` says how many prompts came before it in the file, `shelf` holds what it says.
+    `turn` says how many prompts came before it in the file; `shelf` keeps the line's content.
     """
     message, about = as_object(value.get("message")), dict[str, Json]()
     parent = as_text(value.get("parentUuid"))
@@ -122,7 +122,7 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int, shelf: S
 
 
 def queued_line(text: str, value: JsonObject, parent: str, name: str, shelf: Shelf) -> Line:
-    """A prompt that left the queue for the running turn: `value` is the line that says so."""
+    """The line for a prompt that left the queue for the running turn. `value` is the line that tells of it."""
     return Line(
         kind="user",
         uuid=name,
@@ -149,19 +149,20 @@ def _blocks(content: Json) -> list[Json]:
 
 
 MEASURED = "measured"
-"""The type of what stands for the base64 text of an image or a document: `size` or `pages`, or null where they cannot be told."""
+"""The type of the source that takes the place of an image's or document's base64 text. It has `size` or `pages`, null where these cannot be
+told."""
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
 
 
 def _counts(usage: Json) -> dict[str, Json]:
-    """The counts that are read; servers tell more with each reply."""
+    """The token counts that are read here; servers send more with each reply."""
     told = as_object(usage)
     return {name: told[name] for name in _COUNTS if name in told}
 
 
 def _slim(block: Json) -> Json:
-    """A block of a message, or a part of a result, without what nothing is made of. Names are shared with the other blocks."""
+    """A block of a message, or a part of a result, without what is never read. Its names are shared with the other blocks."""
     if not isinstance(block, dict):
         return block
     kind, source = block.get("type"), as_object(block.get("source"))
@@ -225,13 +226,13 @@ def continued(lines: Sequence[Line], tally: FlawTally) -> list[Line]:
 
 
 def reply_key(line: Line) -> str:
-    """What the lines of one reply have in common."""
+    """The key that all lines of one reply have in common, and no other line has."""
     return f"{line.reply} {line.request}" if line.reply else line.uuid
 
 
 def _chain(lines: Sequence[Line], tally: FlawTally) -> set[int]:
-    """The indexes of the last message, all that it follows from, and what the program wrote after it. A line with no known one
-    before it follows the line before it."""
+    """The indexes of the last message, of all lines that it follows from, and of what the program wrote after it. A line that names no
+    known line before it follows the one above it."""
     places = {line.uuid: index for index, line in enumerate(lines)}
     index = max((index for index, line in enumerate(lines) if line.kind in ("user", "assistant")), default=-1)
     chain = set(range(index + 1, len(lines)))
@@ -253,7 +254,7 @@ def _ids(content: Sequence[Json], kind: str, name: str) -> tuple[str, ...]:
 
 
 def _characters(values: Iterable[Json]) -> int:
-    """Of all texts in them."""
+    """Characters of all texts in the values, at any depth. Keys are not counted."""
     total = 0
     for value in values:
         if isinstance(value, str):

@@ -48,12 +48,12 @@ _TOOLS = (
 _CALL = re.compile(rf"^[ \t]*<({_TOOLS})>\s*$(.*?)^[ \t]*</\1>", re.MULTILINE | re.DOTALL)
 _PARAMETER = re.compile(r"^[ \t]*<(\w+)>(.*?)</\1>[ \t]*$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"\A\[(\w+)[^\n]*\] Result:(?:\n|\Z)")
-"""Stands before the result of a tool."""
+"""The heading before the result of a tool."""
 _OF_THE_USER = re.compile(r"<(task|feedback|answer|user_message|user_input|user_command)\b[^>]*>\s*(.*?)\s*</\1>", re.DOTALL)
 _CONTINUED = "This session is being continued from a previous conversation that ran out of context."
 _FOLDER = re.compile(r"^# Current (?:Working|Workspace) Directory \(([^)\n]+)\)", re.MULTILINE)
 _CLOSE = 3
-"""Messages. What is cut away this close to a summary was cut away for it."""
+"""Messages. What was cut away this close to a summary was cut away for it."""
 _BY_METRICS = "Of some calls only the sum of what was read from the cache and written to it is recorded: it is taken as read"
 
 
@@ -91,14 +91,14 @@ class _Task:
         self._tally = tally
         self._taken = 0
         self._calls: list[ToolUse] = []
-        """Those of the last reply that are written as XML and have no result yet."""
+        """Calls of the last reply that are written as XML and have no result yet."""
         self._summaries: list[int] = []
-        """How many messages came before each."""
+        """The number of messages before each summary."""
         self._cuts: list[tuple[int, int]] = []
-        """Of each place where messages were cut away: how many messages, and how many entries, came before it."""
+        """For each place where messages were cut away: the number of messages, and of entries, before it."""
 
     def take(self, value: JsonObject) -> None:
-        """Reads one message; or what stands beside them."""
+        """Reads one part of the file: a message, or what the file says beside its messages."""
         role = value.get("role")
         if role not in ("user", "assistant"):
             self.session = self.session or printable(as_text(value.get("sessionId")))
@@ -120,7 +120,7 @@ class _Task:
             self._cuts.append((place, self.built.length))
 
     def settle(self) -> None:
-        """Tells of the messages that were cut away without a summary. To be done after the last message."""
+        """Adds the compactions that cut messages away without a summary. Is called after the last message."""
         for place, length in self._cuts:
             if not any(abs(place - summary) <= _CLOSE for summary in self._summaries):
                 self.built.compaction("", True, None, self._around.cuts[place], after=length)
@@ -149,7 +149,7 @@ class _Task:
                 return (Text(self._part(block).text),)
 
     def _with_calls(self, text: str) -> Sequence[AssistantBlock]:
-        """The text, with the calls that are written in it as calls."""
+        """The text as blocks, in which the calls that are written as XML are calls."""
         found: list[AssistantBlock] = []
         end = 0
         for match in _CALL.finditer(text):
@@ -200,7 +200,7 @@ class _Task:
         if said and not text.startswith("<environment_details>"):
             self.built.prompt(RecordedText("\n\n".join(said), part.media_tokens), at)
         elif self.session or part.media_tokens:
-            self.built.prompt(part, at)  # newer versions write what the user said as it is
+            self.built.prompt(part, at)  # newer versions write the user's words without tags
         else:
             self.built.notice(part, at)
 
@@ -235,7 +235,8 @@ class _Task:
         return NOTHING
 
     def _usage(self, value: JsonObject, place: int) -> Usage | None:
-        """As the call was noted for the user; else beside the message."""
+        """The tokens of the call that gave this reply: as noted for the user, else as noted beside the message. None if neither is
+        there."""
         if place in self._around.usages:
             return self._around.usages[place]
         counts = as_object(value.get("metrics"))
@@ -251,7 +252,7 @@ class _Task:
 
 
 def _is_apart(text: str) -> bool:
-    """Whether text behind a result is no part of it."""
+    """Whether a text that follows a result is no part of that result."""
     return text.startswith("<environment_details>") or _OF_THE_USER.search(text) is not None or _CONTINUED in text
 
 
@@ -262,7 +263,7 @@ _MESSAGES = ".messages.json"
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What took the place of messages."""
+    """A summary that took the place of messages. `at` is Unix seconds."""
 
     text: str
     tokens_before: int | None
@@ -271,24 +272,24 @@ class Summary:
 
 @dataclass(slots=True)
 class OtherFiles:
-    """What the files beside the messages say. Places are those of messages, from 0."""
+    """What the files beside the messages say. Places are those of messages, from 0; times are Unix seconds."""
 
     folder: str = ""
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
-    """Of the calls, by the place of the reply."""
+    """The tokens of each call, by the place of its reply."""
     times: dict[int, float] = field(default_factory=dict[int, float])
     cuts: dict[int, float] = field(default_factory=dict[int, float])
-    """When messages were cut away from the context, by the place of the last message then."""
+    """When messages were cut away from the context, by the place of the last message at that time."""
     summaries: dict[int, Summary] = field(default_factory=dict[int, Summary])
-    """By how many messages came before."""
+    """The summaries, by how many messages came before each."""
     cut_up_to: int = -1
-    """The place of the last message that was cut away."""
+    """The place of the last message that was cut away; -1 if none was."""
     models: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
-    """From when on which model was used."""
+    """The models in the order in which they were used, each with the time from which on it was."""
     models_of: dict[int, str] = field(default_factory=dict[int, str])
 
     def model(self, place: int, at: float) -> str:
-        """The model of the reply at that place; empty if nothing says it."""
+        """The model of the reply at that place; empty if nothing tells it."""
         if place in self.models_of or not self.models:
             return self.models_of.get(place, "")
         index = bisect_right([since for since, _ in self.models], at) - 1
@@ -296,7 +297,7 @@ class OtherFiles:
 
 
 def beside(path: Path, tally: FlawTally) -> OtherFiles:
-    """What lies beside that file of messages."""
+    """What the files beside that file of messages say."""
     found = OtherFiles()
     stem = path.name.partition(_MESSAGES)[0]
     if _MESSAGES not in path.name:
@@ -323,7 +324,7 @@ def _objects(path: Path, tally: FlawTally) -> Iterator[JsonObject]:
 
 
 def _shown(value: JsonObject, found: OtherFiles) -> None:
-    """A message to the user. One that says that a call begins comes before the call's own message of the user is there."""
+    """Adds what a message for the user tells. One that says that a call begins comes before the user's message of that call is stored."""
     place, at = _place(value.get("conversationHistoryIndex")), as_seconds(value.get("ts"))
     if place is None:
         return
@@ -347,7 +348,7 @@ def _place(value: Json) -> int | None:
 
 
 def _usage(text: str) -> Usage | None:
-    """`tokensIn` leaves out what was cached."""
+    """The tokens that a message for the user tells; None if it tells none. `tokensIn` leaves out what was cached."""
     try:
         told = as_object(parse(text))
     except RecordNotJson:
@@ -362,7 +363,8 @@ def _metadata(value: JsonObject, found: OtherFiles) -> None:
 
 
 def _compaction(told: list[JsonObject], found: OtherFiles) -> None:
-    """Of a session the newest one is kept: the messages that stand for those before."""
+    """Adds the newest compaction of a session, the only one that is kept. `told` has what is said of it, then the message with the
+    summary."""
     if len(told) < 2:
         return
     about, first = told
@@ -373,7 +375,7 @@ def _compaction(told: list[JsonObject], found: OtherFiles) -> None:
 
 
 def _first_two(path: Path, tally: FlawTally) -> Iterator[JsonObject]:
-    """What is said of the messages, and the first of them."""
+    """The first two objects of the file: what is said of the messages, and the first message."""
     for number, value in enumerate(_objects(path, tally)):
         yield value
         if number == 1:

@@ -16,7 +16,7 @@ from ullage.recorded.transcript import RecordedCompaction, Transcript
 
 _LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
 _ITEMS = items.OF_THE_MODEL | items.OUTPUTS | items.SILENT | {"message"}
-"""The oldest rollouts have items without a line around them."""
+"""Kinds of items that the oldest rollouts have without a line around them."""
 _SILENT_LINES = frozenset({"world_state", "inter_agent_communication", "inter_agent_communication_metadata", "state"})
 _ECHOES = frozenset(
     {
@@ -80,7 +80,7 @@ def is_line(value: JsonObject) -> bool:
 
 
 def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
-    """The one session of a rollout. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
+    """The one session of a rollout. `tally` has what is wrong with the lines so far; `name` is the id of a session that names none."""
     rollout = _Rollout(tally)
     for value in lines:
         rollout.take(value)
@@ -110,13 +110,13 @@ class _Rollout:
         self._tally = tally
         self._model = ""
         self._spent: Json = None
-        """The session's tokens in all as last reported: the same count again is no new call."""
+        """All tokens of the session, as last reported. The same count once more is no new call."""
         self._used: int | None = None
         """The tokens that the context held after the last call."""
         self._made_ids = 0
 
     def take(self, value: JsonObject) -> None:
-        """Reads one line."""
+        """Takes in one line of the rollout."""
         at = as_seconds(value.get("timestamp"))
         payload = value.get("payload")
         kind = as_text(value.get("type"))
@@ -148,7 +148,7 @@ class _Rollout:
 
     def _take_meta(self, meta: JsonObject, at: float) -> None:
         if self.session:
-            return  # of the session that this one was forked from
+            return  # it tells of the session that this one was forked from
         own = as_text(meta.get("id"))
         spawned = as_object(as_object(as_object(meta.get("source")).get("subagent")).get("thread_spawn"))
         parent = as_text(spawned.get("parent_thread_id"))

@@ -54,11 +54,11 @@ class CodexLogBuilder:
         self._running: dict[str, ToolUse] = {}
         """Calls of the last reply, open or closed, that have no output yet."""
         self._said: list[tuple[Entry, float]] = []
-        """Words that wait for the outputs."""
+        """What the user or the program said, waiting for the outputs of the running calls."""
         self._replies = 0
 
     def add_block(self, block: AssistantBlock, model: str, at: float) -> None:
-        """Something that the model says or does."""
+        """Adds a block to the reply at hand, or begins a new reply with it."""
         if self._said:
             self.close()
         if self._reply is None:
@@ -71,7 +71,7 @@ class CodexLogBuilder:
             self._running[block.id] = block
 
     def add_output(self, call_id: str, text: str, is_error: bool, at: float) -> None:
-        """What a tool gave back."""
+        """Adds what a tool gave back for a call."""
         call = self._running.pop(call_id, None)
         if call is None:
             self._tally.count(ORPHAN_RESULT)
@@ -86,24 +86,24 @@ class CodexLogBuilder:
             self._settle()
 
     def add_words(self, entry: Entry, at: float) -> None:
-        """What the user or the program says."""
+        """Adds what the user or the program said; it comes after the outputs of calls that still run."""
         self._said.append((entry, at))
         if self._reply is None and not self._running:
             self._settle()
 
     def add_usage(self, usage: Usage) -> None:
-        """The token counts of the call that made the reply at hand."""
+        """Ends the reply at hand with the token counts of its call."""
         if self._reply is None:
             self._tally.count(USAGE_ALONE)
         self._close(usage)
 
     def close(self) -> None:
-        """The end of a reply, with or without its token counts, and of everything that still waits."""
+        """Ends the reply at hand, with or without its token counts, and adds everything that still waits."""
         self._close(None)
         self._settle()
 
     def roll_back(self, turns: int) -> int:
-        """Takes back the last turns of the user; gives how many entries are left."""
+        """Takes back the last `turns` turns of the user; gives how many entries are left."""
         self.close()
         self._tally.count(ROLLED_BACK, self.log.take_back_from(lambda entry: isinstance(entry, UserPrompt), turns))
         return self.log.length
@@ -123,7 +123,7 @@ class CodexLogBuilder:
             self._settle()
 
     def _settle(self) -> None:
-        """Calls that have no output by now never get one; what was said meanwhile comes after them."""
+        """Gives up the calls that still have no output, since none will come, and adds what was said meanwhile."""
         self._tally.count(NO_RESULT, len(self._running))
         self._running.clear()
         for entry, at in self._said:
@@ -138,7 +138,7 @@ OUTPUTS = frozenset(
 )
 """Items that give back what a tool returned."""
 OF_THE_MODEL = CALLS | {"reasoning"}
-"""Items that are part of a reply, beside the assistant's messages."""
+"""Items that are part of a reply, apart from the assistant's messages."""
 SILENT = frozenset({"ghost_snapshot", "compaction", "compaction_summary", "context_compaction", "compaction_trigger"})
 """Items that are no part of the conversation, or stand for a compaction that has a line of its own."""
 
@@ -155,7 +155,7 @@ def reasoning(item: JsonObject) -> AssistantBlock:
 
 
 def call(item: JsonObject, unnamed: str, tally: FlawTally) -> ToolUse:
-    """A call of a tool. `unnamed` is its id where it has none."""
+    """The tool call that an item tells of. `unnamed` is the id of a call that has none."""
     kind = as_text(item.get("type"))
     written = as_text(item.get("name")) or kind.removesuffix("_call")
     name = as_tool_name(written)
@@ -168,12 +168,12 @@ def call(item: JsonObject, unnamed: str, tally: FlawTally) -> ToolUse:
 
 
 def is_run_by_the_provider(item: JsonObject) -> bool:
-    """Whether the provider runs the tool itself: no result of it is ever written."""
+    """Whether the provider itself runs the tool that the item calls: no result of such a call is ever written."""
     return item.get("type") in ("web_search_call", "image_generation_call")
 
 
 def output_text(item: JsonObject, tally: FlawTally) -> tuple[str, bool]:
-    """What a tool gave back, and whether it says that it failed."""
+    """The text that a tool gave back, and whether the item says that the call failed."""
     output = item.get("output") if "output" in item else item.get("tools")
     said = as_object(output)
     failed = said.get("success") is False
@@ -190,7 +190,7 @@ def output_text(item: JsonObject, tally: FlawTally) -> tuple[str, bool]:
 
 
 def message_text(item: JsonObject, tally: FlawTally) -> str:
-    """The text of a message, its parts one after the other."""
+    """The text of a message: the texts of its parts, with a blank line between them."""
     content = item.get("content")
     if isinstance(content, str):
         return content
@@ -198,7 +198,7 @@ def message_text(item: JsonObject, tally: FlawTally) -> str:
 
 
 def message_blocks(item: JsonObject, tally: FlawTally) -> list[AssistantBlock]:
-    """What the assistant said in a message."""
+    """What the assistant said in a message, as a block; empty if it said nothing."""
     text = message_text(item, tally)
     return [Text(text)] if text else []
 

@@ -30,7 +30,7 @@ from ullage.recorded.transcript import RecordedCompaction, Source, Transcript
 
 @dataclass(frozen=True, slots=True)
 class RecordedText:
-    """Text, with the tokens of the images that it has words for."""
+    """Text, with the tokens of the images and documents for which it has words."""
 
     text: str
     media_tokens: int = 0
@@ -59,13 +59,13 @@ class TranscriptBuilder:
         return self._log.length
 
     def call(self, id: str, name: str, input: Json) -> ToolUse:
-        """A call of a tool, for `reply`. One without an id gets one."""
+        """Makes a tool call, to be given to `reply`. A call without an id gets one."""
         written = as_tool_name(name)
         self._tally.count(ODD_NAME, int(written != name))
         return ToolUse(id or self._new_id("call"), written, as_tool_input(input))
 
     def reply(self, blocks: Sequence[AssistantBlock], model: str, usage: Usage | None, at: float, id: str = "") -> None:
-        """What the model said in one call. One that said nothing is no reply, whatever it cost."""
+        """Adds what the model said in one call. A call in which it said nothing is no reply, whatever it cost."""
         self._settle()
         said = tuple(block for block in blocks if _says_something(block))
         if not said:
@@ -81,7 +81,7 @@ class TranscriptBuilder:
         self._log.add(AssistantReply(id or self._new_id("reply"), said, model, "tool_use" if calls else "end_turn", usage), at)
 
     def result(self, call_id: str, said: RecordedText, is_error: bool, at: float, *, is_told_again: bool = False) -> None:
-        """What a tool gave back. One that `is_told_again` may have been told before, as some programs note results twice."""
+        """Adds what a tool gave back. One that `is_told_again` may have been added before, as some programs note results twice."""
         call = self._running.pop(call_id, None)
         if call is None:
             if not is_told_again:
@@ -97,12 +97,12 @@ class TranscriptBuilder:
             self._settle()
 
     def prompt(self, said: RecordedText, at: float, id: str = "") -> None:
-        """What the user said, or what the program said in the user's role, as far as its words tell."""
+        """Adds what the user said. Where the words show that the program said it in the user's role, it becomes a notice."""
         of_the_program = is_of_the_program(said.text)
         self._words(Notice("rules", said.text) if of_the_program else UserPrompt(id or self._new_id("prompt"), said.text), said, at)
 
     def notice(self, said: RecordedText, at: float) -> None:
-        """What the program told the model."""
+        """Adds what the program told the model."""
         self._words(Notice("rules", said.text), said, at)
 
     def compaction(
@@ -115,7 +115,8 @@ class TranscriptBuilder:
         after: int | None = None,
         usage: Usage | None = None,
     ) -> None:
-        """What was said so far, or up to the entry `after`, gave way to `summary`, which is empty if the record does not tell it."""
+        """Adds a compaction: what was said so far, or up to the entry `after`, gave way to `summary`, which is empty if the record does not
+        tell it."""
         self._settle()
         self._tally.count(NO_SUMMARY, int(not summary))
         place = self.length if after is None else after
@@ -123,7 +124,7 @@ class TranscriptBuilder:
         self._compactions.sort(key=lambda each: each.after_seq)
 
     def transcript(self, session_id: str, source: Source, project: str = "") -> Transcript:
-        """All of it. `project` is where the agent worked, if that is not the folder."""
+        """The transcript of everything that was added. `project` is where the agent worked, if that is not the folder."""
         self._settle()
         if not self.length:
             self._tally.note("Nothing is said in it")
@@ -146,7 +147,7 @@ class TranscriptBuilder:
             self._settle()
 
     def _settle(self) -> None:
-        """Calls that have no result by now never get one; what was said meanwhile comes after them."""
+        """Gives up the calls that still have no result, since none will come, and adds what was said meanwhile."""
         self._tally.count(NO_RESULT, len(self._running))
         self._running = {}
         for entry, at, media_tokens in self._waiting:
@@ -171,7 +172,7 @@ def _says_something(block: AssistantBlock) -> bool:
 
 
 def usage_of(counts: JsonObject, input: str, output: str, read: str, written: str) -> Usage | None:
-    """The tokens of one call by the names that a program gives them; None if none are told. `input` leaves out what was cached."""
+    """The tokens of one call, found by the names that a program gives them; None if none are told. `input` leaves out what was cached."""
     told = [as_count(counts.get(name)) for name in (input, output, read, written)]
     sent, got, from_cache, to_cache = (each or 0 for each in told)
     usage = Usage(sent, got, from_cache, to_cache)
@@ -179,5 +180,5 @@ def usage_of(counts: JsonObject, input: str, output: str, read: str, written: st
 
 
 def joined(parts: Sequence[RecordedText]) -> RecordedText:
-    """Several as one."""
+    """The texts as one, a line break between them, with the tokens of all."""
     return RecordedText("\n".join(part.text for part in parts if part.text), sum(part.media_tokens for part in parts))

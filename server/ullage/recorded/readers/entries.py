@@ -22,7 +22,7 @@ from ullage.recorded.readers.values import as_list, as_text
 from ullage.store.set_aside import EntriesAside
 
 MOST_IN_MEMORY = 16_000_000
-"""Characters of a session. The work on it takes about six bytes for each that is in memory."""
+"""Characters of a session that are held in memory; the rest goes to a file. The work on it takes about six bytes for each."""
 
 
 class RecordedLog:
@@ -34,17 +34,17 @@ class RecordedLog:
         self.media_tokens: dict[int, int] = {}
         self._entries: list[Logged] | EntriesAside = []
         self._characters = 0
-        """Of all texts."""
+        """Characters of all texts that were added."""
         self._tally = tally
 
     @property
     def length(self) -> int:
-        """How many there are: the seq of the last one."""
+        """The number of entries, which is the seq of the last one."""
         return len(self._entries)
 
     @property
     def entries(self) -> Sequence[Logged]:
-        """All of them; where there is much of them in a file, page by page."""
+        """All entries. Those of a long log lie in a file, from which they are read page by page."""
         return tuple(self._entries) if isinstance(self._entries, list) else self._entries
 
     def add(self, entry: Entry, at: float, media_tokens: int = 0) -> int:
@@ -59,7 +59,7 @@ class RecordedLog:
         return self.length
 
     def take_back_from(self, starts: Callable[[Entry], bool], number: int) -> int:
-        """Takes back everything from the `number`-th last entry of which `starts` holds, or from the first one where there are
+        """Takes back everything from the `number`-th last entry for which `starts` holds, or from the first such entry where there are
         fewer; gives how many of them were taken back."""
         places = [index for index, logged in enumerate(self._entries) if starts(logged.entry)]
         taken = places[-number:] if number > 0 else []
@@ -72,7 +72,7 @@ class RecordedLog:
 
 
 def _characters(entry: Entry) -> int:
-    """Of what is long in it."""
+    """Characters of the parts of an entry that may be long; 0 for kinds of entries that are always short."""
     match entry:
         case AssistantReply():
             return sum(map(_of_block, entry.blocks))
@@ -119,7 +119,7 @@ _FILE_TOOLS: dict[str, TouchKind] = {
     "editor": "edited",
 }
 _PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
-"""Claude Code and Gemini CLI; notebooks; OpenCode; Cline and pi; Gemini CLI before 0.20."""
+"""The names of a path in a tool's input: Claude Code and Gemini CLI; notebooks; OpenCode; Cline and pi; Gemini CLI before 0.20."""
 _PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
 PATCH_START = "*** Begin Patch"
 PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -129,11 +129,11 @@ _MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class FileOnDisk:
-    """What the program noted beside a result of the file that the call was about."""
+    """What the program noted, beside a result, of the file that the call was about."""
 
     kind: TouchKind
     sha256: str
-    """Empty if the whole text is not noted."""
+    """The hash of the whole text (hex); empty if that text is not noted."""
     partial: bool
 
 
@@ -170,7 +170,7 @@ def patches_in(call: ToolUse) -> str:
 
 
 def relative(path: str, folder: str) -> str:
-    """The path relative to `folder` where it lies in it, with `/`."""
+    """The path relative to `folder` if it lies in it, else the path itself; with `/` in either case."""
     shown = path.replace("\\", "/")
     root = folder.replace("\\", "/").rstrip("/") + "/"
     return shown.removeprefix(root) if folder else shown
@@ -198,7 +198,7 @@ _STARTS = (
     "<INSTRUCTIONS>",
     "# AGENTS.md instructions",
 )
-"""How such texts begin in Claude Code and in Codex."""
+"""Beginnings of texts that Claude Code or Codex wrote under the user's role."""
 
 
 def is_of_the_program(text: str) -> bool:
@@ -209,7 +209,7 @@ def is_of_the_program(text: str) -> bool:
 # Images and documents
 
 IMAGES_NOTE = "Images are counted by their size, not by the words in their place"
-"""For the user, where a transcript has images."""
+"""What the user is told of a transcript with images."""
 
 _HEAD_CHARACTERS = 400_000
 """Base64 characters that are decoded to find the size: a JPEG may have its colour profile and a preview before it."""
@@ -223,16 +223,16 @@ class MediaInWords:
 
     words: str
     tokens: int
-    """What it takes itself, without the words; 0 if that cannot be told."""
+    """Tokens of the image or document itself, without the words; 0 if that cannot be told."""
 
 
 def shown_image(data: str, *, old_model: bool) -> MediaInWords:
-    """An image, given its base64 text."""
+    """The words and the tokens for an image in base64."""
     return shown_size(size_of(data), old_model=old_model)
 
 
 def shown_size(size: tuple[int, int] | None, *, old_model: bool) -> MediaInWords:
-    """An image of that width and height in pixels; None where they cannot be told."""
+    """The words and the tokens for an image of that width and height in pixels (None: they cannot be told)."""
     if size is None:
         return MediaInWords("[image of unknown size]", 0)
     width, height = size
@@ -241,12 +241,12 @@ def shown_size(size: tuple[int, int] | None, *, old_model: bool) -> MediaInWords
 
 
 def shown_document(data: str) -> MediaInWords:
-    """A PDF, given its base64 text."""
+    """The words and the tokens for a PDF in base64."""
     return shown_pages(pages_of(data))
 
 
 def pages_of(data: str) -> int | None:
-    """The pages of a PDF in base64; None where they cannot be told."""
+    """The number of pages of a PDF in base64; None if it cannot be told."""
     try:
         return pdf_pages(base64.b64decode(data))
     except (binascii.Error, ValueError):
@@ -254,7 +254,7 @@ def pages_of(data: str) -> int | None:
 
 
 def shown_pages(pages: int | None) -> MediaInWords:
-    """A document of so many pages."""
+    """The words and the tokens for a document of so many pages (None: that cannot be told)."""
     if pages is None:
         return MediaInWords("[document]", 0)
     tokens = pdf_tokens(pages)

@@ -33,14 +33,14 @@ _NAMES = re.compile(
     # Claude Code, Codex, pi, Gemini CLI; Gemini CLI before 0.39; Cline; Cline since version 4; OpenCode before 1.2, and since.
     rf"(?:.*\.jsonl|session-.*\.json|api_conversation_history\.json|.*\.messages\.json|ses_.*\.json){_PACKED}|opencode[\w.-]*\.db"
 )
-"""What transcripts are called."""
+"""The names of files that are transcripts."""
 
 
 _NO_FILE = "neither a file nor a folder: pipes and devices are not read, copy what they hold to a file"
 
 
 def is_called_like_one(name: str) -> bool:
-    """Whether a file of that name is taken for a transcript where a folder is read."""
+    """Whether a file of that name counts as a transcript where a whole folder is read."""
     return _NAMES.fullmatch(name) is not None
 
 
@@ -89,7 +89,7 @@ def _below(top: Path, failures: list[str], kept: Mapping[Path, Path]) -> Iterato
 
 
 def _without_copies(here: Path, folders: Sequence[str], names: Sequence[str]) -> Sequence[str]:
-    """Of OpenCode's folders those that have sessions, and of the forms in which it left the same ones behind the newest."""
+    """The folders to go on with, without those that hold older copies of OpenCode's sessions, or none of its sessions."""
     if here.name == "storage" and "session" in folders:
         return ["session"]
     if any(name.startswith("opencode") and name.endswith(".db") for name in names):
@@ -113,15 +113,16 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 _DOCUMENT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*(?:\{|\Z)|\[\s*\]\s*\Z|\{\s*\n)")
-"""How JSON begins that is one document and not lines: a list of objects, or an object whose members have lines of their own."""
+"""The beginning of JSON that is one document and not lines: a list of objects, or an object whose members have lines of their own."""
 _HEAD = 4_096
-"""Bytes that show it."""
+"""Bytes from the beginning of a file that tell whether it is one document."""
 
 
 def json_objects(path: Path, tally: FlawTally, at: Callable[[int], None] = lambda position: None) -> Iterator[JsonObject]:
-    """The objects in the order of their lines, or of the list in a document; what is none is counted in `tally`. Raises `OSError`.
+    """The objects of a file, in the order of its lines, or of the list in its document. Anything else is counted in `tally`. Raises
+    `OSError`.
 
-    `at` is told how many bytes were read so far, unpacked ones of a compressed file.
+    `at` is told how many bytes were read so far; of a compressed file, unpacked ones.
     """
     with _opened(path) as file:
         if _is_document(path, file):
@@ -140,7 +141,8 @@ def json_objects(path: Path, tally: FlawTally, at: Callable[[int], None] = lambd
 
 
 def _is_document(path: Path, file: BinaryIO) -> bool:
-    """A file that is called so and begins with a part of an object is one too: an object on one line may be longer than any line."""
+    """Whether the file is one JSON document. A `.json` file whose first line is only a part of an object is one: an object on one line may
+    be longer than any line."""
     head = _unharmed(lambda: file.read(_HEAD), FlawTally())
     file.seek(0)
     if _DOCUMENT.match(head):
@@ -193,7 +195,7 @@ def _next_line(file: BinaryIO, tally: FlawTally) -> bytes:
 
 
 def _unharmed(read: Callable[[], bytes], tally: FlawTally) -> bytes:
-    """What was read; nothing if a compressed file is damaged there."""
+    """The bytes that `read` gives; empty where a compressed file is damaged, which is counted in `tally`. Raises `OSError`."""
     try:
         return read()
     except (EOFError, lzma.LZMAError, zlib.error):
@@ -234,14 +236,14 @@ _DECODER = json.JSONDecoder()
 
 
 class _Broken(Exception):
-    """Here the document cannot be read on."""
+    """The document cannot be read any further."""
 
 
 def objects_of(read: Callable[[int], bytes], tally: FlawTally) -> Iterator[JsonObject]:
-    """The objects of a list; of an object first what stands before its list, then the list's objects, then what stands after it.
+    """The objects of a list. Of an object: first what stands before its list, then the list's objects, then what stands after it.
 
-    `read` gives as many of the next bytes as it is asked for, none at the end. What is no object, and where the document breaks off, is
-    counted in `tally`. Raises what `read` raises.
+    `read` gives as many of the next bytes as it is asked for, none at the end. Elements that are no objects, and the place where the
+    document breaks off, are counted in `tally`. Raises what `read` raises.
     """
     text = _Text(read)
     try:
@@ -294,7 +296,7 @@ def _members(text: _Text, tally: FlawTally) -> Iterator[JsonObject]:
 
 
 class _Text:
-    """The text of a file, as much of it as is needed next."""
+    """The text of a file, of which only the part that is needed next is in memory."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
@@ -310,7 +312,7 @@ class _Text:
         return self._lines_before + self._text.count("\n", 0, self._at) + 1
 
     def next(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """The next character that is no white space, which is not passed over; empty at the end."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in _SPACE:
                 self._at += 1
@@ -319,13 +321,13 @@ class _Text:
             self._read_on()
 
     def expect(self, character: str) -> None:
-        """Passes over it. Raises `_Broken` if something else comes."""
+        """Passes over that character, which must come next. Raises `_Broken` if another one does."""
         if self.next() != character:
             raise _Broken
         self._at += 1
 
     def value(self) -> Json:
-        """The value that comes next. Raises `_Broken`."""
+        """Reads the JSON value that comes next. Raises `_Broken` if there is none, or it is too long."""
         self.next()
         while True:
             try:
@@ -343,7 +345,7 @@ class _Text:
             self._read_on()
 
     def _read_on(self) -> None:
-        """What was read is let go; as much again is read as is still needed, so that long parts are not tried too often."""
+        """Drops what was read, and reads as much again as is still needed, so that long parts are not tried too often."""
         self._lines_before += self._text.count("\n", 0, self._at)
         rest = self._text[self._at :]
         read = self._read(max(_STEP, len(rest)))

@@ -81,32 +81,32 @@ DAMAGED_ENTRY = Flaw("entries of the log that cannot be read", "what they said i
 
 
 UNKNOWN_KIND = "of the unknown kind"
-"""Stands in what such a flaw is called."""
+"""Words that are in the name of each flaw that `unknown` makes."""
 
 
 def unknown(of_what: str, name: str) -> Flaw:
-    """Lines, blocks or events of a kind that no known version writes."""
+    """The flaw that lines, blocks or events (`of_what`) are of a kind that no known version writes."""
     shown = printable(" ".join(name.split())[:LONGEST_NAME]) or "(none)"
     return Flaw(f'{of_what} {UNKNOWN_KIND} "{shown}"', "they were left out; if the model read them, its context was larger than is shown")
 
 
 def not_recorded(kind: str) -> Flaw:
-    """Something that the program told the model, of which the transcript says only that it did."""
+    """The flaw that the program told the model something of that kind, and the transcript does not hold its text."""
     shown = printable(" ".join(kind.split())[:LONGEST_NAME]) or "(none)"
     return Flaw(f'attachments of kind "{shown}" without readable text', "the context was larger by them than is shown")
 
 
 class FlawTally:
-    """Counts flaws of one transcript."""
+    """Counts the flaws of one transcript."""
 
     def __init__(self) -> None:
         self._counts: dict[Flaw, int] = {}
         self._first: dict[Flaw, int] = {}
-        """The line of the first of them, from 1, where it is known."""
+        """The line of the first flaw of each kind, from 1, where it is known."""
         self._extra: list[str] = []
 
     def count(self, flaw: Flaw, number: int = 1, line: int = 0) -> None:
-        """Takes note of `number` more of them. `line` of the file is where, from 1; 0 if that is not known."""
+        """Counts `number` more flaws of that kind. `line` is where in the file, from 1; 0 if that is not known."""
         if number <= 0:
             return
         if flaw not in self._counts and len(self._counts) >= MOST_KINDS:
@@ -116,18 +116,18 @@ class FlawTally:
             self._first.setdefault(flaw, line)
 
     def note(self, text: str) -> None:
-        """Something else that the user should know of this transcript."""
+        """Adds something else that the user should know of this transcript. The same text is kept once."""
         if text not in self._extra:
             self._extra.append(text)
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        """What was mended, in the order in which it was met."""
+        """The flaws that were mended, each with its number, in the order in which they were met first."""
         return tuple(Repair(flaw.what, number) for flaw, number in self._counts.items())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The same with what follows, then what else there is to know."""
+        """The flaws with what follows from each, then the other notes; for the user."""
         return (*(f"{number} {flaw.what}: {flaw.follows}{self._where(flaw)}" for flaw, number in self._counts.items()), *self._extra)
 
     def _where(self, flaw: Flaw) -> str:

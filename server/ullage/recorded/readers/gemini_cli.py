@@ -30,10 +30,10 @@ from ullage.recorded.transcript import Transcript
 
 _KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 _SNAPSHOT = "<state_snapshot>"
-"""Stands in the text that takes the place of what was compacted."""
+"""A tag in each text that takes the place of what was compacted."""
 _BY_THE_PROGRAM = re.compile(r"\s*(?:<session_context>|<hook_context>|This is the Gemini CLI\. We are setting up the context)")
 _ROOT = ".project_root"
-"""A file in the project's folder that has the path of the project; older versions name the folder by a hash of it alone."""
+"""The name of the file in the project's folder that has the path of the project. Older versions only name the folder by a hash of it."""
 
 
 def is_line(value: JsonObject) -> bool:
@@ -85,17 +85,17 @@ class _File:
         self._tally = tally
         self._messages: dict[str, GeminiMessage] = {}
         self._restated: set[str] = set()
-        """Ids under which messages were said anew."""
+        """The ids under which messages were said anew."""
         self._cleared: set[str] = set()
         self._turns = 0
 
     @property
     def messages(self) -> Sequence[GeminiMessage]:
-        """In order; a compaction is one of them."""
+        """The messages in their order, compactions among them."""
         return tuple(self._messages.values())
 
     def take(self, value: JsonObject) -> None:
-        """Reads one line."""
+        """Takes in one line of the file."""
         if isinstance(value.get("$rewindTo"), str):
             self._rewind(as_text(value.get("$rewindTo")))
         elif isinstance(value.get("id"), str) and "type" in value:
@@ -135,7 +135,8 @@ class _File:
         self._messages[message.id] = message
 
     def _rewind(self, id: str) -> None:
-        """Takes back that message and what follows; everything where there is none of that id, as the program itself does."""
+        """Takes back the message with that id and all after it. Takes back all messages where none has the id, as the program itself
+        does."""
         known = id in self._messages
         taken = [*takewhile(lambda each: each != id, reversed(self._messages)), *([id] if known else [])]
         self._tally.count(ROLLED_BACK, sum(self._messages[each].kind == "user" and bool(self._messages[each].said.text) for each in taken))
@@ -184,7 +185,7 @@ class _File:
                 self._tally.count(CLEARED)
 
     def _take_back_unanswered(self, listed: set[str]) -> None:
-        """What the user said last is taken back where the call failed: then it is no longer listed, and nothing follows it."""
+        """Takes back what the user said last if its call failed: then it is not among the `listed` ids, and nothing follows it."""
         for id, message in reversed(list(self._messages.items())):
             if id in listed or message.kind == "gemini":
                 return
@@ -222,14 +223,14 @@ def _add(message: GeminiMessage, built: TranscriptBuilder) -> None:
 # What messages hold
 
 Result = tuple[str, RecordedText, bool]
-"""The id of a call, what it gave, and whether it failed."""
+"""The id of a call, the text that it gave, and whether it failed."""
 
 _FAILED = frozenset({"error", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
 class GeminiCall:
-    """A call of a tool; `result` is None if it is not told beside it."""
+    """A tool call; `result` is None if none stands beside it. `at` is Unix seconds."""
 
     id: str
     name: str
@@ -241,7 +242,7 @@ class GeminiCall:
 
 @dataclass(frozen=True, slots=True)
 class GeminiMessage:
-    """A message. `results` are those that it tells in its own content or beside its calls."""
+    """A message. `results` are the results of calls that its own content tells, or that stand beside its calls."""
 
     id: str
     kind: str
@@ -255,22 +256,22 @@ class GeminiMessage:
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What is the same when it is said anew under another id."""
+        """What stays the same when the message is said anew under another id."""
         of_the_model = self.kind == "gemini"
         ids = [call.id or call.name for call in self.calls] if of_the_model else [id for id, _, _ in self.results]
         return (of_the_model, self.said.text.strip(), tuple(ids))
 
     def text_block(self) -> Sequence[Text]:
-        """Its text as a block, where it has one."""
+        """The message's text as a block; empty if it has no text."""
         return (Text(self.said.text),) if self.said.text else ()
 
     def as_compaction(self) -> GeminiMessage:
-        """The same, as what took the place of what was before."""
+        """The message as a compaction: the text that took the place of everything before it."""
         return replace(self, kind="compaction")
 
 
 def message_of(value: JsonObject, tally: FlawTally) -> GeminiMessage:
-    """A line of a session."""
+    """The message that a line of a session tells."""
     kind = as_text(value.get("type"))
     parts = _Parts(value.get("content"), tally)
     calls = tuple(_call(as_object(each), tally) for each in as_list(value.get("toolCalls"))) or tuple(parts.calls)
@@ -291,7 +292,7 @@ def message_of(value: JsonObject, tally: FlawTally) -> GeminiMessage:
 
 
 def turn_of(value: JsonObject, id: str, tally: FlawTally) -> GeminiMessage:
-    """A turn of a saved chat: role and parts, nothing else."""
+    """The message that a turn of a saved chat tells, which has only a role and parts."""
     parts = _Parts(value.get("parts"), tally)
     if value.get("role") != "model":
         return GeminiMessage(id, "user", 0.0, parts.said(), results=tuple(parts.results))
@@ -300,7 +301,7 @@ def turn_of(value: JsonObject, id: str, tally: FlawTally) -> GeminiMessage:
 
 
 class _Parts:
-    """What a list of parts says; it may be one part, or plain text."""
+    """The contents of a list of parts, of one part, or of plain text."""
 
     def __init__(self, content: Json, tally: FlawTally) -> None:
         self._said: list[RecordedText] = []
@@ -312,7 +313,7 @@ class _Parts:
             self._take(part)
 
     def said(self) -> RecordedText:
-        """The text. Parts of one text stand without anything between them; an image has a line of its own."""
+        """The text of the parts, put together without anything between them; an image has a line of its own."""
         text = "".join(f"\n{each.text}\n" if each.media_tokens else each.text for each in self._said).strip("\n")
         return RecordedText(text, sum(each.media_tokens for each in self._said))
 
@@ -352,7 +353,7 @@ def _call(value: JsonObject, tally: FlawTally) -> GeminiCall:
 
 
 def _response(value: JsonObject, tally: FlawTally) -> Result:
-    """The result of a call. Its `response` has `output` or `error` where it is a tool of Gemini CLI."""
+    """The result that a part tells of a call. Its `response` has `output` or `error` where it is a tool of Gemini CLI."""
     response = as_object(value.get("response"))
     told = next((response[name] for name in ("output", "error", "result", "content") if name in response), None)
     text = told if isinstance(told, str) else as_json_text(dict(response)) if response else ""
@@ -374,7 +375,8 @@ def _media(data: JsonObject, tally: FlawTally) -> RecordedText:
 
 
 def _usage(tokens: JsonObject) -> Usage | None:
-    """The tokens of one call. `input` has those from the cache in it; what was thought and what tools took is told beside."""
+    """The tokens of one call; None if there are none. `input` includes those from the cache; the tokens of thinking and of tools are told
+    beside."""
     sent, got, read, thought, by_tools = (as_count(tokens.get(name)) or 0 for name in ("input", "output", "cached", "thoughts", "tool"))
     usage = Usage(max(sent - read, 0) + by_tools, got + thought, min(read, sent))
     return usage if usage.context_tokens > 0 else None

@@ -34,17 +34,16 @@ LONGEST_ROW = 64 * 1024 * 1024
 _OLD = {"session": ("id", "directory"), "message": ("id", "session_id", "time_created", "data"), "part": ("id", "message_id", "data")}
 _NEW = {"session": ("id", "directory"), "session_message": ("id", "session_id", "time_created", "type", "data")}
 _NAMED = 3
-"""Files that cannot be read and are named."""
+"""Files that cannot be read of which the user is told the names; the rest is counted."""
 
 
 def is_line(value: JsonObject) -> bool:
-    """Whether a file is what OpenCode notes of a session; its messages are in files of their own."""
+    """Whether the object is what OpenCode notes of a session. Its messages are in files of their own."""
     return as_text(value.get("id")).startswith("ses") and isinstance(value.get("title"), str) and isinstance(value.get("time"), dict)
 
 
 def read(lines: Iterable[JsonObject], tally: FlawTally, path: Path) -> tuple[Transcript, ...]:
-    """The one session of a file, with its messages from the files beside. Folders are told by the file's own name, never by what is in
-    it."""
+    """The session of a file, with its messages from the files beside it. Folders go by the file's own name, never by what is in it."""
     nothing: JsonObject = {}
     about = next(iter(lines), nothing)
     stem, folder = path.stem, path.resolve().parent
@@ -61,8 +60,8 @@ def read(lines: Iterable[JsonObject], tally: FlawTally, path: Path) -> tuple[Tra
 
 
 def read_database(path: Path) -> Iterator[Transcript] | None:
-    """The sessions of a database, each when it is asked for; None if it is none of OpenCode. Raises `NotATranscript` if it cannot
-    be read."""
+    """The sessions of a database, each read when it is asked for; None if it is no database of OpenCode. Raises `NotATranscript` if it
+    cannot be read."""
     try:
         connection = opened(path)
     except sqlite3.Error as error:
@@ -71,7 +70,7 @@ def read_database(path: Path) -> Iterator[Transcript] | None:
         tables = _tables(connection)
     except sqlite3.Error:
         connection.close()
-        return None  # who knows the other databases says what is wrong with it
+        return None  # the reader of our own log says what is wrong with it
     if not (_has(tables, _OLD) or _has(tables, _NEW)):
         connection.close()
         return None
@@ -79,19 +78,19 @@ def read_database(path: Path) -> Iterator[Transcript] | None:
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, not beside the file either. Raises `sqlite3.Error`."""
+    """A connection to the database that writes nothing, not even beside the file. Raises `sqlite3.Error`."""
     return connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def columns_of_sessions(connection: sqlite3.Connection) -> frozenset[str]:
-    """Of the table of sessions; none where there is none. Raises `sqlite3.Error`."""
+    """The columns of the table that holds the sessions; empty if there is no such table. Raises `sqlite3.Error`."""
     return _tables(connection).get("session", frozenset())
 
 
 def read_one(path: Path, id: str) -> Transcript | None:
-    """That session of a database, also what OpenCode has not written back into it yet; None if it is not there.
+    """The session of a database with that id, with what OpenCode has not written back into it yet; None if it is not there.
 
-    For that the files are copied first: to read what lies beside a database, SQLite would write there. Raises `NotATranscript`, `OSError`.
+    The files are copied first: to read what lies beside a database, SQLite would write there. Raises `NotATranscript` and `OSError`.
     """
     beside = path.with_name(path.name + "-wal")
     if not beside.exists() or not beside.stat().st_size:
@@ -122,7 +121,7 @@ def _one(path: Path, id: str) -> Transcript | None:
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """What is noted of a session. `parent` is the one that it works for; empty if there is none."""
+    """What is noted of a session. `parent` is the id of the session that it works for; empty if there is none."""
 
     id: str
     parent: str
@@ -131,11 +130,11 @@ class _Session:
 
     @property
     def taken_back_from(self) -> str:
-        """The message from which on the user went back; empty if they did not."""
+        """The id of the first message that the user took back; empty if they took none back."""
         return as_text(self.revert.get("messageID"))
 
     def transcript(self, built: Messages, tally: FlawTally) -> Transcript:
-        """All that was said in it."""
+        """Ends the reading of the session's messages; gives its transcript."""
         built.settle()
         tally.note("System prompt and tools are not in OpenCode's sessions: the first request is larger than its messages by them")
         name = f"{self.parent}/{self.id}" if self.parent else self.id
@@ -143,14 +142,15 @@ class _Session:
 
 
 class _Files:
-    """The JSON files of folders. Those that cannot be read are counted, and the first are named."""
+    """Reads the JSON files of folders. Files that cannot be read are counted, and the first of them are named."""
 
     def __init__(self, tally: FlawTally) -> None:
         self._tally = tally
         self._failed = 0
 
     def objects(self, folder: Path) -> Iterator[tuple[str, JsonObject]]:
-        """The object of each file, with the file's name, in the order of the names: they begin with the time. None without the folder."""
+        """The object of each file in the folder, with the file's name, in the order of the names, which begin with the time. Empty without
+        the folder."""
         try:
             files = sorted(file for file in folder.iterdir() if file.suffix == ".json" and file.is_file())
         except FileNotFoundError:
@@ -181,7 +181,7 @@ _Tables = Mapping[str, frozenset[str]]
 
 
 def _tables(connection: sqlite3.Connection) -> _Tables:
-    """The columns of each table that is really one. A virtual table or a view runs what somebody else wrote."""
+    """The columns of each real table, by its name. Views and virtual tables are left out: they run what somebody else wrote."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     plain = [name for name, sql in rows if isinstance(name, str) and isinstance(sql, str) and sql.upper().startswith("CREATE TABLE")]
     return {name: _columns(connection, name) for name in plain if name in {*_OLD, *_NEW}}
@@ -197,7 +197,7 @@ def _has(tables: _Tables, wanted: Mapping[str, tuple[str, ...]]) -> bool:
 
 
 def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables, only: str | None = None) -> Iterator[Transcript]:
-    """In the order in which they were begun, as far as the database can be read; `only` that one where it is named."""
+    """The sessions in the order in which they were begun, as far as the database can be read; with `only`, just the one with that id."""
     beside = path.with_name(path.name + "-wal")
     unwritten = beside.exists() and beside.stat().st_size > 0
     optional = [name if name in tables["session"] else f"NULL AS {name}" for name in ("parent_id", "revert")]
@@ -223,7 +223,7 @@ def _sessions(path: Path, connection: sqlite3.Connection, tables: _Tables, only:
 
 
 def _take_rows(connection: sqlite3.Connection, tables: _Tables, session: str, built: Messages, tally: FlawTally) -> None:
-    """The messages in the form in which the session was written last."""
+    """Gives the session's messages to `built`, from the tables into which the session was written last."""
     if _is_new(connection, tables, session):
         order = "seq" if "seq" in tables["session_message"] else "time_created, id"
         query = f"SELECT id, type, {_DATA} FROM session_message WHERE session_id = ? ORDER BY {order}"  # noqa: S608 - names from above
@@ -241,7 +241,7 @@ _DATA = "CASE WHEN typeof(data) = 'text' AND length(data) <= ? THEN data END"
 
 
 def _is_new(connection: sqlite3.Connection, tables: _Tables, session: str) -> bool:
-    """Newer versions write messages into a table of their own, with what was in the other."""
+    """Whether the session was last written to the table of newer versions, which hold messages with all of their parts."""
     newest = [0, 0]
     for index, (table, wanted) in enumerate((("message", _OLD), ("session_message", _NEW))):
         if _has(tables, wanted):
@@ -256,7 +256,7 @@ def _text(value: object) -> str:
 
 
 def _object(value: object, tally: FlawTally | None = None) -> JsonObject:
-    """The object of a column; an empty one where it holds something else, which is counted in `tally`."""
+    """The JSON object in a column. Empty where the column holds something else, which is counted in `tally`."""
     found: Json = None
     if isinstance(value, str):
         try:

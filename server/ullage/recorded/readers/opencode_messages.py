@@ -21,11 +21,11 @@ from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_obj
 _SILENT_PARTS = frozenset({"snapshot", "patch", "agent", "retry", "step-start", "step-finish"})
 _SILENT = frozenset({"agent-switched", "model-switched", "location-switched", "idle"})
 _AS_TEXT = frozenset({"text/plain", "application/x-directory"})
-"""Files that are told as text in a part of its own."""
+"""Types of files whose text stands in a part of its own."""
 
 
 class Messages:
-    """Takes the messages of a session in their order. From `taken_back_from` on the user took them back; empty: none."""
+    """Takes in the messages of a session in their order. The user took back those from the id `taken_back_from` on (empty: none)."""
 
     def __init__(self, conversation: TranscriptBuilder, tally: FlawTally, taken_back_from: str) -> None:
         self.conversation = conversation
@@ -33,11 +33,11 @@ class Messages:
         self._taken_back_from = taken_back_from
         self._is_taken_back = False
         self._asked: JsonObject | None = None
-        """The compaction that was asked for, until its summary comes."""
+        """The message that asked for a compaction, until the summary comes; None if none is awaited."""
         self._asked_after = 0
 
     def take(self, message: JsonObject, parts: Sequence[JsonObject]) -> None:
-        """A message of the older form, with its parts."""
+        """Takes in a message of the older form, with its parts."""
         if self._leaves_out(message, as_text(message.get("role"))):
             return
         match as_text(message.get("role")):
@@ -53,7 +53,7 @@ class Messages:
                 self._tally.count(unknown("messages", role))
 
     def settle(self) -> None:
-        """To be done after the last message."""
+        """Counts a compaction that was asked for and never came as broken off. Is called after the last message."""
         self._tally.count(ABORTED, int(self._asked is not None))
         self._asked = None
 
@@ -142,17 +142,17 @@ class Messages:
                 text = error if isinstance(error, str) else as_text(as_object(error).get("message"))
                 self.conversation.result(id, joined([*self._content(state), RecordedText(text)]), True, at)
             case _:
-                pass  # it never ended
+                pass  # the call never ended
 
     def _content(self, state: JsonObject) -> Sequence[RecordedText]:
-        """What a tool gave, in the newer form."""
+        """What a tool gave back, in the newer form."""
         return [
             RecordedText(as_text(each.get("text"))) if each.get("type") == "text" else self._media(each.get("mime"), each.get("uri"))
             for each in map(as_object, as_list(state.get("content")))
         ]
 
     def _media(self, mime: Json, url: Json) -> RecordedText:
-        """A file that the model is shown; only what stands in the address itself can be seen."""
+        """The words and the tokens for a file that the model is shown. They tell only what the address itself holds."""
         kind, (head, _, data) = as_text(mime), as_text(url).partition(",")
         if kind.startswith("image/"):
             self._tally.note(IMAGES_NOTE)
@@ -167,7 +167,7 @@ class Messages:
     # The newer form
 
     def take_new(self, message: JsonObject) -> None:
-        """A message of the newer form."""
+        """Takes in a message of the newer form."""
         kind, at = as_text(message.get("type")), _created(message)
         if self._leaves_out(message, kind):
             return
@@ -214,7 +214,7 @@ class Messages:
 
 
 def _steps(parts: Sequence[JsonObject]) -> Sequence[Sequence[JsonObject]]:
-    """The parts of each call of the model."""
+    """The parts of a message, grouped by the call of the model that they belong to."""
     steps: list[list[JsonObject]] = []
     for part in parts:
         if not steps or part.get("type") == "step-start" or steps[-1][-1].get("type") == "step-finish":
@@ -231,13 +231,13 @@ def _created(message: JsonObject) -> float:
 
 
 def _ended(step: Sequence[JsonObject]) -> float:
-    """When the model had said its part: a call begins to run then."""
+    """When the model had finished its part of the step (Unix seconds): the first of its tool calls began then. 0.0 if there is none."""
     return next((at for part in step if (at := as_seconds(as_object(as_object(part.get("state")).get("time")).get("start")))), 0.0)
 
 
 def _usage(tokens: JsonObject) -> Usage | None:
-    """The tokens of one call; None if there are none. `input` leaves out what was cached. Whether `output` has in it what was thought
-    is told by `total`."""
+    """The tokens of one call; None if there are none. `input` leaves out what was cached. `total` shows whether `output` includes
+    thinking."""
     cache = as_object(tokens.get("cache"))
     sent, got, thought = (as_count(tokens.get(name)) or 0 for name in ("input", "output", "reasoning"))
     read, written = (as_count(cache.get(name)) or 0 for name in ("read", "write"))

@@ -42,8 +42,8 @@ def is_database(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Transcript]:
-    """All sessions of a workspace, last updated first, each when it is asked for. Raises `NotATranscript` if it is no log of Ullage
-    that can be read."""
+    """The sessions of a workspace, last updated first, each read when it is asked for. Raises `NotATranscript` if the file is no log of
+    Ullage that can be read."""
     try:
         store = open_to_read(path)
         project = str(workspace_of(path.parent) or path.resolve().parent)
@@ -61,14 +61,15 @@ def read(path: Path) -> Iterator[Transcript]:
 
 
 class Shared:
-    """What forks have in common is counted once: where it was first logged, or, where that session is gone, with the first that is read."""
+    """Sees to it that what forks have in common is counted once: in the session that logged it first or, if that one is gone, in the first
+    that is read."""
 
     def __init__(self, lineages: Mapping[str, Lineage]) -> None:
         self._lineages = lineages
         self._taken: set[tuple[str, int]] = set()
 
     def without_repeated(self, session_id: str, logged: Sequence[Logged], tally: FlawTally) -> list[Logged]:
-        """The entries with no count of tokens where another session has it."""
+        """The entries, with their token counts taken away where another session has counted them."""
         lineage = self._lineages.get(session_id, ())
         kept: list[Logged] = []
         for each in logged:
@@ -84,7 +85,7 @@ class Shared:
 
 
 def transcript_of(session_id: str, entries: Sequence[Logged], damaged: int, shared: Shared) -> Transcript:
-    """The session with these entries of its log, of which so many more cannot be read."""
+    """The transcript of a session with these entries of its log. `damaged` is how many more of its entries cannot be read."""
     tally = FlawTally()
     logged = shared.without_repeated(session_id, entries, tally)
     tally.count(DAMAGED_ENTRY, damaged)
@@ -103,9 +104,10 @@ class _Parting:
     def __init__(self, tally: FlawTally) -> None:
         self.log = RecordedLog(tally)
         self.history: dict[int, Happening] = {}
-        """By the seq in the log that is read."""
+        """What happened to the conversation, by the seq in the log that is read."""
         self._compactions: dict[int, RecordedCompaction] = {}
-        """The same without upkeep, and without what the user took out: neither stands for the context that was."""
+        """Compactions by their seq in the log that is read. Upkeep and what the user took out are left out: neither stands for the context
+        that was."""
         self._tally = tally
         self._epoch = EpochState()
         self._places: dict[int, int] = {}
@@ -113,7 +115,7 @@ class _Parting:
         self._before: Entry | None = None
 
     def take(self, logged: Logged) -> None:
-        """The next entry."""
+        """Takes in the next entry of the log."""
         seq, entry = logged.seq, logged.entry
         self._epoch = self._epoch.after(logged)
         match entry:
@@ -133,7 +135,7 @@ class _Parting:
         self._before = entry
 
     def in_force(self, log: Sequence[Logged]) -> tuple[RecordedCompaction, ...]:
-        """The compactions that are in force at the end of `log`: those that a full context or somebody asked for."""
+        """The compactions that are in force at the end of `log`: those that a full context made necessary, or that somebody asked for."""
         active, undone = self._epoch.active, {each.id for each in self._epoch.undone}
         self._tally.count(UNDONE, sum(each.id in undone for each in self._compactions.values()))
         again = all_fetched_again(log, active)
@@ -160,16 +162,17 @@ class _Parting:
             self.history[seq] = RecordedReversal(made.id, again.id, after, at, redo=True) if again is not None else recorded
 
     def _only_fits(self, made: Compaction) -> bool:
-        """Whether it was made for an undo, so that the conversation fits the window."""
+        """Whether the compaction was only made so that the conversation fits the window after an undo."""
         return isinstance(self._before, CompactionUndone | CompactionRedone) and made.rung == "moves" and made.trigger == "manual"
 
     def _is_again(self, made: Compaction, undone: Compaction) -> bool:
-        """Whether it is one that was undone, made again: nothing else is planned before what was made and undone meanwhile."""
+        """Whether `made` is `undone`, made once more. It is if it was planned after the same entry: any other one is planned after the
+        undone one."""
         seq = next(seq for seq, each in self._epoch.compactions.items() if each.id == undone.id)
         return made.through == undone.through < seq and (made.trigger, made.rung) == (undone.trigger, undone.rung)
 
     def _new_seq(self, seq: int) -> int | None:
-        """Of the last entry up to that one; None if there is none."""
+        """The new seq of the last entry up to `seq` that was taken over; None if there is none."""
         known = list(self._places)
         place = bisect_right(known, seq)
         return self._places[known[place - 1]] if place else None

@@ -28,13 +28,14 @@ from ullage.recorded.readers.values import JsonObject, as_count, as_list, as_obj
 from ullage.recorded.transcript import Transcript
 
 _SILENT = frozenset({"session", "thinking_level_change", "model_change", "custom", "label", "session_info"})
-"""Entries that the model is not shown."""
+"""Kinds of entries that the model is not shown."""
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What is needed of an entry; a line may repeat whole files beside it. Of a reply `blocks` are what it said, else `said` is."""
+    """The parts of an entry that are needed; a line may repeat whole files beside them. Of a reply, `blocks` are what it said; of all
+    others, `said` is."""
 
     kind: str
     at: float
@@ -46,7 +47,7 @@ class _Step:
     failed: bool = False
     tokens_before: int | None = None
     keeps: bool = False
-    """Of a compaction: whether messages before it stayed as they were."""
+    """Whether a compaction left messages before it as they were."""
 
 
 def is_line(value: JsonObject) -> bool:
@@ -59,7 +60,7 @@ def is_line(value: JsonObject) -> bool:
 
 
 def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Transcript, ...]:
-    """The one session of a file. `tally` has what is wrong with the lines so far; `name` is for one without an id."""
+    """The one session of a file. `tally` has what is wrong with the lines so far; `name` is the id of a session that names none."""
     file = _File(tally)
     for value in lines:
         file.take(value)
@@ -71,7 +72,7 @@ def read(lines: Iterable[JsonObject], tally: FlawTally, name: str) -> tuple[Tran
 
 
 class _File:
-    """The entries of a file, and how they follow each other."""
+    """The entries of a file, and which one each of them follows."""
 
     def __init__(self, tally: FlawTally) -> None:
         self.session = ""
@@ -79,12 +80,12 @@ class _File:
         self._tally = tally
         self._steps: list[_Step] = []
         self._before: list[int] = []
-        """Of each entry the place of the one that it follows; -1 where it is a first one."""
+        """For each entry the place of the one that it follows; -1 for an entry that follows none."""
         self._places: dict[str, int] = {}
         self._calls = TranscriptBuilder(tally)
 
     def take(self, value: JsonObject) -> None:
-        """Reads one line."""
+        """Takes in one line of the file."""
         if value.get("type") == "session":
             self.session = self.session or as_text(value.get("id"))
             self.folder = self.folder or as_text(value.get("cwd"))
@@ -218,7 +219,7 @@ def _add(step: _Step, built: TranscriptBuilder, tally: FlawTally) -> None:
 
 
 def _shell(message: JsonObject) -> str:
-    """A command that the user ran, and what it printed: the model is shown both."""
+    """The words for a command that the user ran and for what it printed: the model is shown both."""
     code = as_count(message.get("exitCode"))
     ended = f"\n(exit code {code})" if code else ""
     return f"$ {as_text(message.get('command'))}\n{as_text(message.get('output'))}{ended}"

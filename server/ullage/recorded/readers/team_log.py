@@ -17,8 +17,9 @@ from ullage.store.team.reading import TeamReader
 def read(
     reader: TeamReader, workspace: str, sessions: Mapping[str, Lineage], at: Callable[[int], None] = lambda position: None
 ) -> Iterator[Transcript]:
-    """These sessions, each when it is asked for. What forks among them have in common is counted once. One that was deleted meanwhile is
-    passed over. `at` is told how many bytes of a session were read so far, and may raise to end it. Raises what `faults.py` has."""
+    """The transcripts of these sessions, each read when it is asked for. What forks among them have in common is counted once. A session
+    that was deleted meanwhile is passed over. `at` is told how many bytes of a session were read so far, and may raise to end it. Raises
+    the errors in `faults.py`."""
     shared = Shared(sessions)
     for session_id in sessions:
         last = reader.last_seq(workspace, session_id)

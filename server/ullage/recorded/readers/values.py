@@ -17,7 +17,7 @@ MOST_TOKENS = 10**12
 """No call has more; what says so is a mistake."""
 
 DEEPEST_INPUT = 100
-"""Levels of a call's input; Python's JSON writer stops somewhere below a thousand."""
+"""Levels of nesting in a call's input. Python's JSON writer stops somewhere below a thousand."""
 
 LONGEST_TOOL_NAME = 128
 _NOT_IN_A_TOOL_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -27,7 +27,7 @@ _MILLISECONDS_FROM = 1e11
 
 
 class RecordNotJson(Exception):
-    """This text is no JSON that can be read."""
+    """The text is no JSON that can be read."""
 
 
 def parse(text: str) -> Json:
@@ -52,7 +52,7 @@ def printable(text: str) -> str:
 
 
 def as_tool_input(value: Json) -> JsonObject:
-    """A call's input: an object as it is, everything else under `input`, also what could not be written again, so deeply is it nested."""
+    """A call's input. Anything but an object is put under `input`, and so is the JSON text of an object too deeply nested to be written."""
     if isinstance(value, dict):
         return {"input": as_json_text(value)} if _is_nested_beyond(value, DEEPEST_INPUT) else value
     return {} if value is None else {"input": value if isinstance(value, str) else as_json_text(value)}
@@ -74,22 +74,22 @@ def _children(value: Json) -> list[Json]:
 
 
 def as_object(value: Json) -> JsonObject:
-    """The object; an empty one for everything else."""
+    """The value if it is an object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Json) -> list[Json]:
-    """The list; an empty one for everything else."""
+    """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
 def as_text(value: Json) -> str:
-    """The text; an empty one for everything else."""
+    """The value if it is a text, else an empty text."""
     return value if isinstance(value, str) else ""
 
 
 def as_count(value: Json) -> int | None:
-    """A number of something; None for everything else, also for what is below zero or beyond belief."""
+    """The value if it is a count; None if it is anything else, below zero or more than `MOST_TOKENS`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_TOKENS:
         return None
     return int(value)
@@ -101,7 +101,8 @@ def as_tool_name(text: str) -> str:
 
 
 def as_seconds(value: Json) -> float:
-    """A point of time (ISO 8601, UTC where it names no zone, or Unix seconds or milliseconds) in Unix seconds; 0.0 where there is none."""
+    """A point of time in Unix seconds; 0.0 if the value is none. It may be ISO 8601 (UTC where it names no zone), Unix seconds or
+    milliseconds."""
     if isinstance(value, str):
         return _seconds_of(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
