@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from lsprotocol.types import DidChangeConfigurationParams
+
 from tests.fake_api import Call, Say, Think
 from tests.fake_api.chat import FakeChat, Manners
 from tests.server.client import UllageClient, editor_window
@@ -71,3 +73,28 @@ async def test_the_models_of_another_server_are_listed_and_tried_without_the_key
         assert {record.key for record in new.all_requests} == {None}
         own: models.ModelsResult = await client.ask(protocol.MODELS, models.ModelsParams())
         assert next(model.prices for model in own.models if model.name == "qwen") == models.ModelPrices(1.0, 4.0)
+
+
+async def test_while_the_address_is_no_address_nothing_is_sent(folder: Path, state: Path) -> None:
+    async with FakeChat(windows={"qwen": 60_000}) as fake, window(fake, folder, state) as client:
+        opened = await client.open()
+        set_address(client, "localhost:8080")
+        await client.prompt(opened.session_id, "hello")
+        await client.until_idle()
+        (failed,) = [item for item in (await shown(client, opened.session_id)).items if isinstance(item, wire.NoticeItem)]
+        assert "Nothing was sent" in failed.text
+        assert failed.action == "settings"
+        assert any("Model: Base Url" in message.message and "no model is asked" in message.message for message in client.messages)
+        assert fake.requests == []
+        set_address(client, fake.base_url)
+        fake.enqueue(Say("Hello."))
+        await client.prompt(opened.session_id, "and now?")
+        await client.until_idle(client.updates[-1].seq)
+        assert [item.text for item in (await shown(client, opened.session_id)).items if isinstance(item, wire.AssistantItem)] == ["Hello."]
+        assert {record.key for record in fake.all_requests} == {KEY}
+
+
+def set_address(client: UllageClient, address: str) -> None:
+    """The user writes it into the settings."""
+    client.set_configuration({"baseUrl": address, "provider": "openai", "name": "qwen"}, section="ullage.model")
+    client.workspace_did_change_configuration(DidChangeConfigurationParams(None))

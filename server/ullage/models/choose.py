@@ -55,20 +55,24 @@ def choose_model(
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
     editor: EditorModels = NO_EDITOR_MODELS,
+    fault: str = "",
 ) -> Model:
     """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model. `facts` is what the
     user says of it, `clouds` where it is asked in a cloud, for which `base_url` counts nothing. `editor` has the models of the provider
     `editor`, which get no key and no address.
 
-    A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing.
+    A base URL of the environment is used where the user has confirmed it; else the model that is given sends nothing. Nor does it with a
+    `fault`, which says in words for the user why it is not known where to ask.
 
     Raises `BadScenario` or `OSError` if the folder of scenarios that the environment names cannot be used, and
     `ValueError` where its pace is no number.
     """
     api_key = (api_key or "").strip() or None  # copied or read from a file, it may end with a line end
     unconfirmed = unconfirmed_address(provider, base_url, environment, is_confirmed)
+    if fault:
+        return RefusingModel(name, fault)
     if unconfirmed:
-        return UnconfirmedModel(name, unconfirmed)
+        return RefusingModel(name, _unconfirmed(unconfirmed))
     if provider == "bedrock":
         return with_facts(AnthropicModel(name, wire=BedrockWire(name, clouds, api_key, environment), effort=effort, media=media), facts)
     if provider == "vertex":
@@ -103,6 +107,7 @@ async def offered_models(
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
     editor: EditorModels = NO_EDITOR_MODELS,
+    fault: str = "",
 ) -> tuple[OfferedModel, ...]:
     """The models that can be chosen with these settings, or at `address`, which is asked without the key.
 
@@ -119,6 +124,7 @@ async def offered_models(
             clouds=clouds,
             environment=environment,
             is_confirmed=is_confirmed,
+            fault=fault,
         )
         if address is None
         else _at(address, "", provider)
@@ -126,7 +132,7 @@ async def offered_models(
     try:
         if isinstance(model, AnthropicModel | ChatModel):
             return await model.offered()
-        if isinstance(model, UnconfirmedModel):
+        if isinstance(model, RefusingModel):
             raise model.refusal
         card = model.expected()
         return (OfferedModel(card.name, card.display_name, card.window, card.prices),)
@@ -145,6 +151,7 @@ async def try_model(
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
     editor: EditorModels = NO_EDITOR_MODELS,
+    fault: str = "",
 ) -> None:
     """Sends that model one short message, with these settings or to `address`, which does not get the key.
 
@@ -160,6 +167,7 @@ async def try_model(
             environment=environment,
             is_confirmed=is_confirmed,
             editor=editor,
+            fault=fault,
         )
         if address is None
         else _at(address, name, provider)
@@ -205,12 +213,20 @@ def shown_address(base_url: str) -> str:
     return re.sub(r"[^A-Za-z0-9.:/_~%?&=+@-]", lambda found: f"%{ord(found[0]):02X}", base_url)[:300]
 
 
-class UnconfirmedModel:
-    """Refuses every call until the address is confirmed."""
+def _unconfirmed(base_url: str) -> str:
+    return (
+        f"ANTHROPIC_BASE_URL in the environment names {shown_address(base_url)}, which you have not confirmed. Nothing was sent: "
+        "your key and your words would go there. Confirm it in the notification that the editor shows (restart the server to see it "
+        'again), or enter the address in the setting "Ullage › Model: Base Url".'
+    )
 
-    def __init__(self, name: str, base_url: str) -> None:
+
+class RefusingModel:
+    """Refuses every call, since it is not known where the user wants to ask."""
+
+    def __init__(self, name: str, why: str) -> None:
         self._name = name
-        self._base_url = base_url
+        self._why = why
 
     def expected(self) -> ModelCard:
         """What is assumed of a model at an unknown server."""
@@ -232,11 +248,7 @@ class UnconfirmedModel:
     @property
     def refusal(self) -> EndpointUnreachable:
         """What it says instead of asking."""
-        return EndpointUnreachable(
-            f"ANTHROPIC_BASE_URL in the environment names {shown_address(self._base_url)}, which you have not confirmed. Nothing was sent: "
-            "your key and your words would go there. Confirm it in the notification that the editor shows (restart the server to see it "
-            'again), or enter the address in the setting "Ullage › Model: Base Url".'
-        )
+        return EndpointUnreachable(self._why)
 
     async def aclose(self) -> None:
         """Nothing."""

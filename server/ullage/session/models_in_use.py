@@ -80,9 +80,10 @@ class ChooseModel(Protocol):
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
         editor: EditorModels,
+        fault: str,
     ) -> Model:
         """`effort` is None if it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
-        `clouds` where a cloud is asked. `editor` has models of its own.
+        `clouds` where a cloud is asked. `editor` has models of its own. With a `fault` (`Settings.endpoint_fault`) nobody is asked.
 
         Raises `ValueError` or `OSError` if the surroundings of the practice model are broken.
         """
@@ -174,6 +175,7 @@ class ModelsInWorkspace:
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
                 editor=self._editor,
+                fault=settings.endpoint_fault,
             )
         model = self._models[name, asked]
         self._calibrate(model.expected().name)
@@ -192,6 +194,7 @@ class ModelsInWorkspace:
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
                 editor=self._editor,
+                fault=settings.endpoint_fault,
             )
         except ModelError as error:
             raise _refusal_of(error) from error
@@ -209,6 +212,7 @@ class ModelsInWorkspace:
                 clouds=settings.clouds,
                 is_confirmed=self._user_state.is_confirmed_address,
                 editor=self._editor,
+                fault=settings.endpoint_fault,
             )
         except ModelError as error:
             raise _refusal_of(error) from error

@@ -1,4 +1,8 @@
-"""The user's settings from what an editor or a command line says of them. Each bad value is named, and the default taken in its place."""
+"""The user's settings from what an editor or a command line says of them. Each bad value is named, and the default taken in its place.
+
+For two kinds of settings the default could do what the user did not want. Where one says where the model is asked, nobody is asked until it
+is mended. Where one says how much is protected, a bad value counts as the strictest.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +39,8 @@ class _Setting:
     wanted: str | Callable[[], str]
     read: Callable[[object], object] = lambda value: value
     """Makes the field's value of one that fits."""
+    strictest: object = None
+    """Taken in the place of a bad value. None: the default is."""
 
 
 def _one_of(*values: str) -> tuple[Callable[[object], bool], str]:
@@ -138,11 +144,13 @@ def _is_percent(value: object) -> bool:
 
 _MOST_PERCENT = 20
 
+_PROVIDERS = ("auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice")
+
 _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
     _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
-    _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice")),
+    _Setting("model.provider", "provider", *_one_of(*_PROVIDERS)),
     _Setting("model.facts", "facts", _are_facts, _FACTS, _facts_of),
     _Setting("bedrock.region", "bedrock_region", _is_region, "a region of AWS such as us-east-1, or empty"),
     _Setting("bedrock.profile", "bedrock_profile", _is_word, "the name of a profile of AWS, or empty"),
@@ -166,13 +174,13 @@ _SETTINGS = (
     ),
     _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
     _Setting("instructions.home", "home_files", lambda value: isinstance(value, bool), "true or false"),
-    _Setting("hooks.enabled", "hooks", lambda value: isinstance(value, bool), "true or false"),
-    _Setting("permissions.ask", "ask_for", *_one_of("everything", "notHarmless", "outsideSandbox")),
+    _Setting("hooks.enabled", "hooks", lambda value: isinstance(value, bool), "true or false", strictest=False),
+    _Setting("permissions.ask", "ask_for", *_one_of("everything", "notHarmless", "outsideSandbox"), strictest="everything"),
     _Setting("agents.atOnce", "agents_at_once", _is_from(1, 16), "a whole number from 1 to 16"),
     _Setting("agents.perTurn", "agents_per_turn", _is_from(0, 1_000), "a whole number from 0 to 1000"),
     _Setting("agents.maxCost", "agents_max_cost", _is_dollars, "a number of dollars above 0"),
     _Setting("agents.maxTokens", "agents_max_tokens", _is_from(1_000, 1_000_000_000), "a whole number of tokens, at least 1000"),
-    _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
+    _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off"), strictest="required"),
     _Setting("mcp.servers", "mcp_servers", lambda value: isinstance(value, dict), "an object with an MCP server under each name"),
     _Setting("mcp.toolsInFull", "mcp_in_full", _is_percent, f"a number from 0 to {_MOST_PERCENT}"),
 )
@@ -185,6 +193,14 @@ CLIENTS_OWN = frozenset(
     }
 )
 """Settings of the section that only the VS Code extension reads."""
+
+_SAYS_WHERE = {
+    "model.provider": _PROVIDERS,
+    "model.baseUrl": ("auto", "anthropic", "openai"),
+    **dict.fromkeys(("bedrock.region", "bedrock.profile", "bedrock.baseUrl"), ("bedrock",)),
+    **dict.fromkeys(("vertex.region", "vertex.project", "vertex.baseUrl"), ("vertex",)),
+}
+"""Settings that say where the model is asked, each with the providers for which it does."""
 
 _KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}
 
@@ -199,6 +215,8 @@ def read_settings(section: object, *, trusted: bool, shows_questions: bool = Tru
     """
     used: dict[str, Any] = {}
     complaints = _unknown(section)
+    fault = _fault_of_names(section)
+    provider = _value_at(section, "model.provider")
     for setting in _SETTINGS:
         value = _value_at(section, setting.name)
         if value is None:
@@ -206,14 +224,41 @@ def read_settings(section: object, *, trusted: bool, shows_questions: bool = Tru
         if setting.fits(value):
             used[setting.field] = setting.read(value)
         else:
-            wanted = setting.wanted if isinstance(setting.wanted, str) else setting.wanted()
-            default = _DEFAULTS[setting.field]
-            complaints.append(
-                f'The setting "{name_on_the_page(f"{SECTION}.{setting.name}")}" must be {wanted}. Its default, {default!r}, is used'
-            )
+            page, wanted, default = name_on_the_page(f"{SECTION}.{setting.name}"), _wanted(setting), _DEFAULTS[setting.field]
+            if _decides(setting, provider):
+                fault = fault or f'Nothing was sent: the setting "{page}" must be {wanted}. Correct it, then continue.'
+                complaints.append(f'The setting "{page}" must be {wanted}. Until it is, no model is asked')
+            elif setting.strictest is not None:
+                used[setting.field] = setting.strictest
+                complaints.append(f'The setting "{page}" must be {wanted}. The strictest value, {setting.strictest!r}, is used')
+            else:
+                complaints.append(f'The setting "{page}" must be {wanted}. Its default, {default!r}, is used')
         if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
             complaints += _installed().problems
-    return Settings(**used, trusted=trusted, shows_questions=shows_questions), complaints
+    return Settings(**used, endpoint_fault=fault, trusted=trusted, shows_questions=shows_questions), complaints
+
+
+def _decides(setting: _Setting, provider: object) -> bool:
+    """Whether the setting says where the model is asked, with that provider. One that is not known may be any."""
+    in_force = _DEFAULTS["provider"] if provider is None else provider
+    providers = _SAYS_WHERE.get(setting.name, ())
+    return in_force in providers or (bool(providers) and in_force not in _PROVIDERS)
+
+
+def _wanted(setting: _Setting) -> str:
+    return setting.wanted if isinstance(setting.wanted, str) else setting.wanted()
+
+
+def _fault_of_names(section: object) -> str:
+    """The fault where a setting that says where the model is asked is written in another way: a flat key, or other capitals."""
+    if not isinstance(section, dict):
+        return ""
+    known = {name.lower() for name in _SAYS_WHERE}
+    for name in _names_in(cast("dict[str, object]", section)):
+        if name not in _KNOWN and name.strip('"').removeprefix(f"{SECTION}.").lower() in known:
+            written = f"{SECTION}.{name}"
+            return f"Nothing was sent: `{written}` is not understood, and may say where the model is asked. {_EXAMPLE}."
+    return ""
 
 
 def name_on_the_page(setting: str) -> str:

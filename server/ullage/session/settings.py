@@ -97,6 +97,9 @@ class Settings:
     """`ullage.mcp.servers`: MCP servers by name, as the user configured them; checked where they are used (`mcp_servers/configured.py`)."""
     mcp_in_full: float = 0
     """`ullage.mcp.toolsInFull`: percent of the model's window up to which tools of MCP servers stand before the messages in full."""
+    endpoint_fault: str = ""
+    """What is wrong with a setting that says where the model is asked, and what to do, in words for the user. No model is asked then: the
+    default may be another endpoint than the one that they meant. Empty if all is well."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
     shows_questions: bool = True
@@ -129,6 +132,6 @@ class Settings:
         return TeamPlace(self.store_url, self.store_workspace)
 
     @property
-    def endpoint(self) -> tuple[str, str, str, Mapping[str, ModelFacts], Clouds]:
+    def endpoint(self) -> tuple[str, str, str, str, Mapping[str, ModelFacts], Clouds]:
         """What says where the model is asked, which one, and what the user says of it."""
-        return self.model_name, self.base_url, self.provider, self.facts, self.clouds
+        return self.model_name, self.base_url, self.provider, self.endpoint_fault, self.facts, self.clouds

@@ -74,11 +74,6 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
     [
         ("model", "name", ""),
         ("model", "name", 4),
-        ("model", "baseUrl", "localhost:8080"),
-        ("model", "baseUrl", "ftp://host"),
-        ("model", "baseUrl", "http://["),
-        ("model", "baseUrl", 8080),
-        ("model", "provider", "azure"),
         ("bedrock", "region", "us-east-1.evil.example/"),
         ("bedrock", "profile", "a\nb"),
         ("bedrock", "baseUrl", "s3://x"),
@@ -95,7 +90,6 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("model", "facts", {"m": {"cacheWritePrice": "1"}}),
         ("model", "facts", {"m": {"images": "yes"}}),
         ("model", "facts", {"m": {"price": 1}}),
-        ("model", "provider", ["auto"]),
         ("compaction", "auto", "yes"),
         ("compaction", "auto", 1),
         ("compaction", "cap", 999),
@@ -105,7 +99,6 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("compaction", "policy", ""),
         ("compaction", "policy", "Ullage"),
         ("compaction", "policy", ["none"]),
-        ("hooks", "enabled", "yes"),
         ("instructions", "home", 1),
         ("store", "versionsLimit", 15),
         ("store", "versionsLimit", 2.5e3),
@@ -113,7 +106,6 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("bash", "timeout", 0),
         ("bash", "timeout", "120"),
         ("bash", "timeout", float("inf")),
-        ("bash", "sandbox", True),
     ],
 )
 def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: object) -> None:
@@ -121,6 +113,67 @@ def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: 
     assert settings == Settings()
     (complaint,) = complaints
     assert f'"{name_on_the_page(f"ullage.{area}.{name}")}" must be' in complaint
+
+
+AZURE, NOWHERE = {"model": {"provider": "azure"}}, {"model": {"baseUrl": "localhost:8080"}}
+
+
+@pytest.mark.parametrize(
+    ("section", "named"),
+    [
+        (NOWHERE, "Model: Base Url"),
+        ({"model": {"baseUrl": "ftp://host"}}, "Model: Base Url"),
+        ({"model": {"baseUrl": "http://["}}, "Model: Base Url"),
+        ({"model": {"baseUrl": 8080}}, "Model: Base Url"),
+        ({"model": {"baseUrl": "localhost:8080", "provider": "openai"}}, "Model: Base Url"),
+        (AZURE, "Model: Provider"),
+        ({"model": {"provider": ["auto"]}}, "Model: Provider"),
+        ({**AZURE, "vertex": {"region": "EU"}}, "Model: Provider"),
+        ({"model": {"provider": "bedrock"}, "bedrock": {"region": "us-east-1.evil.example/"}}, "Bedrock: Region"),
+        ({"model": {"provider": "bedrock"}, "bedrock": {"baseUrl": "s3://x"}}, "Bedrock: Base Url"),
+        ({"model": {"provider": "vertex"}, "vertex": {"project": "../other"}}, "Vertex: Project"),
+        ({"model.baseUrl": "http://127.0.0.1:8080"}, 'ullage."model.baseUrl"'),
+        ({"ullage.model.baseUrl": "http://127.0.0.1:8080"}, 'ullage."ullage.model.baseUrl"'),
+        ({"model": {"baseURL": "http://127.0.0.1:8080"}}, "ullage.model.baseURL"),
+        ({"Model": {"Provider": "openai"}}, "ullage.Model.Provider"),
+    ],
+)
+def test_where_it_is_not_known_where_to_ask_nobody_is_asked(section: object, named: str) -> None:
+    """The default is Anthropic's own endpoint, with the key that the user gave for theirs."""
+    settings, complaints = read_settings(section, trusted=True)
+    assert settings.endpoint_fault.startswith("Nothing was sent: ")
+    assert named in settings.endpoint_fault
+    assert any(named in complaint for complaint in complaints)
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        {"model": {"baseUrl": "localhost:8080", "provider": "bedrock"}},
+        {"model": {"baseUrl": "localhost:8080", "provider": "practice"}},
+        {"model": {"provider": "anthropic"}, "bedrock": {"region": "EU"}},
+        {"vertex": {"region": "EU"}},
+        {"model": {"api": "x", "url": "http://127.0.0.1:8080"}},
+    ],
+)
+def test_what_does_not_say_where_the_model_is_asked_holds_nobody_up(section: object) -> None:
+    settings, complaints = read_settings(section, trusted=True)
+    assert (settings.endpoint_fault, len(complaints)) == ("", 1)
+
+
+@pytest.mark.parametrize(
+    ("section", "settings"),
+    [
+        ({"bash": {"sandbox": True}}, Settings(bash_sandbox="required")),
+        ({"bash": {"sandbox": "Required"}}, Settings(bash_sandbox="required")),
+        ({"permissions": {"ask": "all"}}, Settings(ask_for="everything")),
+        ({"hooks": {"enabled": "no"}}, Settings(hooks=False)),
+    ],
+)
+def test_a_bad_value_of_what_protects_counts_as_the_strictest(section: object, settings: Settings) -> None:
+    read, (complaint,) = read_settings(section, trusted=True)
+    assert read == settings
+    assert "The strictest value, " in complaint
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.fake_api import FakeApi
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
-from ullage.models.choose import Provider, UnconfirmedModel, choose_model, shown_address
+from ullage.models.choose import Provider, RefusingModel, choose_model, offered_models, shown_address, try_model
 from ullage.models.errors import EndpointUnreachable
 from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import BadScenario
@@ -22,7 +24,7 @@ from ullage.models.practice.scenario import BadScenario
         ("auto", "", "sk-ant-1", {}, AnthropicModel),
         ("auto", "http://127.0.0.1:8080", None, {}, AnthropicModel),
         ("auto", "  ", None, {}, PracticeModel),
-        ("auto", "", None, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080"}, UnconfirmedModel),
+        ("auto", "", None, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080"}, RefusingModel),
         ("practice", "http://127.0.0.1:8080", "sk-ant-1", {}, PracticeModel),
         ("anthropic", "", None, {}, AnthropicModel),
     ],
@@ -62,7 +64,7 @@ def test_a_broken_folder_of_scenarios_is_an_error(tmp_path: Path) -> None:
 async def test_an_address_of_the_environment_is_asked_nothing_before_it_is_confirmed(address: str) -> None:
     environment = {"ANTHROPIC_BASE_URL": address}
     model = choose_model(provider="auto", name="claude-opus-5-5", base_url="", api_key="sk-ant-1", environment=environment)
-    assert isinstance(model, UnconfirmedModel)
+    assert isinstance(model, RefusingModel)
     assert await model.card() == model.expected()
     with pytest.raises(EndpointUnreachable, match=r"ANTHROPIC_BASE_URL.*not confirmed.*Ullage › Model: Base Url"):
         async for _ in model.stream(Request((), (), (), ()), 100):
@@ -98,3 +100,24 @@ async def test_the_users_own_setting_and_anthropics_own_address_need_no_confirmi
 )
 def test_an_address_is_shown_as_what_it_is(address: str, shown: str) -> None:
     assert shown_address(address) == shown
+
+
+async def test_where_a_setting_is_at_fault_nothing_is_sent_with_any_key() -> None:
+    async with FakeApi() as fake:
+        environment = {"ANTHROPIC_BASE_URL": fake.base_url}
+        model = choose_model(
+            provider="auto",
+            name="claude-opus-5-5",
+            base_url="",
+            api_key="sk-ant-1",
+            environment=environment,
+            is_confirmed=lambda _: True,
+            fault="Nothing was sent: mend it.",
+        )
+        with pytest.raises(EndpointUnreachable, match="mend it"):
+            async for _ in model.stream(Request((), (), (), ()), 100):
+                raise AssertionError("it answered")
+        for asking in (offered_models, partial(try_model, "claude-opus-5-5")):
+            with pytest.raises(EndpointUnreachable, match="mend it"):
+                await asking(provider="auto", base_url="", api_key="sk-ant-1", environment=environment, fault="Mend it: mend it.")
+        assert fake.requests == []

@@ -17,7 +17,7 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.chat_model import ChatModel
-from ullage.models.choose import Provider
+from ullage.models.choose import Provider, RefusingModel
 from ullage.models.clouds.bedrock import BedrockWire
 from ullage.models.clouds.places import Clouds
 from ullage.models.clouds.vertex import VertexWire
@@ -303,7 +303,10 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         clouds: Clouds,
         is_confirmed: Callable[[str], bool],
         editor: EditorModels,
+        fault: str,
     ) -> Model:
+        if fault:
+            return RefusingModel(name, fault)
         if provider in ("bedrock", "vertex"):
             wire = BedrockWire(name, clouds, api_key) if provider == "bedrock" else VertexWire(name, clouds)
             return AnthropicModel(name, wire=wire, effort=effort, media=media, patience=patience, sleep=no_wait)
