@@ -82,7 +82,7 @@ def run(names: Sequence[str], options: ReplayOptions) -> int:
 
 
 def _refused(names: Sequence[str], options: ReplayOptions) -> str:
-    """Why this cannot be asked; empty if it can."""
+    """Why what was asked for cannot be done, as a sentence for the user; empty if it can."""
     if options.views is not None and options.scheduler not in (None, LOCAL):
         return "--views writes where the work is done, so it goes with --scheduler local only"
     told = next((name for name in names if is_address(name) and not names_team_store(name) and holds_secrets(name)), None)
@@ -157,7 +157,7 @@ def _unfinished(reason: str) -> FileWork:
 
 
 def _told_twice(rows: Iterator[MeasuredSession]) -> Iterator[MeasuredSession]:
-    """The rows; with a note where another file had a session of that name."""
+    """Gives the rows, and adds a note where another file has a session of the same name."""
     seen: dict[str, Place] = {}
     for row in rows:
         other = seen.setdefault(row.session_id, row.path)

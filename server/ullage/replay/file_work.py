@@ -36,12 +36,13 @@ Format: TypeAlias = Literal["table", "json"]
 Work = TypeVar("Work")
 
 WORTH_A_PROCESS = 300_000
-"""Bytes on disk of all files together. For less, starting processes takes longer than the work."""
+"""The least bytes on disk of all files together for which processes are started. For less, starting them takes longer than the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """`policies` by name, in the order of the report; empty if only what was recorded is reported. `jobs` of None: one a core."""
+    """What `ullage replay` was asked for. `policies` are names in the order of the report; empty if only what was recorded is reported.
+    `jobs` of None: one a core."""
 
     format: Format = "table"
     full: bool = False
@@ -55,11 +56,11 @@ class ReplayOptions:
     economy: Economy = "fullest"
     """How much policies that save do to save."""
     views: Path | None = None
-    """A folder for the requests that follow compactions."""
+    """The folder that the requests after compactions are written to."""
     report: Path | None = None
-    """A file for the report as a page."""
+    """The file that the report is written to as a page."""
     store: str = ""
-    """Where what is kept of all workspaces lies; empty: the system's own place."""
+    """The folder of what is kept of all workspaces; empty: the system's own place."""
     jobs: int | None = None
     parquet: Path | None = None
     """What the tables are called, without their endings."""
@@ -71,7 +72,7 @@ class ReplayOptions:
 
 @dataclass(frozen=True, slots=True)
 class FileWork:
-    """`failures` say what could not be done, for the user."""
+    """What came of one file of sessions. `failures` say what could not be done, for the user."""
 
     rows: tuple[MeasuredSession, ...] = ()
     runs: tuple[Run, ...] = ()
@@ -79,7 +80,8 @@ class FileWork:
 
 
 def file_work(place: Place, options: ReplayOptions) -> FileWork:
-    """All that is asked of a file. Sessions are let go one after the other. Raises `WorkTooLarge` at a limit (`memory.py`)."""
+    """Does all that is asked of a file, and lets each session go before it reads the next. Raises `WorkTooLarge` at a limit
+    (`memory.py`)."""
     rows: list[MeasuredSession] = []
     runs: list[Run] = []
     failures: list[str] = []
@@ -117,7 +119,7 @@ def _runs(transcript: Transcript, options: ReplayOptions, failures: list[str]) -
 
 
 def _views(options: ReplayOptions, transcript: Transcript, policy: str) -> Views | None:
-    """Of several policies each has a folder of its own."""
+    """The writer of a session's views under a policy; None if no views were asked for. Of several policies each has a folder of its own."""
     if options.views is None:
         return None
     return Views(options.views / policy if len(options.policies) > 1 else options.views, transcript, policy)
@@ -165,5 +167,5 @@ def _done(future: Future[Work], path: Place, unfinished: Callable[[str], Work]) 
 
 
 def _let_go_at_once() -> None:
-    """An interrupt ends a worker without a word; the first process says what is to be said."""
+    """Lets an interrupt end this worker without a word; the first process says what is to be said."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

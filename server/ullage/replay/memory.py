@@ -16,12 +16,13 @@ from importlib import import_module
 from typing import Any
 
 SHARE = 0.88
-"""Of the limit. Dask ends a worker at 0.95, and looks ten times a second."""
+"""The share of the limit at which the work stops. Dask ends a worker at 0.95, and looks ten times a second."""
 
 LOOK_SECONDS = 0.02
 
 _LEAST = 32_000_000
-"""Bytes that the work itself has taken. Where it took less, what was before it fills the process: to stop would gain nothing."""
+"""The least bytes that the work itself has to have taken before it stops. Where it took less, what was before it fills the process: to stop
+would gain nothing."""
 
 
 class WorkTooLarge(Exception):
@@ -59,7 +60,7 @@ _IN_FORCE = ContextVar[_Limit | None]("memory of this process", default=None)
 
 @contextmanager
 def within(size: int | None) -> Generator[None]:
-    """In here `look` raises where the process has come near `size` bytes; None or 0: wherever."""
+    """Makes `look` raise inside of the block where the process has come near `size` bytes. With None or 0 there is no limit."""
     limit = None
     if size:
         process = import_module("psutil").Process()  # comes with Dask
@@ -72,7 +73,8 @@ def within(size: int | None) -> Generator[None]:
 
 
 def look() -> None:
-    """To be called wherever memory grows, as often as may be. Raises `WorkTooLarge`."""
+    """Looks how much memory the process has, where there is a limit. To be called wherever memory grows, as often as may be. Raises
+    `WorkTooLarge`."""
     limit = _IN_FORCE.get()
     if limit is not None:
         limit.look()

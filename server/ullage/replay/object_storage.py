@@ -24,7 +24,7 @@ NEEDED = "reading from object storage needs fsspec and pyarrow: pip install 'ull
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _OF_AZURE = frozenset({"abfs", "abfss"})
 _WITH_QUERY = frozenset({"gs", "gcs", *_OF_AZURE})
-"""Their clients take options after a question mark. In S3 it is a character of a name."""
+"""The storages whose clients take options after a question mark. In S3 it is a character of a name."""
 _OF_PYARROW = frozenset({"s3", *_WITH_QUERY})
 _ACCOUNT = ". Its address has the account, too: abfs://container@account.dfs.core.windows.net/folder"
 _LOG = "ullage.db"
@@ -32,7 +32,7 @@ _OF_EARLIER_VERSIONS = ".ullage"
 _OPENCODE_FILE = re.compile(r"ses_.*\.json(?:\.gz|\.xz|\.bz2)?")
 
 _LONGEST_SENTENCE = 300
-"""Characters of what a library says."""
+"""Characters that are kept of what a library says."""
 
 _STEP = 1024 * 1024
 """Bytes that are copied at once."""
@@ -53,18 +53,18 @@ def shown(address: str) -> str:
 
 
 def holds_secrets(address: str) -> bool:
-    """Whether something in it is not to be shown, nor to be sent to another machine."""
+    """Whether something in the address is not to be shown, nor to be sent to another machine."""
     return shown(address) != address
 
 
 def said_of(error: BaseException, address: str) -> str:
-    """What a library says, without what it repeats of the address. Some say hundreds of lines."""
+    """The first line of an error of a library, without the secrets of the address that it repeats. Some say hundreds of lines."""
     first = next(iter(str(error).strip().splitlines()), type(error).__name__)
     return first.replace(address, shown(address))[:_LONGEST_SENTENCE]
 
 
 def objects_below(address: str, failures: list[str]) -> dict[str, int]:
-    """The object itself, or the transcripts below that address: bytes by address, in the order that folders would have.
+    """The transcripts below that address, or the object itself: bytes by address, in the order that folders would have.
 
     Of a workspace of Ullage it is the log alone. Raises `NothingFound`, `OSError`.
     """
@@ -122,7 +122,7 @@ def _copy(storage: Any, path: str, copy: Path) -> None:
 
 
 def _listed(storage: Any, path: str) -> dict[str, int]:
-    """Of every object below, its bytes. Not by `find`, which takes what is not there for empty."""
+    """The bytes of every object below the path, by name. Not by `find`, which takes what is not there for empty."""
     storage.ls(path)
     return {
         str(about["name"]): int(about["size"] or 0)
@@ -133,7 +133,7 @@ def _listed(storage: Any, path: str) -> dict[str, int]:
 
 
 def _without_other_files(sizes: Mapping[str, int]) -> dict[str, int]:
-    """What is called like a transcript. Below a folder that holds a log of Ullage other files are the user's own."""
+    """The objects, by name, that are called like a transcript. Below a folder that holds a log of Ullage other files are the user's own."""
     logs = [PurePosixPath(name) for name in sizes if PurePosixPath(name).name == _LOG]
     workspaces = {log.parent.parent if log.parent.name == _OF_EARLIER_VERSIONS else log.parent for log in logs}
     return {
@@ -145,13 +145,13 @@ def _without_other_files(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _as_in_folders(name: str) -> list[tuple[bool, str]]:
-    """Sorts as folders are walked through: the files of one, then the folders in it."""
+    """The key that sorts objects as folders are walked through: the files of one, then the folders in it."""
     *folders, last = name.split("/")
     return [*((True, each) for each in folders), (False, last)]
 
 
 def _beside(name: str) -> tuple[str, ...]:
-    """What a reader looks for beside a file of that name."""
+    """The names of the files that a reader looks for beside a file of that name."""
     if name.startswith("api_conversation_history.json"):
         return ("ui_messages.json", "task_metadata.json")
     if (stem := name.partition(".messages.json")[0]) != name:
@@ -162,7 +162,7 @@ def _beside(name: str) -> tuple[str, ...]:
 
 
 def _plain(name: str) -> str:
-    """A name that leads nowhere else: keys of objects are made by whoever writes there."""
+    """The name changed where needed such that it leads nowhere else: keys of objects are made by whoever writes there."""
     return "" if name in (".", "..") else re.sub(r"[\x00-\x1f/\\:]", "_", name)[-200:]
 
 
@@ -193,6 +193,7 @@ def _scheme(address: str) -> str:
 
 
 def _of_s3() -> Any:
-    """The client takes credentials and region from the environment or the user's files, and where the service is only from us."""
+    """The client for S3. Credentials and region it finds in the environment or in the user's files; we only tell it where the service
+    is."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
     return import_module("pyarrow.fs").S3FileSystem(endpoint_override=endpoint)

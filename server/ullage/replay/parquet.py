@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 ROWS_AT_ONCE = 50_000
-"""So many are in memory before they are written."""
+"""How many rows are in memory before they are written."""
 
 Kind: TypeAlias = Literal["text", "texts", "whole", "amount", "yes or no", "time"]
 _Row = TypeVar("_Row")
@@ -28,13 +28,12 @@ class TableColumn(Generic[_Row]):
 
 
 def can_be_written() -> bool:
-    """Whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 
 @contextmanager
 def published(tables: Sequence[Table[Any]]) -> Generator[None]:
-    """All stand under their names once all are whole. Left by an error, those that were there before stay. Raises `OSError`."""
+    """Lets all tables stand under their names once all are whole. Left by an error, those that were there before stay. Raises `OSError`."""
     try:
         yield
         for table in tables:
@@ -47,7 +46,7 @@ def published(tables: Sequence[Table[Any]]) -> Generator[None]:
 
 
 class Table(Generic[_Row]):
-    """One file, under another name until it is published."""
+    """A table as one file, which has another name until it is published."""
 
     def __init__(self, path: Path, columns: Sequence[TableColumn[_Row]]) -> None:
         pa = import_module("pyarrow")
@@ -68,7 +67,7 @@ class Table(Generic[_Row]):
         self._waiting: list[dict[str, object]] = []
 
     def add(self, rows: Iterable[_Row]) -> None:
-        """More rows."""
+        """Adds rows. They are written once enough wait."""
         self._waiting += ({column.name: column.of(row) for column in self._columns} for row in rows)
         if len(self._waiting) >= ROWS_AT_ONCE:
             self._write()
@@ -78,7 +77,7 @@ class Table(Generic[_Row]):
         self._waiting = []
 
     def finish(self) -> None:
-        """All rows are in the file."""
+        """Writes the rows that still wait, and closes the file."""
         self._write()
         self._close()
 
@@ -87,11 +86,11 @@ class Table(Generic[_Row]):
         self._file.close()
 
     def publish(self) -> None:
-        """The file stands under its name."""
+        """Gives the finished file its name."""
         self._partial.replace(self._path)
 
     def give_up(self) -> None:
-        """Leaves nothing that is not finished."""
+        """Removes what is not finished."""
         self._close()
         self._partial.unlink(missing_ok=True)
 
@@ -102,5 +101,5 @@ def text(words: str) -> str:
 
 
 def time(at: float) -> datetime | None:
-    """Of Unix seconds; None if they are not known."""
+    """The date of a time in Unix seconds; None if the time is not known (0)."""
     return datetime.fromtimestamp(at, UTC) if at else None

@@ -47,7 +47,7 @@ class UnreadablePlace(Exception):
 
 
 def size_of(place: Place) -> int:
-    """Bytes; 0 if that cannot be told."""
+    """The size of a place in bytes; 0 if that cannot be told."""
     if not isinstance(place, Path):
         return place.size
     try:
@@ -57,7 +57,7 @@ def size_of(place: Place) -> int:
 
 
 def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
-    """The sessions in it, one after the other, as `sessions_in` gives them. Raises `UnreadablePlace`, and `WorkTooLarge` at a limit.
+    """The sessions in a place, one after the other, as `sessions_in` gives them. Raises `UnreadablePlace`, and `WorkTooLarge` at a limit.
 
     A name of a file may be relative to `start`. What is said of the sessions names the place as the user did.
     """
@@ -79,7 +79,8 @@ def sessions_of(place: Place, start: Path = Path()) -> Iterator[Transcript]:
 
 
 def _sessions(path: Path, here: str, named: str, folder: str) -> Iterator[Transcript]:
-    """`here` is named by another name to the user. A project that is the folder of a copy is `folder` in truth."""
+    """The sessions of the file `path`. `here`, where they name it, becomes the name that the user gave. A project that is the folder of a
+    copy is `folder` in truth."""
     copied_to = str(path.resolve().parent)
     try:
         for transcript in sessions_in(path, at=lambda position: look()):

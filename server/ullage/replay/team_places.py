@@ -19,29 +19,31 @@ from ullage.store.team.address import Address, address_of, is_address, read_addr
 from ullage.store.team.reading import StoredSession, TeamReader
 
 OF_ENVIRONMENT = "postgresql:"
-"""In the place of an address: the one in `ULLAGE_STORE`. What stands on a command line can be seen by other users of the machine."""
+"""Stands in the place of an address for the one in `ULLAGE_STORE`. What stands on a command line can be seen by other users of the
+machine."""
 
 _SECRET = frozenset({"password", "sslpassword", "passfile", "sslkey", "oauth_client_secret"})
 """Parameters of libpq that are secret, or name a file that is."""
 
 _BYTES_AN_ENTRY = 1_000
-"""About; to count them would read the whole table."""
+"""About how many bytes an entry has; to count them would read the whole table."""
 
 
 @dataclass(frozen=True, slots=True)
 class InTeamStore:
-    """Sessions of one workspace. `parameters` are libpq's; no `repr` shows them, since Dask writes what it was asked into its logs."""
+    """Sessions of one workspace in a team's database. `parameters` are libpq's; no `repr` shows them, since Dask writes what it was asked
+    into its logs."""
 
     parameters: tuple[tuple[str, str], ...] = field(repr=False)
     shown: str
     workspace: str
     sessions: tuple[tuple[str, Lineage], ...]
     size: int
-    """Bytes, about."""
+    """The bytes of the sessions, about."""
 
     @property
     def name(self) -> str:
-        """The id of the session, the newest one of several."""
+        """The id of the session; of several, that of the newest one."""
         return self.sessions[0][0]
 
     def __str__(self) -> str:
@@ -49,17 +51,18 @@ class InTeamStore:
         return f"{self.shown} {self.workspace} {self.name}{more}"
 
     def without_secrets(self) -> InTeamStore:
-        """The same for another machine."""
+        """The same place without passwords and the like, as it may go to another machine."""
         return replace(self, parameters=tuple(each for each in self.parameters if each[0] not in _SECRET))
 
 
 def names_team_store(name: str) -> bool:
-    """Whether a name on the command line is that of a database."""
+    """Whether a name on the command line is that of a team's database."""
     return is_address(name) or name == OF_ENVIRONMENT
 
 
 def shown_team_store(name: str) -> str:
-    """What a report says of it: the database without password; of one that cannot be read nothing."""
+    """The name of a team's database as a report may show it, without a password. One whose address cannot be read is shown as
+    `postgresql:`."""
     try:
         return _address(name).shown
     except StoreFailed:
@@ -74,7 +77,7 @@ def _address(name: str) -> Address:
 
 
 def places_in(name: str) -> list[InTeamStore]:
-    """All sessions that this user may read there, by workspace, the newest first. Raises `StoreFailed`."""
+    """All sessions in a team's database that this user may read, by workspace, the newest first. Raises `StoreFailed`."""
     address = _address(name)
     reader = TeamReader(address)
     try:
@@ -104,7 +107,7 @@ def sessions_in(place: InTeamStore, at: Callable[[int], None]) -> Iterator[Trans
 
 
 _HELD: dict[tuple[tuple[tuple[str, str], ...], str], TeamReader] = {}
-"""One reader a process, however many places it reads: that of the database that was read last."""
+"""The reader that this process keeps, however many places it reads: that of the database that was read last."""
 
 
 def _reader(parameters: tuple[tuple[str, str], ...], shown: str) -> TeamReader:
@@ -123,7 +126,7 @@ def let_go() -> None:
 
 
 def _families(kept: Sequence[StoredSession]) -> list[list[StoredSession]]:
-    """Sessions that have entries in common, together; in the order of the first of each."""
+    """The sessions in groups: those that have entries in common are together. The groups are in the order of the first of each."""
     first: dict[tuple[str, str], tuple[str, str]] = {}
     for each in kept:
         for origin in (each.id, *(origin for origin, _ in each.lineage)):

@@ -16,7 +16,7 @@ from ullage.replay.team_places import names_team_store, places_in, shown_team_st
 from ullage.store.errors import StoreFailed
 
 EVERY_POLICY = "all"
-"""In the place of a policy's name."""
+"""Stands in the place of a policy's name for all policies."""
 
 
 def known_policies(wanted: Sequence[str], there_are: Sequence[str], command: str, beside: Sequence[str] = ()) -> tuple[str, ...]:
@@ -74,6 +74,6 @@ def complain(command: str, text: str) -> None:
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Also where the terminal cannot show every character."""
+    """Writes the text with a `?` for every character that the terminal cannot show."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))

@@ -22,17 +22,17 @@ from ullage.store.encode import DamagedEntry, decode, decode_prompt
 from ullage.store.origins import is_foreign, is_id
 
 VERSION = 1
-"""Of the logs that lay in workspaces; later versions keep them outside."""
+"""The version of the logs that lay in workspaces; later versions keep them outside."""
 
 MOST_SESSIONS = 10_000
 MOST_ENTRIES = 200_000
-"""Of one session."""
+"""The most entries of one session."""
 
 MOST_BYTES = 32_000_000
-"""Of one entry."""
+"""The most bytes of one entry."""
 
 SECONDS = 60.0
-"""For all of a log."""
+"""How long reading all of a log may take."""
 
 _TITLE_CHARACTERS = 200
 _READ = frozenset({"session", "entry", "queued_prompt", "remembered"})
@@ -55,23 +55,23 @@ class SessionInFile:
     unreadable: int
     queued: tuple[UserPrompt, ...]
     digest: str
-    """Of its id and its rows (hex)."""
+    """The hash of its id and its rows (hex)."""
 
 
 class BroughtLog:
-    """A log that is open. All calls raise `NotBrought`."""
+    """A log that somebody brought, open to be read. All calls raise `NotBrought`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def session_ids(self) -> list[str]:
-        """Of the sessions that are whole; those whose ids are none are left out."""
+        """The ids of the sessions that are whole. Those whose ids cannot be ids of sessions are left out."""
         ids = [_text(value) for (value,) in self._rows("SELECT id FROM session ORDER BY updated_at LIMIT ?", MOST_SESSIONS)]
         found = [each for each in ids if each is not None and is_id(each) and not is_foreign(each)]
         return [each for each in found if self.remembered(f"unfinished:{each}") is None]
 
     def session(self, session_id: str) -> SessionInFile:
-        """That session with all it holds."""
+        """The session with that id, with all it holds."""
         found = self._rows("SELECT title, created_at FROM session WHERE id = ?", session_id)
         if not found:
             raise NotBrought(f"there is no session {session_id} in it")
@@ -94,7 +94,7 @@ class BroughtLog:
         return SessionInFile(session_id, title, _time(found[0][1]), tuple(logged), unreadable, prompts, hashed.hexdigest())
 
     def remembered(self, key: str) -> str | None:
-        """What was kept under a key, as JSON text."""
+        """The value that was kept under a key, as JSON text; None if there is none."""
         found = self._rows("SELECT value FROM remembered WHERE key = ?", key)
         return _text(found[0][0]) if found else None
 
@@ -110,7 +110,7 @@ class BroughtLog:
 
 @contextmanager
 def opened(path: Path) -> Generator[BroughtLog]:
-    """The log in a file of our own folder, which SQLite may change: a copy. Raises `NotBrought`."""
+    """Opens the log in a file of our own folder, which SQLite may change: a copy. Raises `NotBrought`."""
     with _failing_clearly():
         connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None)
     with closing(connection):
@@ -120,7 +120,7 @@ def opened(path: Path) -> Generator[BroughtLog]:
 
 
 def _confine(connection: sqlite3.Connection) -> None:
-    """Lets nothing be done with it but read our own tables. Raises `NotBrought` if they are not those."""
+    """Lets nothing be done with the connection but read our own tables. Raises `NotBrought` if they are not those."""
     ends = time.monotonic() + SECONDS
     connection.text_factory = bytes
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -140,7 +140,7 @@ def _confine(connection: sqlite3.Connection) -> None:
 
 
 def _authorize(action: int, table: str | None, column: str | None, database: str | None, inside: str | None) -> int:
-    """What a statement may do: `inside` names a view or a trigger that would do it."""
+    """Tells SQLite what a statement may do: `inside` names a view or a trigger that would do it."""
     if inside is None and action == sqlite3.SQLITE_SELECT:
         return sqlite3.SQLITE_OK
     if inside is None and action == sqlite3.SQLITE_READ and table in _READ:

@@ -25,16 +25,16 @@ from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow, entry
 from ullage.store.statements import SessionRecord, add_session, entry_rows, known_to_be_lost, row_of
 
 PAGE_BYTES = 500_000
-"""Of entries that are read or written at once: some milliseconds."""
+"""The bytes of entries that are read or written at once: some milliseconds."""
 
 PAUSE = 0.001
-"""Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
+"""Seconds between two pages, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
 
 ELSEWHERE = " (as it went on here)"
-"""Behind the title of a session that went another way in the file that took the place of ours."""
+"""Stands behind the title of a session that went another way in the file that took the place of ours."""
 
 _SUMS = 2_000
-"""Rows whose sums are compared at once."""
+"""How many rows have their sums compared at once."""
 
 _T = TypeVar("_T")
 
@@ -43,11 +43,11 @@ class Source(Protocol):
     """The rows of a log. All calls raise SQLite's errors."""
 
     def heads(self) -> Rows:
-        """All but the entries."""
+        """The rows of sessions, waiting prompts and remembered values: all but the entries."""
         ...
 
     def entries(self) -> Iterator[list[EntryRow]]:
-        """All entries, some at a time."""
+        """The rows of all entries, some at a time."""
         ...
 
     def is_unlike(self, session_id: bytes, there: Mapping[int, bytes]) -> bool:
@@ -67,11 +67,11 @@ class OpenRows:
         return made[0]
 
     def heads(self) -> Rows:
-        """All but the entries."""
+        """The rows of sessions, waiting prompts and remembered values: all but the entries."""
         return self._alone(read_heads)
 
     def entries(self) -> Iterator[list[EntryRow]]:
-        """All entries, some at a time, in the order in which they lie in the table: an index may be damaged."""
+        """The rows of all entries, some at a time, in the order in which they lie in the table: an index may be damaged."""
         last = 0
         while True:
             last, rows = self._alone(partial(_page, after=last))
@@ -94,17 +94,17 @@ class OpenRows:
 
 
 class RowsInMemory:
-    """Rows that were read already."""
+    """Rows of a log that were read into memory."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     def heads(self) -> Rows:
-        """All but the entries."""
+        """All rows that were read, and the entries with them."""
         return self._rows
 
     def entries(self) -> Iterator[list[EntryRow]]:
-        """All entries, session by session."""
+        """The rows of all entries, session by session."""
         return (list(each.values()) for each in self._rows.entries.values())
 
     def is_unlike(self, session_id: bytes, there: Mapping[int, bytes]) -> bool:
@@ -114,7 +114,7 @@ class RowsInMemory:
 
 
 def read_out(source: Source) -> RowsInMemory:
-    """All of it, in memory."""
+    """Reads all rows of a log into memory."""
     rows = source.heads()
     for page in source.entries():
         for row in page:
@@ -123,7 +123,7 @@ def read_out(source: Source) -> RowsInMemory:
 
 
 def copy(source: Source, into: sqlite3.Connection) -> None:
-    """Puts what that log does not have yet into it. Raises SQLite's errors."""
+    """Puts the rows of a log into another that does not have them yet. Raises SQLite's errors."""
     heads = source.heads()
     ids = {session_id: _id_there(source, session_id, into) for session_id in heads.sessions}
     _in_transaction(into, partial(_add_heads, into, heads, ids))
@@ -237,12 +237,12 @@ def _is_whole(connection: sqlite3.Connection, session_id: bytes, seq: int) -> bo
 # What the open sessions have in memory
 
 _LOOKED_AT = 250
-"""Rows that are looked at at once."""
+"""How many rows are looked at at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSession:
-    """A session that is open, with the entries of it that are in memory, in order."""
+    """An open session, with those of its entries that are in memory, in order."""
 
     session_id: str
     title: str
@@ -256,7 +256,7 @@ class HeldSessions:
         self.tell: Callable[[], Iterable[HeldSession]] = tuple
 
     def restore(self, connection: sqlite3.Connection, last_rows: LastRows) -> None:
-        """Adds what is missing of them in that database. Raises SQLite's errors."""
+        """Adds to that database what is missing in it of the open sessions. Raises SQLite's errors."""
         for held in self.tell():
             there = set(_whole_in_memory(connection, held))
             missing = [logged for logged in held.entries if logged.seq not in there]
@@ -266,7 +266,7 @@ class HeldSessions:
 
 
 def _whole_in_memory(connection: sqlite3.Connection, held: HeldSession) -> Iterator[int]:
-    """The numbers of the rows that are there as they were written, from the first to the last that is in memory."""
+    """The numbers of the rows in the file that are as they were written, from the first to the last entry that is in memory."""
     if not held.entries:
         return
     after, last = held.entries[0].seq - 1, held.entries[-1].seq

@@ -54,7 +54,7 @@ class SetAside:
 
     @property
     def reason(self) -> str:
-        """All of it, for the user."""
+        """Why the file could not be used, and what could be read of it, in words for the user."""
         if self.found:
             return f"{self.why} What is left of it is in a new file: {self.found.in_words()}."
         lost = 0 if self.found is None else len(self.found.lost_sessions)
@@ -65,7 +65,8 @@ class SetAside:
 
 
 class _Unusable(Exception):
-    """`str()` says why; `word` stands in the new name of the file. `can_be_read` where rows may be looked for in it."""
+    """The file cannot be used as it is; `str()` says why. `word` stands in its new name. `can_be_read` where rows may be looked for in
+    it."""
 
     def __init__(self, reason: str, word: str, *, can_be_read: bool) -> None:
         super().__init__(reason)
@@ -74,21 +75,23 @@ class _Unusable(Exception):
 
 
 TEMPORARY = ""
-"""As a path: a file of SQLite's own in the folder for temporary files, which nobody else sees, and which is gone when it is closed. Until
-it is larger than SQLite's cache it lies in memory."""
+"""Stands in the place of a path for a file of SQLite's own in the folder for temporary files, which nobody else sees, and which is gone
+when it is closed. Until it is larger than SQLite's cache it lies in memory."""
 
 
 def open_memory(path: str = ":memory:") -> sqlite3.Connection:
-    """A database that ends with the process; with `TEMPORARY` one that may be larger than memory."""
+    """Opens a database that ends with the process; with `TEMPORARY` one that may be larger than memory."""
     connection = connect(path)
     schema.migrate(connection)
     return connection
 
 
 def open_file(path: Path, last_rows: LastRows | None = None) -> tuple[sqlite3.Connection, SetAside | None]:
-    """The database at that path, made where there is none. Raises `StoreFailed`, and `StoreBusy` where another program has it locked.
+    """Opens the database at that path, and makes it where there is none. Raises `StoreFailed`, and `StoreBusy` where another program has it
+    locked.
 
-    The second value says so where the file that was there could not be used as it was. `last_rows` says what is to be in it.
+    The second value says so where the file that was there could not be used as it was; else it is None. `last_rows` says what is to be in
+    it.
     """
     last_rows = last_rows or LastRows(None)
     with _one_opens(path):
@@ -104,7 +107,8 @@ def open_file(path: Path, last_rows: LastRows | None = None) -> tuple[sqlite3.Co
 
 
 def mend_file(path: Path, reason: str, wal: bytes, last_rows: LastRows) -> tuple[sqlite3.Connection, SetAside]:
-    """The same of a file that was found to be damaged while it was open; the caller has closed it. `wal` is its log as it was before."""
+    """Puts a fresh database in the place of a file that was found to be damaged while it was open, and opens it; the caller has closed the
+    damaged one. `wal` is its write-ahead log as it was before. Raises as `open_file` does."""
     with _one_opens(path):
         set_aside = _replace(path, wal, last_rows.read(), _Unusable(reason, "damaged", can_be_read=True), last_rows)
         return _open_usable(path, b"", Known()), set_aside
@@ -161,7 +165,7 @@ def _decoded(data: bytes) -> str:
 
 @contextmanager
 def _one_opens(path: Path) -> Generator[None]:
-    """One process at a time looks at the file and may put another in its place."""
+    """Lets one process at a time look at the file and put another in its place."""
     try:
         lock = SystemLock(_beside(path, ".opening"), wait=BUSY_SECONDS)
     except HeldElsewhere as error:
@@ -229,7 +233,7 @@ def _fold_into_one_file(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _replace(path: Path, wal: bytes, known: Known, why: _Unusable, last_rows: LastRows) -> SetAside:
-    """Raises `StoreFailed`."""
+    """Puts what can be read of a file into a fresh one in its place, and keeps the old one beside it. Raises `StoreFailed`."""
     found = recover(_bytes(path), wal, known) if why.can_be_read else None
     aside = _free_name(path, why.word)
     mending = _beside(path, ".mending")
@@ -284,7 +288,7 @@ def _remove(path: Path) -> None:
 
 
 def _finish_exchange(path: Path) -> None:
-    """The write-ahead log goes before the new file comes: SQLite would take it for that one's."""
+    """Gives the mended file its name. The write-ahead log goes before it comes: SQLite would take it for that one's."""
     mended = _beside(path, ".mended")
     if mended.exists():
         for suffix in ("-wal", "-shm"):

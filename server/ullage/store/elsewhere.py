@@ -16,46 +16,49 @@ class EntryHit:
     seq: int
     at: float
     what: str
-    """What it is, in words: `user`, `assistant`, `result of bash` ..."""
+    """The kind of entry, in words: `user`, `assistant`, `result of bash` ..."""
     excerpt: str
     """The words with a little text around them, in one line."""
     tool_use_id: str | None
-    """Set for tool results."""
+    """The id of the tool use, for tool results; None for other entries."""
 
 
 class Elsewhere(Protocol):
-    """Calls that may take a while say so; an event loop leaves them to another thread. They raise `StoreFailed`."""
+    """What else keeps the sessions of a log. Calls that may take a while say so; an event loop leaves them to another thread. They raise
+    `StoreFailed`."""
 
     def open(self, session_id: str) -> None:
-        """This process is about to write the session: makes it the one that does, and takes what was written elsewhere. Takes a while."""
+        """Gets ready for this process to write the session: makes it the one that does, and takes what was written elsewhere. Takes a
+        while."""
         ...
 
     def bring(self, session_id: str) -> None:
-        """The session is about to be read: takes what was written elsewhere. Takes a while."""
+        """Gets ready for the session to be read: takes what was written elsewhere. Takes a while."""
         ...
 
     def delete(self, session_id: str) -> None:
-        """Deletes it there for good. Takes a while."""
+        """Deletes the session in the other store for good. Takes a while."""
         ...
 
     def search(self, words: str, limit: int) -> Sequence[EntryHit]:
-        """Where the words stand, best first. Takes a while."""
+        """The entries in the other store in which the words stand, the best first. Takes a while."""
         ...
 
     def written(self, session_id: str) -> None:
-        """Something of it was written here."""
+        """Tells the other store that something of the session was written here."""
         ...
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all that was written of it by now is there; None if it is already. Fails where that can never be."""
+        """A future that is done when all that was written of the session by now is in the other store; None if it is already. Fails where
+        that can never be."""
         ...
 
     def released(self, session_id: str) -> None:
-        """This process writes it no longer."""
+        """Tells the other store that this process no longer writes the session."""
         ...
 
     def held(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """Those that another machine writes, as far as it is known."""
+        """Those of the sessions that another machine writes, as far as it is known."""
         ...
 
     def close(self) -> None:
@@ -64,34 +67,34 @@ class Elsewhere(Protocol):
 
 
 class Nowhere:
-    """Nothing else keeps them."""
+    """Stands for another store where nothing else keeps the sessions."""
 
     def open(self, session_id: str) -> None:
-        """Nothing has to be taken."""
+        """Does nothing: there is nothing to take."""
 
     def bring(self, session_id: str) -> None:
-        """Nothing has to be taken."""
+        """Does nothing: there is nothing to take."""
 
     def delete(self, session_id: str) -> None:
-        """Nothing is there."""
+        """Does nothing: nothing is there."""
 
     def search(self, words: str, limit: int) -> Sequence[EntryHit]:
-        """Nothing is there."""
+        """Finds nothing."""
         return ()
 
     def written(self, session_id: str) -> None:
-        """Nobody has to know."""
+        """Does nothing: nobody has to know."""
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """It always is."""
+        """Always None: nothing has to get anywhere."""
         return None
 
     def released(self, session_id: str) -> None:
-        """Nobody has to know."""
+        """Does nothing: nobody has to know."""
 
     def held(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """None."""
+        """Always empty: there is no other machine."""
         return frozenset()
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Does nothing: nothing is left."""

@@ -66,7 +66,7 @@ ENTRY_KINDS: dict[type[Any], str] = {
     CameOver: "came_over",
     TurnEnded: "turn_ended",
 }
-"""Never change a name that is here: it is in every log."""
+"""The name of each kind of entry. Never change a name that is here: it is in every log."""
 
 BLOCK_KINDS: dict[type[Any], str] = {
     Text: "text",
@@ -85,11 +85,10 @@ class DamagedEntry(Exception):
 
 
 class LaterEntry(DamagedEntry):
-    """It is of a kind that a later version of Ullage writes."""
+    """This entry is of a kind that a later version of Ullage writes."""
 
 
 def encode(entry: Entry) -> str:
-    """The entry as JSON text."""
     return _dump(_converter.unstructure(entry, Entry))
 
 
@@ -125,7 +124,7 @@ def _read(text: str | bytes, kind: Any) -> object:
 
 
 def _named(kind: object) -> str:
-    """The name of a kind where it can be one: what stands there otherwise is no business of a message."""
+    """The name of a kind where it can be one; else empty: what stands there is no business of a message."""
     return f" {kind!r}" if isinstance(kind, str) and re.fullmatch(r"[a-z_]{1,40}", kind) else ""
 
 
@@ -188,7 +187,8 @@ def _make_converter() -> Converter:
 
 
 def _name_kinds(converter: Converter, union: Any, kinds: Mapping[type[Any], str]) -> None:
-    """What is inside must have its own first: cattrs settles at once how the members of a union are written."""
+    """Makes the converter write and read a union by the names of its members. What is inside of them must have its own converters first:
+    cattrs settles at once how the members of a union are written."""
     configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
 
 

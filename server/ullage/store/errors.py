@@ -45,7 +45,7 @@ class ForeignSession(StoreFailed):
 
 
 class UnknownSession(StoreFailed):
-    """No session has that id."""
+    """There is no session with that id."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(f"There is no session {session_id}")

@@ -13,11 +13,11 @@ from ullage.store.recovery import LOST, lost_of
 from ullage.store.schema import SessionRow, ValueRow
 
 CHECKED_BYTES = 64 * 1024 * 1024
-"""Files up to this size are checked whole when they are opened; larger ones only where they are read."""
+"""The size up to which files are checked whole when they are opened, in bytes; larger ones only where they are read."""
 
 _MAGIC = b"SQLite format 3\x00"
 _MOST_ROWS = 1 << 40
-"""A row number beyond it was never given."""
+"""The largest row number that is believed: a larger one was never given."""
 
 
 class Damage(Exception):
@@ -25,8 +25,11 @@ class Damage(Exception):
 
 
 def header_damage(path: Path) -> str:
-    """What of the first 100 bytes cannot be Ullage's; empty if nothing is. Some of it SQLite would take for a file that is read-only,
-    encoded otherwise or of other pages. Call it before SQLite has the file open: to close a file lets go of its locks."""
+    """What in the first 100 bytes of the file cannot be Ullage's, in words; empty if nothing is wrong.
+
+    Some of it SQLite would take for a file that is read-only, encoded otherwise or of other pages. Call it before SQLite has the file open:
+    to close a file lets go of its locks.
+    """
     try:
         with path.open("rb") as file:
             header = file.read(100)
@@ -50,8 +53,8 @@ def header_damage(path: Path) -> str:
 
 
 def damage_of(connection: sqlite3.Connection, path: Path, wal: bytes, known: Known) -> str:
-    """What is wrong with a file whose schema is ours; empty if nothing was found. `wal` is its write-ahead log before it was opened.
-    Raises SQLite's errors."""
+    """What is wrong with a file whose schema is ours, in words; empty if nothing was found. `wal` is its write-ahead log before it was
+    opened. Raises SQLite's errors."""
     if wal and _wal_was_cut(connection, path):
         return "a part of its write-ahead log is damaged"
     if path.stat().st_size <= CHECKED_BYTES:
@@ -89,7 +92,7 @@ def _rows_damage(connection: sqlite3.Connection) -> str:
 
 
 def _missing(connection: sqlite3.Connection, known: Known) -> str:
-    """What is known elsewhere to have been written, and is not there."""
+    """What is known elsewhere to have been written, and is not in the file, in words; empty if all is there."""
     there: dict[str, int] = dict(
         connection.execute(
             "SELECT id, coalesce((SELECT max(seq) FROM entry WHERE session_id = session.id), 0) FROM session",

@@ -26,7 +26,7 @@ from ullage.store.origins import is_id
 RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 
 READABLE = frozenset({RESULTS, MEDIA, TRANSCRIPTS})
-"""What the agent may read there: plain copies of what it was told. It reaches the database with `recall` only."""
+"""The folders in it that the agent may read: plain copies of what it was told. It reaches the database with `recall` only."""
 
 _LOCKS, _UNFINISHED, _NEWS, _PLANS, _PROPOSALS = "locks", "unfinished", "news", "plans", "proposals"
 
@@ -64,62 +64,62 @@ def _refuse_link(path: Path) -> None:
 
 
 def database(folder: Path) -> Path:
-    """The log."""
+    """The path of the log."""
     return folder / "ullage.db"
 
 
 def search_index(folder: Path) -> Path:
-    """The full-text index; can be thrown away, it is made again from the log."""
+    """The path of the full-text index, which can be thrown away: it is made again from the log."""
     return folder / "search.db"
 
 
 def session_lock(folder: Path, session_id: str) -> Path:
-    """Held by the process that writes the session. Raises `UnknownSession` for what is no id."""
+    """The path of the lock that the process holds that writes the session. Raises `UnknownSession` for what is no id."""
     return folder / _LOCKS / f"{_checked(session_id)}.lock"
 
 
 def unfinished(folder: Path, session_id: str) -> Path:
-    """The reply that streams in, or did when the process was killed. Raises `UnknownSession` for what is no id."""
+    """The path of the reply that streams in, or did when the process was killed. Raises `UnknownSession` for what is no id."""
     return folder / _UNFINISHED / f"{_checked(session_id)}.jsonl"
 
 
 def results(folder: Path) -> Path:
-    """Whole outputs of clipped tool results."""
+    """The folder with the whole outputs of clipped tool results."""
     return folder / RESULTS
 
 
 def media(folder: Path) -> Path:
-    """Images and documents that the model was shown, by their hash."""
+    """The folder with the images and documents that the model was shown, by their hash."""
     return folder / MEDIA
 
 
 def transcripts(folder: Path) -> Path:
-    """Messages as they were before each summary."""
+    """The folder with the messages as they were before each summary."""
     return folder / TRANSCRIPTS
 
 
 def transcript(folder: Path, session_id: str, number: int) -> Path:
-    """Those before one summary of a session. Raises `UnknownSession` for what is no id."""
+    """The path of the messages as they were before one summary of a session. Raises `UnknownSession` for what is no id."""
     return transcripts(folder) / f"{_checked(session_id)}-{number}.jsonl"
 
 
 def plan(folder: Path, session_id: str, name: str) -> Path:
-    """The document of a plan. Raises `UnknownSession` for what is no id."""
+    """The path of the document of a plan. Raises `UnknownSession` for what is no id."""
     return folder / _PLANS / f"{_checked(session_id)}-{name}" / "plan.md"
 
 
 def plans_of(folder: Path, session_id: str) -> list[Path]:
-    """All documents of a session's plans. Raises `UnknownSession` for what is no id."""
+    """The paths of all documents of a session's plans. Raises `UnknownSession` for what is no id."""
     return sorted((folder / _PLANS).glob(f"{_checked(session_id)}-*/plan.md"))
 
 
 def proposal(folder: Path, session_id: str, name: str, file: str) -> Path:
-    """The proposed text of a file. Raises `UnknownSession` for what is no id."""
+    """The path of the proposed text of a file. Raises `UnknownSession` for what is no id."""
     return folder / _PROPOSALS / f"{_checked(session_id)}-{name}" / file
 
 
 def proposals_of(folder: Path, session_id: str) -> list[Path]:
-    """All proposed texts of a session. Raises `UnknownSession` for what is no id."""
+    """The paths of all proposed texts of a session. Raises `UnknownSession` for what is no id."""
     return sorted((folder / _PROPOSALS).glob(f"{_checked(session_id)}-*/*"))
 
 
@@ -130,22 +130,22 @@ def _checked(session_id: str) -> str:
 
 
 def last_rows(folder: Path) -> Path:
-    """How far each session has come, known outside of the log."""
+    """The path of the file that says, outside of the log, how far each session has come."""
     return folder / "last-rows"
 
 
 def news(folder: Path) -> Path:
-    """Where processes tell each other that the list of sessions changed."""
+    """The folder in which processes tell each other that the list of sessions changed."""
     return folder / _NEWS
 
 
 def versions(folder: Path) -> Path:
-    """The bytes of files before and after the agent changed them."""
+    """The path for the bytes of files before and after the agent changed them."""
     return folder / "versions.db"
 
 
 def waiting(folder: Path) -> Path:
-    """What was written while another program had the log locked."""
+    """The folder of what was written while another program had the log locked."""
     return folder / "waiting"
 
 
@@ -173,11 +173,11 @@ _POINT = 4
 
 
 class BadLocation(StoreFailed):
-    """Nothing can be kept there; `str()` says why, and what to do."""
+    """Nothing can be kept at that location; `str()` says why, and what to do."""
 
 
 def store_location(setting: str = "", environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder that holds those of all workspaces; links in it are resolved. Raises `BadLocation`."""
+    """The folder that holds the folders of all workspaces; links in it are resolved. Raises `BadLocation`."""
     for name, value in (('The setting "Ullage › Store: Location"', setting), (VARIABLE, environment.get(VARIABLE, ""))):
         if value:
             return _absolute(name, value)
@@ -278,8 +278,8 @@ def refuse_within(location: Path, roots: Sequence[Path]) -> None:
 def goes_with_the_container(
     location: Path, environment: Mapping[str, str] = os.environ, marks: Sequence[Path] = _MARKS, mounts: Path = _MOUNTS
 ) -> bool:
-    """Whether this is a container and the location lies on its own file system, which goes when it is made anew. Not where that is not
-    known."""
+    """Whether this is a container and the location lies on its own file system, which goes when the container is made anew. False where
+    that is not known."""
     if not any(environment.get(name) for name in _VARIABLES) and not any(mark.exists() for mark in marks):
         return False
     try:
@@ -292,7 +292,7 @@ def goes_with_the_container(
 
 
 def advice(location: Path) -> str:
-    """What the user is told."""
+    """What the user is told where the location goes with the container."""
     mount = f'"mounts": ["source=ullage,target={location},type=volume"]'
     return (
         f"This is a container, and {location} is not on a volume: your sessions are gone when the container is made anew. "

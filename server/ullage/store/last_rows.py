@@ -19,7 +19,7 @@ from ullage.store.shared_files import write_whole
 logger = logging.getLogger(__name__)
 
 _LONG = 1_000_000
-"""Bytes from which on the file is written anew with what still holds."""
+"""The bytes from which on the file is written anew with what still holds."""
 
 
 @dataclass(slots=True)
@@ -40,23 +40,23 @@ class LastRows:
         self._path = path
 
     def logged(self, session_id: str, seq: int) -> None:
-        """The session has come to this seq."""
+        """Notes that the session has come to this seq."""
         self._write([f"entry {session_id} {seq}"])
 
     def queued(self, session_id: str, prompt_id: str) -> None:
-        """The prompt waits."""
+        """Notes that the prompt waits."""
         self._write([f"waits {session_id} {prompt_id}"])
 
     def left(self, prompt_id: str) -> None:
-        """The prompt no longer waits."""
+        """Notes that the prompt no longer waits."""
         self._write([f"left {prompt_id}"])
 
     def deleted(self, session_id: str) -> None:
-        """The session was deleted by the user."""
+        """Notes that the user deleted the session."""
         self._write([f"deleted {session_id}"])
 
     def read(self) -> Known:
-        """What the file says; damaged lines are passed over."""
+        """What the file says is known; damaged lines are passed over."""
         known = Known()
         if self._path is None:
             return known
@@ -74,7 +74,7 @@ class LastRows:
         return known
 
     def renew(self, last: Mapping[str, int], waiting: Mapping[str, str], deleted: Iterable[str]) -> None:
-        """Writes the file anew."""
+        """Writes the file anew, with this and nothing else."""
         lines = [
             *(f"entry {session_id} {seq}" for session_id, seq in last.items()),
             *(f"waits {session_id} {prompt_id}" for prompt_id, session_id in waiting.items()),

@@ -41,14 +41,15 @@ _T = TypeVar("_T")
 _Standing: TypeAlias = tuple[int, int, int] | None
 
 AT_ONCE_BYTES = 4_000_000
-"""Files up to this size are saved by whoever notices that they are gone: 5 ms for each million bytes, and 10 ms where they are damaged."""
+"""The size up to which files are saved by whoever notices that they are gone: 5 ms for each million bytes, and 10 ms where they are
+damaged."""
 
 AGAIN_SECONDS = 5.0
-"""Between two tries to save a large one."""
+"""The pause between two tries to save a large file."""
 
 
 class LogFile:
-    """One open database. `path` is None for one in memory, and for one that is only read."""
+    """The open database of one log. `path` is None for one in memory, and for one that is only read."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path | None, last_rows: LastRows) -> None:
         self.connection = connection
@@ -98,7 +99,7 @@ class LogFile:
             return self._read(action, work, again=True)
 
     def change(self, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """The same in a transaction: all or nothing."""
+        """What `work` makes of the database in a transaction: all or nothing. Raises as `read` does."""
 
         def in_transaction(connection: sqlite3.Connection) -> _T:
             if self._saving is not None:
@@ -137,7 +138,8 @@ class LogFile:
                 raise StoreFailed(f"Cannot {action}: {error}") from error
 
     def move_to(self, path: Path, last_rows: LastRows) -> None:
-        """From memory into that file. Raises `StoreFailed`, and `StoreBusy` where it is locked; nothing has changed then."""
+        """Moves the database from memory into that file. Raises `StoreFailed`, and `StoreBusy` where it is locked; nothing has changed
+        then."""
         with self.lock:
             before = self._path, self.last_rows
             self._path, self.last_rows = path, last_rows
@@ -164,7 +166,8 @@ class LogFile:
             self._save(lambda: self._save_removed(path), at_once=at_once, shuts=now[""] is not None and self._has_any_of(now))
 
     def _save(self, work: Callable[[], None], *, at_once: bool, shuts: bool) -> None:
-        """Does it at once, or begins it in a thread of its own, which then uses the connection with the lock held, or alone (`shuts`)."""
+        """Does the work at once, or begins it in a thread of its own, which then uses the connection with the lock held, or alone
+        (`shuts`)."""
         if at_once or sum(stood[2] for stood in self._stood.values() if stood is not None) <= AT_ONCE_BYTES:
             work()
             return
@@ -200,7 +203,7 @@ class LogFile:
         self.tell(f"{path} was removed or replaced while it was open. All sessions of this window were saved into a new file at its place.")
 
     def _look_at_shorter_file(self, path: Path) -> None:
-        """Files of a log only grow, but for another program that tidies them up."""
+        """Looks whether a file that became shorter is damaged. Files of a log only grow, but for another program that tidies them up."""
         rows: RowsInMemory | None = None
         with suppress(sqlite3.Error, UnicodeDecodeError):  # as far as SQLite still has the pages in memory
             rows = read_out(OpenRows(self._alone))
@@ -273,7 +276,7 @@ class LogFile:
     # Damaged
 
     def _is_sound(self) -> bool:
-        """Whether the file is what Ullage wrote: then a statement that failed was wrong, and not the file."""
+        """Whether the file is as Ullage wrote it: then a statement that failed was wrong, and not the file."""
         if self._path is None:
             return True
         try:
@@ -283,8 +286,8 @@ class LogFile:
             return False
 
     def _mend(self, action: str, error: Exception) -> None:
-        """Puts a fresh file in its place, or begins to. Raises the error where it tells of no damage, and `StoreFailed` in a database that
-        has no file."""
+        """Puts a fresh file in the place of a damaged one, or begins to. Raises the error where it tells of no damage, and `StoreFailed` in
+        a database that has no file."""
         if not is_damage(error) or (isinstance(error, sqlite3.IntegrityError | sqlite3.OperationalError) and self._is_sound()):
             raise error
         if self._path is None:
@@ -295,8 +298,8 @@ class LogFile:
         self._save(lambda: self._mend_now(path, reason, None), at_once=False, shuts=True)
 
     def _mend_now(self, path: Path, reason: str, rows: RowsInMemory | None) -> None:
-        """Puts a fresh file in its place, with what can be read of it, with those rows, and with what is in memory. What is missing then is
-        told by number."""
+        """Puts a fresh file in the place of a damaged one, with what can be read of it, with those rows, and with what is in memory. What
+        is missing then is told by number."""
         try:
             wal = path.with_name(path.name + "-wal").read_bytes()
         except OSError:
@@ -316,7 +319,7 @@ class LogFile:
 
 
 def _is_event_loop() -> bool:
-    """Whether this thread runs one: then nobody waits here."""
+    """Whether this thread runs an event loop: then nobody waits here."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -337,17 +340,18 @@ def _stat(path: str) -> _Standing:
 
 
 def _is_that(now: _Standing, stood: _Standing) -> bool:
-    """Whether it is that file, whatever its size."""
+    """Whether the file is the one that stood there, whatever its size."""
     return now is not None and stood is not None and now[:2] == stood[:2]
 
 
 def _is_same(now: _Standing, stood: _Standing) -> bool:
-    """Whether it is that file and as long as it was."""
+    """Whether the file is the one that stood there, and at least as long as it was."""
     return now is not None and stood is not None and now[:2] == stood[:2] and now[2] >= stood[2]
 
 
 def _last_of(connection: sqlite3.Connection) -> tuple[dict[str, int], dict[str, str], tuple[str, ...]]:
-    """What is to be known elsewhere of a log: the last seq of each session, the prompts that wait, and that none is known to be deleted."""
+    """What is to be known of a log outside of it: the last seq of each session, the session of each prompt that waits, and that no session
+    is known to be deleted."""
     last = connection.execute("SELECT id, coalesce((SELECT max(seq) FROM entry WHERE session_id = session.id), 0) FROM session")
     waiting = connection.execute("SELECT id, session_id FROM queued_prompt")
     return dict(last), dict(waiting), ()

@@ -85,7 +85,7 @@ class LogStore:
 
     @classmethod
     def of(cls, connection: sqlite3.Connection) -> LogStore:
-        """The log in a database that is in memory, or only read."""
+        """Opens the log in a database that is in memory, or only read."""
         return cls(LogFile(connection, None, LastRows(None)), None, None)
 
     @classmethod
@@ -113,31 +113,32 @@ class LogStore:
             return
 
     def _is_to_move(self) -> None:
-        """The locks may be gone with the folder."""
+        """Takes the locks of sessions anew: they may be gone with the folder."""
         self._writer.claims.take_anew()
 
     def _moved(self) -> None:
-        """The log is in another file now."""
+        """Does what has to be done once the log is in another file."""
         self._writer.beside.end()
         self._writer.claims.take_anew()
 
     def tell_of(self, tell: Callable[[str], None], changed: Callable[[], None] = lambda: None) -> None:
-        """Who hears of what becomes of the file from now on, and that there are other sessions in it; called in any thread."""
+        """Says whom to tell from now on what becomes of the file (`tell`), and that there are other sessions in it (`changed`). Both are
+        called in any thread."""
         self._file.tell = tell
         self._changed = changed
 
     def hold(self, held: Callable[[], Iterable[HeldSession]]) -> None:
-        """Tells which sessions are in memory: where the file was cut off, what is missing in it is taken from there."""
+        """Says how to learn which sessions are in memory: where the file was cut off, what is missing in it is taken from there."""
         self._held.tell = held
 
     def keep_elsewhere(self, elsewhere: Elsewhere) -> None:
-        """Another store keeps the sessions, too: it hears of what is written here from now on."""
+        """Lets another store keep the sessions, too: it hears of what is written here from now on."""
         self.elsewhere = elsewhere
         self._writer.written = elsewhere.written
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all that was written of the session by now is where it has to be before anything depends on it: on this disk it is
-        always, in a team's store after a moment. None if it is already."""
+        """A future that is done when all that was written of the session by now is where it has to be before anything depends on it: on
+        this disk it is always, in a team's store after a moment. None if it is already."""
         return self.elsewhere.settled(session_id)
 
     def close(self) -> None:
@@ -151,17 +152,17 @@ class LogStore:
     # Sessions
 
     def create_session(self, title: str, at: float) -> SessionRecord:
-        """A new, empty session that this process writes."""
+        """Makes a new, empty session that this process writes."""
         return self._list.create(title, at)
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt] = ()) -> bool:
-        """A session that was made elsewhere, with its entries as they are there (seqs from 1 without gaps), whole or not at all. False
-        if there is one of that id already."""
+        """Adds a session that was made elsewhere, with its entries as they are there (seqs from 1 without gaps), whole or not at all. Gives
+        False if there is one of that id already."""
         return self._list.take_in(record, logged, queued)
 
     def take_in_beside_others(self, record: SessionRecord, logged: Sequence[Logged], at: Callable[[float], None]) -> None:
-        """As `take_in`, of a new id, for one that may be long: others can write meanwhile. `at` is told what share is done, and may raise
-        to end it. For another thread."""
+        """Adds a session with a new id as `take_in` does, where it may be long: others can write meanwhile. `at` is told what share is
+        done, and may raise to end it. For another thread."""
         self._list.take_in_beside_others(record, logged, at)
 
     def sessions(self) -> list[SessionRecord]:
@@ -169,15 +170,15 @@ class LogStore:
         return self._list.all()
 
     def fork(self, session_id: str, through: int | None, title: str, at: float) -> SessionRecord:
-        """A new session that this process writes: the entries of that one up to `through` (None: all), exactly as they lie in the file, and
-        a `Forked` after them. It is there whole or not at all. Raises `UnknownSession`.
+        """Makes a new session that this process writes: the entries of that one up to `through` (None: all), exactly as they lie in the
+        file, and a `Forked` after them. It is there whole or not at all. Raises `UnknownSession`.
 
         Copies some at a time (about 10 µs each, so do it in another thread): others may use the log in between.
         """
         return self._list.fork(session_id, through, title, at)
 
     def lineages(self) -> dict[str, Lineage]:
-        """Of all sessions, where their entries were first logged."""
+        """Where the entries of each session were first logged, by the session's id."""
         return self._list.lineages()
 
     def rename(self, session_id: str, title: str) -> None:
@@ -212,7 +213,7 @@ class LogStore:
         return self.append_many(session_id, (entry,), at)[0]
 
     def append_many(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
-        """Adds entries at the end, all or none."""
+        """Adds entries at the end, all or none. Raises as `append` does."""
         return self._writer.append(session_id, entries, at)
 
     def load(self, session_id: str) -> list[Logged]:
@@ -223,11 +224,12 @@ class LogStore:
         return self._reader.load(session_id)
 
     def damaged(self, session_id: str) -> tuple[DamagedRow, ...]:
-        """What the last `load` of the session had to pass over."""
+        """The rows that the last `load` of the session had to pass over."""
         return self._reader.damaged(session_id)
 
     def entries(self, session_id: str) -> Iterator[Logged]:
-        """Those that can be read, oldest first, one by one; others may use the log in between. Raises `UnknownSession`."""
+        """The entries of a session that can be read, oldest first, one by one; others may use the log in between. Raises
+        `UnknownSession`."""
         return self._reader.entries(session_id)
 
     def between(self, session_id: str, first: int, last: int) -> list[Logged]:
@@ -253,7 +255,8 @@ class LogStore:
     # Small things to remember for this workspace
 
     def identity(self) -> str:
-        """What tells this file from any other log: rows have other numbers there. It is new where the rows went into another file."""
+        """The name that tells this file from any other log: rows have other numbers there. It is new where the rows went into another
+        file."""
         return self._values.identity()
 
     def remember(self, key: str, value: Json) -> None:
@@ -264,22 +267,23 @@ class LogStore:
             self.elsewhere.written(session_id)
 
     def recalled(self, key: str) -> Json:
-        """What was kept under the key; None if nothing was."""
+        """The value that was kept under the key; None if there is none."""
         return self._values.recalled(key)
 
     def recalled_all(self, prefix: str) -> dict[str, Json]:
-        """What was kept under keys that begin so, by the rest of the key. What cannot be read any more is left out."""
+        """The values that were kept under keys that begin so, by the rest of the key. What cannot be read any more is left out."""
         return self._values.recalled_all(prefix)
 
 
 class RememberedValues:
-    """Small things that a log remembers for its workspace: a JSON value under a key."""
+    """The small things that a log remembers for its workspace: a JSON value under a key."""
 
     def __init__(self, file: LogFile) -> None:
         self._file = file
 
     def identity(self) -> str:
-        """What tells this file from any other log: rows have other numbers there. It is new where the rows went into another file."""
+        """The name that tells this file from any other log: rows have other numbers there. It is new where the rows went into another
+        file."""
         kept = self.recalled(IDENTITY)
         if isinstance(kept, str):
             return kept
@@ -295,7 +299,7 @@ class RememberedValues:
         )
 
     def recalled(self, key: str) -> Json:
-        """What was kept under the key; None if nothing was."""
+        """The value that was kept under the key; None if there is none. Raises `StoreFailed` if it is damaged."""
 
         def read(connection: sqlite3.Connection) -> Json:
             found = connection.execute(
@@ -311,7 +315,7 @@ class RememberedValues:
         return self._file.read(f"recall {key}", read)
 
     def recalled_all(self, prefix: str) -> dict[str, Json]:
-        """What was kept under keys that begin so, by the rest of the key."""
+        """The values that were kept under keys that begin so, by the rest of the key. What cannot be read any more is left out."""
 
         def read(connection: sqlite3.Connection) -> dict[str, Json]:
             found = connection.execute(
@@ -328,7 +332,7 @@ class NoLog(Exception):
 
 
 def open_to_read(path: Path) -> LogStore:
-    """The log in a database file. The caller closes it. Raises `NoLog`.
+    """Opens the log in a database file. The caller closes it. Raises `NoLog`.
 
     Of a damaged one what can be read is in memory, and the file stays as it is.
     """
@@ -336,7 +340,7 @@ def open_to_read(path: Path) -> LogStore:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """One that no process has open is opened so that nothing is made beside it either."""
+    """A connection to the file. One that no process has open is opened so that nothing is made beside it either."""
     beside = path.with_name(path.name + "-wal")
     query = "mode=ro" if beside.exists() else "mode=ro&immutable=1"
     try:

@@ -19,12 +19,14 @@ _FOREIGN = "foreign-"
 
 
 def is_id(text: str) -> bool:
-    """Whether it is letters, digits, `_` and `-`, at most 100 of them: a name in its folder on every system."""
+    """Whether the text can be an id of a session: letters, digits, `_` and `-`, at most 100 of them. So it can name a file in its folder on
+    every system."""
     return _ID.fullmatch(text) is not None
 
 
 def foreign_id(digest: str) -> str:
-    """The id of a session that somebody else may have written, of what it holds. Only an import gives such ids, and no other ones."""
+    """The id for a session that somebody else may have written, by the hash of what it holds. Only an import gives such ids, and no other
+    ones."""
     return f"{_FOREIGN}{digest[:16]}"
 
 
@@ -54,7 +56,7 @@ def fork_of(session_id: str, lineage: Lineage, through: int) -> Lineage:
 
 
 class Holders:
-    """Who of the living sessions has an entry. `lineages` are those of all of them; `preferred` comes before any other."""
+    """Knows which of the living sessions has an entry. `lineages` are those of all of them; `preferred` comes before any other."""
 
     def __init__(self, lineages: Mapping[str, Lineage], preferred: str | None = None) -> None:
         self._lineages = lineages

@@ -26,15 +26,15 @@ logger = logging.getLogger(__name__)
 
 
 _STEP_MILLISECONDS = 100
-"""How often the watch looks for what the system has told it."""
+"""The time after which the watch looks again for what the system has told it."""
 
 
 _TICK_MILLISECONDS = 500
-"""How often a quiet watch reports back: the first time shows that it has begun."""
+"""The time after which a quiet watch reports back: the first report shows that it has begun."""
 
 
 class Claims:
-    """The locks that this process holds; none where there is no folder, since nobody else can write then. For any thread."""
+    """The locks of sessions that this process holds; none where there is no folder, since nobody else can write then. For any thread."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -48,7 +48,8 @@ class Claims:
         return iter(tuple(self._locks))
 
     def take(self, session_id: str) -> bool:
-        """Whether it was taken just now: not where it is held already, nor without a folder. Raises `SessionInUse`."""
+        """Takes the lock of a session; gives whether it was taken just now: False where it is held already, and without a folder. Raises
+        `SessionInUse`."""
         with self._guard:
             if self._folder is None or session_id in self._locks:
                 return False
@@ -59,7 +60,7 @@ class Claims:
             return True
 
     def elsewhere(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """Those that another process holds now. Some 50 µs for each."""
+        """Those of the sessions that another process holds now. Some 50 µs for each."""
         folder = self._folder
         return frozenset() if folder is None else frozenset(each for each in session_ids if self._is_elsewhere(folder, each))
 
@@ -79,7 +80,7 @@ class Claims:
                 lock.release()
 
     def take_anew(self) -> None:
-        """The files of the locks may be gone with their folder. A session that somebody else has by now is no longer held."""
+        """Takes the locks again, whose files may be gone with their folder. A session that somebody else has by now is no longer held."""
         for session_id in self:
             with self._guard, suppress(StoreFailed):
                 if session_id in self:
@@ -88,7 +89,7 @@ class Claims:
 
 
 class ListNews:
-    """What one process tells and hears. Without a folder there are no others."""
+    """Tells other processes that the list of sessions changed, and hears it from them. Without a folder there are no others."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -96,7 +97,7 @@ class ListNews:
         self._stop = threading.Event()
 
     def tell(self) -> None:
-        """Tells all others. Raises nothing."""
+        """Tells all other processes. Raises nothing."""
         if self._folder is None:
             return
         word = self._folder / self._name
@@ -108,12 +109,13 @@ class ListNews:
             logger.info("other windows do not hear that the list of sessions changed: %s", error)
 
     def listen(self, heard: Callable[[], object], ready: Callable[[], object] = lambda: None) -> None:
-        """Calls `heard`, in another thread, whenever another process tells, until `close`. `ready` is called there when it has begun."""
+        """Calls `heard`, in another thread, whenever another process tells, until `close`. `ready` is called there when the watch has
+        begun."""
         if self._folder is not None:
             threading.Thread(target=self._listen, args=(self._folder, heard, ready), name="ullage-list-news", daemon=True).start()
 
     def close(self) -> None:
-        """Nothing is heard any more."""
+        """Stops listening."""
         self._stop.set()
 
     def _listen(self, folder: Path, heard: Callable[[], object], ready: Callable[[], object]) -> None:

@@ -16,28 +16,28 @@ from typing import Any
 
 
 def packed(value: object) -> bytes:
-    """Raises what pickle raises."""
+    """The value as bytes, for `unpacked`. Raises what pickle raises."""
     file = io.BytesIO()
     _Pickler(file, pickle.HIGHEST_PROTOCOL).dump(value)
     return file.getvalue()
 
 
 def unpacked(data: bytes) -> Any:
-    """What was packed. Raises whatever that raises, and runs what stands in it: to be used for what this process wrote itself, or what a
-    worker sent, who is believed as far as that (`docs/replay.md`)."""
+    """The value that was packed. Raises whatever that raises, and runs what stands in it: to be used for what this process wrote itself, or
+    what a worker sent, who is believed as far as that (`docs/replay.md`)."""
     return pickle.loads(data)  # noqa: S301 - see above
 
 
 class _Pickler(pickle.Pickler):
     def reducer_override(self, obj: object) -> Any:
-        """A dataclass as a call of its class, all else as ever."""
+        """Packs a dataclass as a call of its class, and all else as pickle does."""
         parts = _parts_of(type(obj))
         return NotImplemented if parts is None else (type(obj), parts(obj))
 
 
 @cache
 def _parts_of(kind: type) -> Callable[[object], tuple[Any, ...]] | None:
-    """What gives the values that one is made of; None where a class is not made of its fields in their order."""
+    """A function that gives the values that an instance is made of; None where a class is not made of its fields in their order."""
     if not is_dataclass(kind) or hasattr(kind, "__post_init__"):
         return None
     names = [field.name for field in fields(kind) if field.init and not field.kw_only]

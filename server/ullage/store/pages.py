@@ -16,13 +16,13 @@ from itertools import islice
 from ullage.store.schema import SUM_BYTES, EntryRow, PromptRow, Raw, Row, SessionRow, ValueRow
 
 DEFAULT_PAGE = 4096
-"""Bytes; what SQLite takes, and Ullage sets nothing else."""
+"""The bytes of a page; what SQLite takes, and Ullage sets nothing else."""
 
 _WAL_HEADER, _FRAME_HEADER = 32, 24
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
 
 _MOST_BODY = 512 * 1024 * 1024
-"""No row is longer; a length beyond it is damage."""
+"""The most bytes of a row; a length beyond it is damage."""
 
 _ID = bytes([13 + 2 * 16])
 """The serial type of a session's id, which has 16 characters."""
@@ -31,23 +31,23 @@ _BEGINNINGS = {
     "entry": re.compile(rb"\x00" + _ID + rb"(?=[\x01-\x06\x08\x09][\x01-\x09])"),
     "prompt": re.compile(rb"\x00(?=[\x0d-\x7f]" + _ID + rb")"),
 }
-"""What comes behind the length of such a record header: its first serial types. Texts in the log hold no such small bytes, and a pattern
-that begins with one letter is looked for quickly."""
+"""Patterns of what comes behind the length of a record header of some kind: its first serial types. Texts in the log hold no such small
+bytes, and a pattern that begins with one letter is looked for quickly."""
 
 _ENDS = {
     "session": (re.compile(_SUM + rb"(?=" + _SUM + rb")"), 2, range(7, 12)),
     "session of version 1": (re.compile(rb"\x07(?=\x07)"), 2, range(5, 10)),
     "value": (re.compile(_SUM), 1, range(4, 9)),
 }
-"""What other headers end with, how many bytes that are, and how long such a header may be."""
+"""Of each other kind, what its headers end with, how many bytes that are, and how long such a header may be."""
 
 _MOST_SUBSTITUTES = 50
-"""Pages of a long row that are tried as they were before, one at a time."""
+"""How many pages of a long row are tried as they were before, one at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRow:
-    """A row, or what looks like one. `is_newest`: in the image of its page that counts."""
+    """A row, or what looks like one. `is_newest`: whether it is in the image of its page that counts."""
 
     row: Row
     is_newest: bool
@@ -72,7 +72,7 @@ class Images:
 
 
 def wal_frames(wal: bytes, page_size: int = DEFAULT_PAGE) -> WalFrames:
-    """The frames that there are, whether SQLite would take them or not."""
+    """The frames that are in a write-ahead log, whether SQLite would take them or not."""
     frames: list[tuple[int, bytes]] = []
     salts: list[bytes] = []
     commits: list[bool] = []
@@ -110,7 +110,7 @@ def _header_is_whole(header: bytes) -> bool:
 
 
 def found_rows(database: bytes, wal: bytes) -> Iterator[FoundRow]:
-    """Everything in the two files that has the form of a row; the caller looks at the sums. Newest images come first."""
+    """Finds everything in the two files that has the form of a row; the caller looks at the sums. Newest images come first."""
     page_size = _page_size(database)
     images = Images(page_size)
     frames = wal_frames(wal, page_size)
@@ -153,7 +153,7 @@ def _rows_in(image: bytes, images: Images) -> Iterator[Row]:
 
 
 def _starts(image: bytes) -> Iterator[tuple[str, int]]:
-    """Where the header of a record of some kind may begin."""
+    """The places in the page where the header of a record may begin, each with the kind of the record."""
     for kind, pattern in _BEGINNINGS.items():
         for match in pattern.finditer(image):
             if match.start():
@@ -192,7 +192,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 _COLUMNS: Mapping[str, str] = {"entry": "ntirtb", "session": "ttrrbb", "prompt": "ntttb", "value": "ttb"}
-"""Of each kind, what its columns hold: nothing, text, whole number, time, bytes."""
+"""What the columns of each kind of row hold, a letter each: nothing, text, whole number, time, bytes."""
 _FITS: Mapping[str, Callable[[int], bool]] = {
     "n": lambda kind: kind == 0,
     "t": lambda kind: kind >= 13 and kind % 2 == 1,
@@ -227,7 +227,7 @@ def _size(kind: int) -> int:
 
 
 def _payloads(image: bytes, start: int, length: int, images: Images) -> Iterator[bytes]:
-    """The bytes of the record; where it goes on in other pages first as these are now, then with one of them as it was before."""
+    """The bytes of the record; where it goes on in other pages first with these as they are now, then with one of them as it was before."""
     usable = images.page_size
     if length <= usable - 35:
         if start + length <= len(image):

@@ -44,11 +44,11 @@ from ullage.store import folder as ullage_folder
 from ullage.store.shared_files import write_whole
 
 _NAME_CHARACTERS = 100
-"""Longer ids are cut: file systems end at 255 bytes."""
+"""The most characters of an id in a name; longer ids are cut: file systems end at 255 bytes."""
 
 
 class ResultFiles:
-    """The files of one workspace; without a folder they are held in memory and end with the process."""
+    """The whole outputs of one workspace as files; without a folder they are held in memory and end with the process."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = None if folder is None else ullage_folder.results(folder)
@@ -99,18 +99,19 @@ class PlanFiles:
         self._session_id = session_id
 
     def path(self, tool_use_id: str) -> Path | None:
-        """Where the document of that call lies; None without a folder."""
+        """The path of the document of that call; None without a folder."""
         return None if self._folder is None else ullage_folder.plan(self._folder, self._session_id, safe_name(tool_use_id))
 
     def write(self, tool_use_id: str, plan: str) -> Path | None:
-        """Makes it, for its user alone; gives its path. Raises `StoreFailed`, and no half file is left then."""
+        """Makes the document of that call, for its user alone; gives its path, None without a folder. Raises `StoreFailed`, and no half
+        file is left then."""
         path = self.path(tool_use_id)
         if path is not None:
             write_whole(path, plan)
         return path
 
     def read(self, tool_use_id: str) -> str | None:
-        """Its text; None if it is gone or no text any more."""
+        """The text of the document of that call; None if it is gone or no text any more."""
         path = self.path(tool_use_id)
         try:
             return None if path is None else path.read_bytes().decode("utf-8")
@@ -126,7 +127,8 @@ class ProposalFiles:
         self._session_id = session_id
 
     def write(self, tool_use_id: str, file: str, text: str) -> Path | None:
-        """Makes the document, under the file's own name, for its user alone; gives its path. Raises `StoreFailed`."""
+        """Makes the document, under the file's own name, for its user alone; gives its path, None without a folder. Raises
+        `StoreFailed`."""
         if self._folder is None:
             return None
         path = ullage_folder.proposal(self._folder, self._session_id, safe_name(tool_use_id), file)
@@ -134,21 +136,22 @@ class ProposalFiles:
         return path
 
     def read(self, path: Path) -> str | None:
-        """Its text; None if it is gone or no text any more."""
+        """The text of the document; None if it is gone or no text any more."""
         try:
             return path.read_bytes().decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             return None
 
     def remove(self, path: Path) -> None:
-        """Removes it for good; does nothing if it cannot be removed."""
+        """Removes the document for good; does nothing if it cannot be removed."""
         with suppress(OSError):
             path.unlink(missing_ok=True)
             path.parent.rmdir()
 
 
 def _within(folder: Path, full_output: str) -> Path:
-    """Only the name counts: a damaged log must not lead out of the folder, and the folder may have been another one when it was kept."""
+    """The path in our folder for what was kept. Only the name counts: a damaged log must not lead out of the folder, and the folder may
+    have been another one then."""
     return folder / Path(full_output).name
 
 
@@ -166,7 +169,8 @@ def safe_name(identifier: str) -> str:
 
 
 class MediaFiles:
-    """The files of one workspace; without a folder they are held in memory and end with the process. For any thread."""
+    """The images and documents of one workspace as files; without a folder they are held in memory and end with the process. For any
+    thread."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = None if folder is None else ullage_folder.media(folder)
@@ -180,7 +184,7 @@ class MediaFiles:
             write_whole(self._folder / file_name(media), data)
 
     def read(self, media: Media) -> bytes | None:
-        """The very bytes; None if they are gone, or others stand in their place."""
+        """The very bytes of an image or a document; None if they are gone, or others stand in their place."""
         if self._folder is None:
             return self._in_memory.get(media.sha256)
         try:
@@ -206,12 +210,12 @@ def sha256_of(data: bytes) -> str:
 
 
 def shown_path(media: Media) -> str:
-    """Where the file lies, relative to the folder that is kept for the workspace, with `/`."""
+    """The path of the file, relative to the folder that is kept for the workspace, with `/`."""
     return f"{ullage_folder.MEDIA}/{file_name(media)}"
 
 
 def file_name(media: Media) -> str:
-    """`<hash>.png`."""
+    """The name of the file: `<hash>.png`."""
     return f"{media.sha256}.{media.media_type.removeprefix('image/') if isinstance(media, Image) else 'pdf'}"
 
 
@@ -263,7 +267,7 @@ def _block(block: Block, folder: Path) -> dict[str, Json]:
 
 
 def _file_of(media: Media, folder: Path) -> dict[str, Json]:
-    """An image or a document by its file, which stays where it is."""
+    """An image or a document as the path of its file, which stays where it is."""
     kind = "image" if isinstance(media, Image) else "document"
     return {"type": kind, "file": (folder / shown_path(media)).as_posix()}
 
@@ -285,7 +289,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BlockPiece:
-    """Some more of one block. `index` is the block's place in the reply."""
+    """A piece of a block that streams in. `index` is the block's place in the reply."""
 
     index: int
     text: str
@@ -303,14 +307,16 @@ class UnfinishedReply:
 
 
 class UnfinishedFile:
-    """The file of one session: a line that says which reply it is, then a line for each piece. Without a path nothing is kept."""
+    """The file of one session's unfinished reply: a line that says which reply it is, then a line for each piece. Without a path nothing is
+    kept."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._begun = False
 
     def write(self, reply: UnfinishedReply, pieces: Sequence[BlockPiece]) -> None:
-        """Adds them, behind the reply's own line where they are its first. Where that fails nothing more is kept of this session."""
+        """Adds pieces to the file, behind the reply's own line where they are its first. Where that fails nothing more is kept of this
+        session."""
         if self._path is None:
             return
         try:
@@ -327,7 +333,7 @@ class UnfinishedFile:
             self._path = None
 
     def read(self) -> UnfinishedReply | None:
-        """What a process that was killed left; None if it left nothing, or nothing that can be read."""
+        """The reply that a process left when it was killed; None if it left nothing, or nothing that can be read."""
         try:
             lines = [] if self._path is None else self._path.read_bytes().splitlines(keepends=True)
             reply = _reply(json.loads(lines[0])) if lines else None
@@ -336,7 +342,7 @@ class UnfinishedFile:
         return None if reply is None else replace(reply, blocks=_blocks(lines[1:]))
 
     def remove(self) -> None:
-        """The log has it, or nobody wants it any more."""
+        """Removes the file: the log has the reply, or nobody wants it any more."""
         self._begun = False
         if self._path is not None:
             try:
@@ -346,7 +352,7 @@ class UnfinishedFile:
 
 
 def unfinished_file(folder: Path | None, session_id: str) -> UnfinishedFile:
-    """That of the session."""
+    """The file of the session's unfinished reply."""
     return UnfinishedFile(None if folder is None else ullage_folder.unfinished(folder, session_id))
 
 

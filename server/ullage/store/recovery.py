@@ -29,7 +29,7 @@ from ullage.store.schema import (
 )
 
 LOST = "lost:"
-"""Before a session's id: the key under which the log keeps which of its entries are gone, as `[[first, last], ...]`."""
+"""Stands before a session's id in the key under which the log keeps which of its entries are gone, as `[[first, last], ...]`."""
 
 IDENTITY = "identity"
 """The key under which a log keeps what tells it from any other; it stays behind where rows go into another file."""
@@ -56,8 +56,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found, and what not: seqs by session id in order, the last seqs of sessions that are gone whole, and how many prompts that
-    waited."""
+    """What was found in a damaged log, and what was not: seqs by session id in order, the last seqs of sessions that are gone whole, and
+    how many prompts that waited."""
 
     rows: Rows
     lost: Mapping[bytes, Sequence[int]]
@@ -65,7 +65,7 @@ class Recovered:
     lost_sessions: Mapping[bytes, int]
     lost_prompts: int
     count: int
-    """Of all entries that are there."""
+    """The number of all entries that are there."""
 
     def __bool__(self) -> bool:
         return bool(self.rows.sessions)
@@ -76,7 +76,8 @@ class Recovered:
         return last, {_name(row.id): _name(row.session_id) for row in self.rows.prompts.values()}
 
     def beside(self, connection: sqlite3.Connection) -> Recovered:
-        """What of it is still missing in that log, into which rows came from elsewhere, too. Raises SQLite's errors."""
+        """The same with only that missing which is not in this log either, into which rows came from elsewhere, too. Raises SQLite's
+        errors."""
         there = {row.id: row for row in (SessionRow(*each) for each in connection.execute(_SESSIONS))}
         lost = {**self.lost, **{each: range(1, last + 1) for each, last in self.lost_sessions.items() if each in there}}
         return replace(
@@ -104,7 +105,7 @@ class Recovered:
 
 
 def _missing(connection: sqlite3.Connection, session_id: bytes, seqs: Sequence[int]) -> Sequence[int]:
-    """Those of the numbers that have no whole row there."""
+    """Those of the seqs that have no whole row in that log."""
     if not seqs:
         return ()
     rows = connection.execute(_ENTRIES, (session_id, seqs[0], seqs[-1]))
@@ -199,7 +200,7 @@ def _session(session_id: bytes, newest: SessionRow | None, older: SessionRow | N
 
 
 def make_session(session_id: bytes, title: bytes, created_at: float, updated_at: float) -> SessionRow:
-    """A session's row with its sums."""
+    """The row of a session with its sums."""
     sums = session_sum(session_id, title, created_at), updated_sum(session_id, updated_at)
     return SessionRow(session_id, title, created_at, updated_at, *sums)
 
@@ -226,7 +227,7 @@ def _prompt_ids(entries: Iterable[EntryRow], named: AbstractSet[bytes]) -> set[b
 
 
 def add_entries(into: sqlite3.Connection, entries: Iterable[EntryRow]) -> None:
-    """Adds rows as they are."""
+    """Adds rows of entries to a database as they are."""
     into.executemany(
         "INSERT INTO entry (session_id, seq, at, body, sum) VALUES (CAST(? AS TEXT), ?, ?, CAST(? AS TEXT), ?)",
         [(row.session_id, row.seq, row.at, row.body, row.sum) for row in entries],
@@ -255,7 +256,7 @@ def lost_of(value: Json) -> set[int]:
 
 
 def ranges(seqs: Iterable[int]) -> list[list[int]]:
-    """Runs of numbers as first and last."""
+    """The numbers as runs, each with its first and last."""
     runs: list[list[int]] = []
     for seq in sorted(seqs):
         if runs and seq == runs[-1][1] + 1:

@@ -27,7 +27,7 @@ Raw: TypeAlias = bytes | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An entry of a session."""
+    """The row of an entry of a session."""
 
     session_id: bytes
     seq: int
@@ -37,13 +37,13 @@ class EntryRow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is as it was written."""
+        """Whether the row is as it was written."""
         return len(self.sum) == SUM_BYTES and self.sum == entry_sum(self.session_id, self.seq, self.at, self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session. The time of its last entry has a sum of its own, since it changes with each."""
+    """The row of a session. The time of its last entry has a sum of its own, since it changes with each."""
 
     id: bytes
     title: bytes
@@ -65,7 +65,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """A prompt that waits."""
+    """The row of a prompt that waits."""
 
     id: bytes
     session_id: bytes
@@ -74,13 +74,13 @@ class PromptRow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is as it was written."""
+        """Whether the row is as it was written."""
         return len(self.sum) == SUM_BYTES and self.sum == prompt_sum(self.id, self.session_id, self.body)
 
 
 @dataclass(frozen=True, slots=True)
 class ValueRow:
-    """A small thing to remember."""
+    """The row of a small thing to remember."""
 
     key: bytes
     value: bytes
@@ -88,7 +88,7 @@ class ValueRow:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is as it was written."""
+        """Whether the row is as it was written."""
         return len(self.sum) == SUM_BYTES and self.sum == value_sum(self.key, self.value)
 
 
@@ -96,7 +96,7 @@ Row: TypeAlias = EntryRow | SessionRow | PromptRow | ValueRow
 
 
 def entry_sum(session_id: Raw, seq: Raw, at: Raw, body: Raw) -> bytes:
-    """The sum of an entry; of values that cannot be any, one that no row has."""
+    """The sum of an entry; of values that cannot be of an entry, a sum that no row has."""
     try:
         data = b"".join((struct.pack("<qqd", len(session_id), seq, at), session_id, body))  # pyright: ignore[reportArgumentType]
     except (struct.error, TypeError):  # a damaged row may hold anything, whatever its columns are to hold
@@ -110,7 +110,7 @@ def session_sum(session_id: Raw, title: Raw, created_at: Raw) -> bytes:
 
 
 def updated_sum(session_id: Raw, updated_at: Raw) -> bytes:
-    """The sum of the time of its last entry."""
+    """The sum of the time of a session's last entry."""
     return _sum(b"updated", session_id, _time(updated_at))
 
 
@@ -125,7 +125,8 @@ def value_sum(key: Raw, value: Raw) -> bytes:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Makes the sums functions of SQL. Texts have to be given as BLOB: SQLite decodes them otherwise, and damaged ones cannot be."""
+    """Gives the connection the sums as functions of SQL. Texts have to be given as BLOB: SQLite decodes them otherwise, and damaged ones
+    cannot be."""
     functions: dict[str, tuple[int, Callable[..., bytes]]] = {
         "entry_sum": (4, entry_sum),
         "session_sum": (3, session_sum),
@@ -214,12 +215,12 @@ _APPLICATION = 0x756C6C00
 """What `PRAGMA application_id` holds from version 2 on, with the version in its last byte."""
 
 _MOST_VERSIONS = 0xFF
-"""So many fit into that byte. A greater number would coincide with bits that are set anyway."""
+"""How many versions fit into that byte. A greater number would coincide with bits that are set anyway."""
 
 _OBJECTS = "SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
 
 Objects = Mapping[bytes, tuple[str, bytes, bytes]]
-"""By its name, what an object of the schema is, its table, and its text with one space for each white space."""
+"""The objects of a schema by name: what each is, its table, and its text with one space for each white space."""
 
 
 class NotOurs(Exception):
@@ -231,12 +232,12 @@ class Damaged(Exception):
 
 
 def version_of(connection: sqlite3.Connection) -> int:
-    """The version of this file; 0 for an empty one."""
+    """The version of the file's schema; 0 for an empty file."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def is_later(connection: sqlite3.Connection) -> bool:
-    """Whether a later version wrote it. The number stands in the file twice, since a flipped bit in one looks like that, too."""
+    """Whether a later version wrote the file. The number stands in the file twice, since a flipped bit in one looks like that, too."""
     version = version_of(connection)
     return VERSION < version <= _MOST_VERSIONS and _application_id(connection) == _APPLICATION | version
 
@@ -256,7 +257,7 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def set_version(connection: sqlite3.Connection, version: int) -> None:
-    """Writes the number, at both of its places."""
+    """Writes the number of the version, at both of its places in the file."""
     connection.execute(f"PRAGMA user_version = {version}")
     connection.execute(f"PRAGMA application_id = {_APPLICATION | version}")
 

@@ -24,7 +24,7 @@ LOCAL = "local"
 NEEDED = "--scheduler needs Dask: pip install 'ullage[cluster]'"
 
 CONNECT_SECONDS = 15
-"""For the scheduler to answer, and for its first worker to be there."""
+"""How long the scheduler may take to answer, and then its first worker to be there."""
 
 
 class NoCluster(Exception):
@@ -48,12 +48,12 @@ def connected(address: str, jobs: int | None) -> Generator[Any]:
 
 
 def threads_of(client: Any) -> int:
-    """How many things its workers do at once, all together. Costs a question to the scheduler."""
+    """How many things the workers of the client's scheduler do at once, all together. Costs a question to the scheduler."""
     return int(client.scheduler_info(n_workers=0).get("total_threads", 1))
 
 
 def warning(address: str) -> str:
-    """What the user has to know of an address without TLS; empty if there is nothing to say."""
+    """The warning that an address without TLS needs, as a sentence for the user; empty if there is nothing to say."""
     if address == LOCAL or address.startswith("tls://"):
         return ""
     if _is_here(address):
@@ -109,13 +109,13 @@ def _made_ready() -> Installation:
 
 
 def refusal(worker: str, other: str) -> str:
-    """Of a worker that would make other figures."""
+    """The sentence for the user that refuses a worker which would make other figures; `other` says what is different."""
     return f"the worker {worker} {other}. All have to be the same, or the figures would depend on who made them: install this Ullage there"
 
 
 @contextmanager
 def _quiet() -> Generator[None]:
-    """Dask's own words of lost workers would stand in the middle of ours."""
+    """Silences Dask's own words of lost workers, which would stand in the middle of ours."""
     logger = logging.getLogger("distributed")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)

@@ -18,28 +18,28 @@ _COUNT_OR_READ = ("ctok", "tree-sitter")
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Two that are equal make the same figures of the same transcripts."""
+    """What of an installation decides the figures. Two that are equal make the same figures of the same transcripts."""
 
     version: str
     code: str
     """A sum over the files of the package."""
     python: str
     packages: tuple[str, ...]
-    """Names and versions of what decides figures beside it."""
+    """Names and versions of the packages that decide figures beside it."""
     policies: tuple[str, ...]
-    """Those that other packages bring, with the package and its version."""
+    """Policies that other packages bring, each with its package and the package's version."""
 
 
 @cache
 def installation() -> Installation:
-    """That of this process."""
+    """The installation that this process runs from."""
     of_others = tuple(f"{name} of {package}" for name, package in sorted(installed().packages.items()))
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return Installation(ullage.__version__, _sum_of_files(), python, tuple(map(_named, _COUNT_OR_READ)), of_others)
 
 
 def difference(theirs: Installation, ours: Installation) -> str:
-    """What is different, for the user; empty if nothing is."""
+    """What is different between two installations, in words for the user; empty if nothing is."""
     if theirs.version != ours.version:
         return f"has Ullage {theirs.version}, and here it is {ours.version}"
     if theirs.code != ours.code:

@@ -20,41 +20,42 @@ Work = TypeVar("Work")
 
 MOST_PLACES = 128
 LEAST_PLACES = 4
-"""To send a share, and what comes of it, takes about as long as one small file."""
+"""Sending a share, and what comes of it, takes about as long as the work on one small file."""
 MOST_BYTES = 2_000_000
-"""Of all places of a share together, unless it is one alone: a second or so of work."""
+"""The bytes of all places of a share together, unless it is one place alone: a second or so of work."""
 
 SHARES_TO_COME = 4
-"""For each worker, of what is still to be done: towards the end shares become small, so that no worker waits long for the last one."""
+"""How many shares for each worker what is still to be done is cut into: towards the end shares become small, so that no worker waits long
+for the last one."""
 
 _ONE_AT_A_TIME = Lock()
 """A worker with several threads has one session in memory all the same; Python would not do two at once anyway."""
 
 
 class OtherInstallation(Exception):
-    """This worker would make other figures; `str()` says what is different."""
+    """Raised by a worker that would make other figures; `str()` says what is different."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`first` is the number of its first place among all."""
+    """Places that a worker gets at once. `first` is the number of its first place among all."""
 
     first: int
     places: tuple[Place, ...]
     size: int
-    """Bytes of all together."""
+    """Bytes of all its places together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """In the place of the work of one place: what went wrong with it."""
+    """Stands in the place of the work of one place, and says what went wrong with it."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class TooMuchMemory:
-    """In the place of the work of one place: it takes more memory than the worker has."""
+    """Stands in the place of the work of one place that takes more memory than the worker has (`megabytes`)."""
 
     megabytes: int
 
@@ -68,7 +69,7 @@ class ShareRequest(Generic[Work]):
 
 
 def shares_of(places: Sequence[Place], workers: int = 1, most_places: int = MOST_PLACES, most_bytes: int = MOST_BYTES) -> Iterator[Share]:
-    """All places, each once, in their order, for so many workers."""
+    """Cuts all places, each once and in their order, into shares for so many workers."""
     first, held, size = 0, list[Place](), 0
     most = _most(len(places), workers, most_places)
     for number, place in enumerate(places):
@@ -84,13 +85,13 @@ def shares_of(places: Sequence[Place], workers: int = 1, most_places: int = MOST
 
 
 def _most(left: int, workers: int, most_places: int) -> int:
-    """Of a share, where so many places are left."""
+    """How many places the next share may have, where so many places are left."""
     return min(most_places, max(LEAST_PLACES, left // (SHARES_TO_COME * max(workers, 1))))
 
 
 def done(places: tuple[Place, ...], asked: ShareRequest[Work]) -> bytes:
-    """Runs on a worker: the work of each place, `Raised` or `TooMuchMemory` (`store/packed.py`). Raises `OtherInstallation`;
-    whatever goes wrong with one place, the others are done."""
+    """Runs on a worker: gives the work of each place, `Raised` or `TooMuchMemory`, packed (`store/packed.py`). Whatever goes wrong with one
+    place, the others are done. Raises `OtherInstallation`."""
     other = difference(installation(), asked.by)
     if other:
         raise OtherInstallation(other)

@@ -28,7 +28,8 @@ from ullage.store.packed import unpacked
 Work = TypeVar("Work")
 
 SHARES_A_WORKER = 4
-"""That are sent and not yet done: enough that none waits for the next, few enough that the scheduler has little to remember."""
+"""How many shares for each worker are sent and not yet done: enough that none waits for the next, few enough that the scheduler has little
+to remember."""
 
 LOOK_SECONDS = 1.0
 """After this long without news, it looks whether the scheduler and workers are there."""
@@ -39,7 +40,7 @@ WITHOUT_WORKERS_SECONDS = 60.0
 WENT_AWAY = "the scheduler went away before all was done. Ask again when it is back"
 
 Told = Callable[[int, int], None]
-"""It is told how many places are done, and of how many."""
+"""A function that is told how many places are done, and of how many."""
 
 
 def work_on_cluster(
@@ -72,7 +73,7 @@ def work_on_cluster(
 
 @dataclass(frozen=True, slots=True)
 class _Ended(Generic[Work]):
-    """The words for a place that was not finished."""
+    """Makes the work that stands for a place that was not finished."""
 
     unfinished: Callable[[str], Work]
 
@@ -107,7 +108,7 @@ def _counted(count: int, what: str) -> str:
 
 @dataclass(slots=True)
 class _Course(Generic[Work]):
-    """One run. `close` takes back what is not done."""
+    """One run of places over the workers of a scheduler. `close` takes back what is not done."""
 
     client: Any
     asked: ShareRequest[Work]
@@ -116,18 +117,18 @@ class _Course(Generic[Work]):
     here: Callable[[int], Work]
     warn: Callable[[str], None]
     _sent: dict[Any, Share] = field(default_factory=dict[Any, Share])
-    """By future."""
+    """The shares that were sent and are not yet done, by future."""
     _news: SimpleQueue[Any] = field(default_factory=SimpleQueue[Any])
     _suspects: deque[Share] = field(default_factory=deque[Share])
-    """Of one place each."""
+    """Shares of one place each, whose workers were lost: they are worked on at the end, alone."""
     _too_large: list[int] = field(default_factory=list[int])
-    """Places by number that are left to this machine."""
+    """The numbers of the places that are left to this machine."""
     _threads: int = 0
-    """Of all workers together, when it was last looked."""
+    """How many threads all workers have together, as of the last look."""
     _looked: float = float("-inf")
 
     def each(self) -> Generator[tuple[int, Work]]:
-        """The number of a place and its work, as they come."""
+        """The number of each place and its work, as they come."""
         waiting = deque(self.waiting)
         while waiting or self._sent:
             while waiting and len(self._sent) < SHARES_A_WORKER * max(1, self._workers()):
@@ -141,13 +142,13 @@ class _Course(Generic[Work]):
             yield number, self.here(number)
 
     def close(self) -> None:
-        """Nothing more is done for it."""
+        """Takes back the shares that were sent and are not done."""
         if self._sent and self.client.status == "running":
             self.client.cancel(list(self._sent), force=True)
         self._sent.clear()
 
     def _workers(self) -> int:
-        """Asking takes longer than a small file, so it is done once in a while."""
+        """The number of threads of all workers. Asking takes longer than a small file, so it is asked once in a while."""
         now = time.monotonic()
         if now - self._looked > LOOK_SECONDS and self.client.status == "running":
             self._threads, self._looked = threads_of(self.client), now
@@ -206,7 +207,7 @@ class _Course(Generic[Work]):
             raise _WrongAnswer(f"what a worker gave cannot be read ({type(error).__name__}: {error})") from error
 
     def _suspect(self, share: Share) -> None:
-        """Its places are worked on at the end."""
+        """Puts the places of a share aside, each alone, to be worked on at the end."""
         self._suspects.extend(Share(share.first + number, (place,), 0) for number, place in enumerate(share.places))
 
     def _wait(self) -> Any:

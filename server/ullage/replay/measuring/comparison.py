@@ -37,23 +37,23 @@ class PolicyStanding:
     summaries: Dollars = field(default_factory=Dollars)
     summaries_cold: Dollars = field(default_factory=Dollars)
     compactions: int = 0
-    """Without upkeep."""
+    """How many compactions there were, without upkeep."""
     upkeep: int = 0
     stood_in: Mapping[str, int] = field(default_factory=dict[str, int])
-    """For how many summaries that a model would have written what stood in."""
+    """How many summaries that a model would have written were stood in for, by what stood in."""
     context_tokens: int = 0
-    """Of all requests together."""
+    """The tokens of all requests together."""
     largest_context: int = 0
     retained: Retained = field(default_factory=Retained)
     forgetting: float = 0.0
     """Dollars for getting again from tools what was not in view after the compactions; not in `total`."""
     violations: tuple[str, ...] = ()
-    """Each once."""
+    """The rules of the API that were broken, in words, each once."""
     seconds: float = 0.0
 
     @property
     def total(self) -> float:
-        """Dollars of everything."""
+        """The dollars of the requests and of the summaries together."""
         return self.dollars.total + self.summaries.total
 
     @property
@@ -63,12 +63,12 @@ class PolicyStanding:
 
     @property
     def mean_context(self) -> float | None:
-        """Tokens sent with a request."""
+        """The mean of the tokens sent with a request; None if there was no request."""
         return self.context_tokens / self.requests if self.requests else None
 
     @property
     def share_from_cache(self) -> float | None:
-        """Of the tokens sent."""
+        """The share of the tokens sent that was read from the cache; None if nothing was sent."""
         sent = self.usage.total_input_tokens
         return self.usage.cache_read_tokens / sent if sent else None
 
@@ -90,7 +90,7 @@ class PolicyStanding:
 
     @property
     def forgetting_known(self) -> bool:
-        """Whether `forgetting` says anything; of a policy that does upkeep it is the least, since what that forgets is not counted."""
+        """Whether `forgetting` says anything. Of a policy that does upkeep it is the least, since what that forgets is not counted."""
         return self.priced and self.policy != OPTIMUM and not self.stood_in.get("blank")
 
     @property
@@ -108,7 +108,7 @@ class PolicyStanding:
 
     @property
     def keeps_known(self) -> bool:
-        """Whether what is kept says something of the policy."""
+        """Whether what was counted as kept says something of the policy."""
         return not self.unjudged
 
 
@@ -121,7 +121,7 @@ class Comparison:
     standings: tuple[PolicyStanding, ...]
     optimum: PolicyStanding | None
     runs: Mapping[str, Sequence[Run]]
-    """Of every session, also of those left out."""
+    """The runs of every session by its id, also of those left out."""
 
     def by_cost(self) -> tuple[PolicyStanding, ...]:
         """The policies from the cheapest to the dearest; those that did not get through all sessions last."""
@@ -129,8 +129,8 @@ class Comparison:
 
 
 def compared(runs: Iterable[Run]) -> Comparison:
-    """All that the runs say, policy by policy. A session under which every policy failed, or of which no request is counted in tokens,
-    is left out of all sums."""
+    """Adds up all that the runs say, policy by policy. A session under which every policy failed, or of which no request is counted in
+    tokens, is left out of all sums."""
     by_session: dict[str, list[Run]] = {}
     for run in runs:
         by_session.setdefault(run.session_id, []).append(run)
@@ -185,7 +185,7 @@ def standing(policy: str, runs: Sequence[Run]) -> PolicyStanding:
 
 
 def _standing(policy: str, sessions: Sequence[str], runs: Sequence[Run]) -> PolicyStanding:
-    """With a failure for every session that there is no run of."""
+    """The sum of the runs under one policy, with a failure for every session that there is no run of."""
     there = {run.session_id for run in runs}
     absent = [Run(policy, id, failure="there is no run of it") for id in sessions if id not in there]
     return standing(policy, [*runs, *absent])
@@ -199,7 +199,7 @@ FEW_FACTS = 200
 """With fewer needed facts than this, a difference of a few percent in what is kept is a handful of them."""
 
 MOST_RULES = 3
-"""Broken rules that are named."""
+"""How many broken rules are named at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +216,17 @@ class PolicyChoice:
     """The one to take: of the front the one that costs least once what was gone from view has been got back. None if there is no
     front."""
     front: tuple[PolicyStanding, ...]
-    """Those that no other clearly beats in both, from the cheapest to the one that keeps most."""
+    """The policies that no other clearly beats in both, from the cheapest to the one that keeps most."""
     about_as_cheap: tuple[PolicyStanding, ...]
-    """Within `CLOSE_SHARE` of the cheapest, without it."""
+    """The policies within `CLOSE_SHARE` of the cheapest, without it."""
     keep_about_as_much: tuple[PolicyStanding, ...]
-    """Not clearly less than the one that keeps most, without it."""
+    """The policies that keep not clearly less than the one that keeps most, without it."""
     ruled_out: Mapping[str, str]
-    """By policy: why it could not have carried these sessions, in words."""
+    """Why a policy could not have carried these sessions, in words, by its name."""
 
 
 def choose(comparison: Comparison) -> PolicyChoice:
-    """The answer from the sums."""
+    """Chooses the cheapest policy, the one that keeps most and the best between them, by their sums."""
     ruled_out = {each.policy: why for each in comparison.standings if (why := _unfit(each))}
     able = [each for each in comparison.standings if each.policy not in ruled_out]
     priced = [each for each in able if each.priced]
@@ -250,8 +250,8 @@ def choose(comparison: Comparison) -> PolicyChoice:
 
 
 def keeps_more(one: PolicyStanding, other: PolicyStanding) -> bool:
-    """Whether it keeps more than the other, by more than two counts of the same thing would differ by chance (twice the square root of
-    their sum)."""
+    """Whether one policy keeps more than the other, by more than two counts of the same thing would differ by chance (twice the square root
+    of their sum)."""
     return other.gone - one.gone > 2 * sqrt(one.gone + other.gone)
 
 
@@ -271,7 +271,8 @@ def _unfit(standing: PolicyStanding) -> str:
 
 
 def _front(standings: Iterable[PolicyStanding]) -> tuple[PolicyStanding, ...]:
-    """Each keeps clearly more than the one before it; of those that cost about the same only the one that keeps most."""
+    """The policies each of which keeps clearly more than the cheaper one before it. Of those that cost about the same only the one that
+    keeps most is there."""
     front: list[PolicyStanding] = []
     group: PolicyStanding | None = None
     for each in sorted(standings, key=lambda each: (each.total, each.gone)):

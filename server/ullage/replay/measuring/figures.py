@@ -24,7 +24,7 @@ from ullage.replay.pricing.recorded_models import prices_of
 
 @dataclass(frozen=True, slots=True)
 class RequestCounts:
-    """The requests: how many there were, how many of them are counted in tokens, how many of those priced."""
+    """The number of requests: how many there were, how many of them are counted in tokens, how many of those priced."""
 
     made: int = 0
     counted: int = 0
@@ -62,7 +62,7 @@ class KeptInSummaries:
 
     measured: int = 0
     sealed: int = 0
-    """Compactions in sessions whose summaries only the provider can read."""
+    """The number of compactions in sessions whose summaries only the provider can read."""
     kinds: dict[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     names_beside_their_file: HitShare = field(default_factory=HitShare)
     files_read_again: int = 0
@@ -83,7 +83,7 @@ class KeptInSummaries:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """One session's, or several sessions' together. Contexts are tokens sent with a request; `summaries_…` are not in `dollars`."""
+    """The figures of one session, or of several together. Contexts are tokens sent with a request; `summaries_…` are not in `dollars`."""
 
     calls: RequestCounts = field(default_factory=RequestCounts)
     tokens: Usage = field(default_factory=lambda: Usage(0, 0))
@@ -92,7 +92,7 @@ class Figures:
     unpriced: tuple[str, ...] = ()
     """Models whose prices are not known."""
     summaries: int = 0
-    """Compactions for which it can be worked out what the request for the summary cost."""
+    """The number of compactions for which it can be worked out what the request for the summary cost."""
     summaries_warm: Dollars = field(default_factory=Dollars)
     summaries_cold: Dollars = field(default_factory=Dollars)
     cache_reads: CacheReads = field(default_factory=CacheReads)
@@ -101,12 +101,12 @@ class Figures:
 
     @property
     def mean_context(self) -> float | None:
-        """Tokens; None if no request is counted."""
+        """The mean of the tokens sent with a request; None if no request is counted."""
         return self.tokens.total_input_tokens / self.calls.counted if self.calls.counted else None
 
     @property
     def share_from_cache(self) -> float | None:
-        """Of the tokens sent, those read from the cache; None if no request is counted."""
+        """The share of the tokens sent that was read from the cache; None if no request is counted."""
         sent = self.tokens.total_input_tokens
         return self.tokens.cache_read_tokens / sent if sent else None
 
@@ -151,12 +151,13 @@ def _figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
 
 
 def together(figures: Iterable[Figures]) -> Figures:
-    """Several sessions as one."""
+    """The sum of the figures of several sessions."""
     return sum(figures, Figures())
 
 
 def _cache_reads(transcript: Transcript) -> CacheReads:
-    """Nothing if no entry has a time: how long a cache lives is counted in seconds."""
+    """What a session read from the cache, as recorded and as predicted. Empty if no entry has a time: how long a cache lives is counted in
+    seconds."""
     if not any(logged.at for logged in transcript.entries):
         return CacheReads()
     prediction = predict(transcript)
@@ -188,7 +189,8 @@ def _kept(transcript: Transcript) -> KeptInSummaries:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSession:
-    """One session. `models` are those that it ran on, in order of appearance; `repairs` and `notes` as in `Transcript`."""
+    """The figures of one session, and what it is. `models` are those that it ran on, in order of appearance; `repairs` and `notes` as in
+    `Transcript`."""
 
     path: Place
     session_id: str
@@ -231,8 +233,8 @@ class Report:
 
 
 def as_recorded(rows: Iterable[MeasuredSession], sessions: Collection[str]) -> PolicyStanding | None:
-    """None if a request of any of the sessions has no cost: a sum of some would seem cheaper than it was. Output that is estimated
-    in part is no hindrance, since the policies' runs have the same."""
+    """The sessions as they were recorded, as the standing of a policy. None if a request of any of them has no cost: a sum of some would
+    seem cheaper than it was. Output that is estimated in part is no hindrance, since the policies' runs have the same."""
     of_them = [row.figures for row in rows if row.session_id in sessions]
     if not of_them or any(each.calls.priced < each.calls.made for each in of_them):
         return None

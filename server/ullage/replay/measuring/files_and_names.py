@@ -35,7 +35,7 @@ _READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file", "read"})
 class FileCall:
     """A part of a call that is about a file: the call itself, with seq of the reply, or its result.
 
-    `path` is the last two components. `identifiers` are all in it, each once, `written` those that it puts into the file.
+    `path` is the last two components. `identifiers` are all identifiers in it, each once, `written` those that it puts into the file.
     """
 
     seq: int
@@ -46,7 +46,7 @@ class FileCall:
 
 
 def file_calls(entries: Sequence[Logged]) -> tuple[FileCall, ...]:
-    """In the order of the log."""
+    """The parts of calls that are about a file, in the order of the log."""
     return tuple(_file_calls(entries))
 
 
@@ -78,7 +78,8 @@ def _calls(seq: int, use: ToolUse) -> list[FileCall]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The same few names stand in many calls of a session: each is in memory once. A set would take six times as much."""
+    """The identifiers in a text. The same few stand in many calls of a session, so each is in memory once. A set would take six times as
+    much."""
     return tuple(map(sys.intern, identifiers_in(text)))
 
 
@@ -137,29 +138,30 @@ def files_read_again(entries: Sequence[Logged], calls: Sequence[FileCall], after
 
 
 def restoring(read_again: Collection[str], in_view: Collection[str]) -> HitShare:
-    """Of the files `read_again`, the share whose text a policy had put in view; `in_view` are paths of any form."""
+    """The share of the files `read_again` whose text a policy had put in view; `in_view` are paths of any form."""
     restored = {tail_of(path) for path in in_view}
     return HitShare(sum(1 for path in read_again if tail_of(path) in restored), len(read_again))
 
 
 NEAR_CHARACTERS = 600
-"""From the end of the one to the beginning of the other."""
+"""How far apart a file's name and another name may stand, from the end of the one to the beginning of the other."""
 
 _IN_WORDS = re.compile(r"\w")
 _IN_FILE_NAMES = re.compile(r"[\w.-]")
 
 _NAME = re.compile(r"\b(?:[a-z]+[A-Z]\w{5,}|[A-Z][a-z]+[A-Z]\w{4,}|[a-z]+_[a-z]\w{5,}|[A-Z]{2,}_[A-Z_]{4,})\b")
-"""A stricter form than in `facts.py`: with an inner capital or an underscore, of some length, whole words."""
+"""A name that can be told from a word: in a stricter form than in `facts.py`, with an inner capital or an underscore, of some length, whole
+words."""
 
 
 def tied(entries: Sequence[Logged], calls: Sequence[FileCall], cuts: Iterable[Cut]) -> HitShare:
-    """Of the identifiers that the assistant writes into a file in the window after a cut, and that stood in a call on that file before it:
-    the share that stands near the file's basename in the text kept. `calls` are those of `entries`."""
+    """The share of names that stand near their file's basename in the text kept. Those counted are identifiers that the assistant writes
+    into a file in the window after a cut, and that stood in a call on that file before it. `calls` are those of `entries`."""
     return sum((_tied_in(needed_pairs(entries, calls, cut.after_seq), cut.kept) for cut in cuts), HitShare())
 
 
 def needed_pairs(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq: int) -> set[tuple[str, str]]:
-    """The files (last two components) and identifiers of which it should be known that they belong together."""
+    """The pairs of a file (last two components) and an identifier of which it should be known that they belong together."""
     last_seq = max((logged.seq for logged in entries_after(entries, after_seq)), default=after_seq)
     written: dict[str, set[str]] = defaultdict(set)
     for call in calls:
@@ -180,7 +182,8 @@ def _tied_in(pairs: set[tuple[str, str]], text: str) -> HitShare:
 
 
 def _spans(name: str, text: str, inside: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Where `name` stands by itself: with nothing of `inside` before it and no letter, digit or underscore after it."""
+    """The places (start, end) where `name` stands by itself: with nothing of `inside` before it and no letter, digit or underscore after
+    it."""
     spans: list[tuple[int, int]] = []
     start = text.find(name)
     while start >= 0:
@@ -203,7 +206,7 @@ def _near(files: list[tuple[int, int]], names: list[tuple[int, int]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedInSummaries:
-    """Summaries together: how many there were, how long they were, and of the names in them those that the agent then wrote."""
+    """The sums over summaries: how many there were, how long they were, and of the names in them those that the agent then wrote."""
 
     summaries: int = 0
     characters: int = 0
@@ -211,7 +214,7 @@ class NamedInSummaries:
 
     @property
     def mean_characters(self) -> float | None:
-        """Of a summary; None if there is none."""
+        """The mean length of a summary in characters; None if there is no summary."""
         return self.characters / self.summaries if self.summaries else None
 
     def __add__(self, other: NamedInSummaries) -> NamedInSummaries:
@@ -219,8 +222,11 @@ class NamedInSummaries:
 
 
 def named(entries: Sequence[Logged], summaries: Iterable[Cut]) -> NamedInSummaries:
-    """`summaries` are those of one session in their order, `kept` their texts; empty ones and those after which nothing comes are not
-    counted. A name is used where the agent writes it, in text or in a call, in the window after it, and before the next summary."""
+    """How long the summaries of one session are, and how many names in them the agent then used.
+
+    `summaries` are in their order, `kept` their texts; empty ones and those after which nothing comes are not counted. A name is used where
+    the agent writes it, in text or in a call, in the window after it, and before the next summary.
+    """
     found = NamedInSummaries()
     for cut, following in pairwise(chain[Cut | None](summaries, (None,))):
         if cut is None:

@@ -19,20 +19,20 @@ from ullage.context.policy import Policy
 FITTED = "fitted"
 """In the place of a policy's name: `ullage` with each choice of the options that were fitted."""
 LEFT_OUT = "chosen without the project"
-"""The name of what comes of it, beside those of policies."""
+"""The name of what a choice without the project comes to, beside the names of policies."""
 _OPTIONS = "ullage, "
-"""How the names of other choices begin."""
+"""The beginning of the names of `ullage` with other options."""
 
 _Figure = TypeVar("_Figure")
 
 
 def variant_name(options: str) -> str:
-    """Of `ullage` with other options, which are told in a few words."""
+    """The name of `ullage` with other options, which are told in a few words."""
     return _OPTIONS + options
 
 
 def variants_in(policies: Iterable[str]) -> tuple[str, ...]:
-    """Those that can be chosen from: `ullage` and its variants. None if there is no variant."""
+    """The policies that can be chosen from: `ullage` and its variants. Empty if there is no variant."""
     found = tuple(dict.fromkeys(policies))
     if not any(name.startswith(_OPTIONS) for name in found):
         return ()
@@ -40,25 +40,26 @@ def variants_in(policies: Iterable[str]) -> tuple[str, ...]:
 
 
 def chosen(elsewhere: Sequence[_Figure], share: Callable[[_Figure], float | None]) -> _Figure | None:
-    """The one that did best on the other projects; the first of several that did. None if nothing is known of any."""
+    """The figure of the choice that did best on the other projects; the first of several that did. None if nothing is known of any."""
     known = [(value, each) for each in elsewhere if (value := share(each)) is not None]
     return max(known, key=lambda each: each[0])[1] if known else None
 
 
 def left_out(elsewhere: Mapping[str, Sequence[_Figure]], share: Callable[[_Figure], float | None]) -> dict[str, _Figure]:
-    """By project what is chosen without it. `elsewhere` has of each project the figures of all others together, a choice each."""
+    """For each project the figure of what is chosen without it. `elsewhere` has for each project the figures of all others together, a
+    choice each."""
     found = {project: chosen(figures, share) for project, figures in elsewhere.items()}
     return {project: figure for project, figure in found.items() if figure is not None}
 
 
 TESTS_SHARES = (1.0, 0.7, 0.5, 0.25)
 FILE_TOKENS = (12_000, 16_000, RESTORED.total_tokens)
-"""All of the room is the most that one file can take."""
+"""The choices for the most tokens that one file can take; the last is all of the room."""
 
 
 @cache
 def variants() -> Mapping[str, Policy]:
-    """By name; that with the options in force has its usual name."""
+    """The choices of options as policies, by name. The one with the options in force has its usual name."""
     found: dict[str, Policy] = {}
     for share, tokens in product(TESTS_SHARES, FILE_TOKENS):
         restore = replace(RESTORED, tests_share=share, file_tokens=tokens)

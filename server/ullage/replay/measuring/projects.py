@@ -24,16 +24,16 @@ from ullage.replay.measuring.runs import Retained
 
 DRAWS = 1_000
 COVERAGE = 0.95
-"""Of the draws, how many lie in the interval."""
+"""The share of the draws that lie in the interval."""
 FEWEST_SESSIONS = 3
 """With fewer an interval says nothing."""
 _MOST_NUMBERS = 2_000_000
-"""That all draws take together, so that memory is bounded where there are very many sessions."""
+"""How many numbers all draws take together at most, so that memory is bounded where there are very many sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the share of other sessions of the same kind would lie."""
+    """The range in which the share of other sessions of the same kind would lie."""
 
     low: float
     high: float
@@ -49,15 +49,15 @@ class Estimate:
 
 
 def estimate(shares: Sequence[HitShare]) -> Estimate:
-    """`shares` are those of single sessions."""
+    """The share over sessions together, with its interval. `shares` are those of single sessions."""
     some = [each for each in shares if each.of]
     low_high = ratio_interval([(each.hits, each.of) for each in some])
     return Estimate(sum(some, HitShare()), len(some), low_high)
 
 
 def ratio_interval(parts: Sequence[tuple[float, float]]) -> Interval | None:
-    """The interval of one sum divided by another, each part being a session's. None if there are too few, where there
-    is nothing to divide by, and where all are so alike that drawing them tells nothing."""
+    """The interval of one sum divided by another, each part being a session's. None if there are too few sessions, where there is nothing
+    to divide by, and where all are so alike that drawing them tells nothing."""
     if len(parts) < FEWEST_SESSIONS or any(below < 0 for _, below in parts) or not any(below for _, below in parts):
         return None
     above, below = [each for each, _ in parts], [each for _, each in parts]
@@ -134,7 +134,7 @@ class ProjectPart:
 
 @dataclass(frozen=True, slots=True)
 class OfPolicy:
-    """A policy over the sessions of a project, or of several."""
+    """The figures of a policy over the sessions of a project, or of several."""
 
     policy: str
     sessions: int
@@ -144,25 +144,25 @@ class OfPolicy:
     """The cost as a share of that of the policy `BESIDE` over the same sessions."""
     beside_interval: Interval | None
     beside_forgetting: float | None
-    """The same share of both with what forgetting costs; None if that is not known of one of them."""
+    """The same share, where both have the cost of forgetting with them; None if that is not known of one of them."""
     beside_forgetting_interval: Interval | None
     mean_characters: float | None
-    """Of a summary."""
+    """The mean length of a summary in characters; None if there is none."""
     estimates: Mapping[str, Estimate]
-    """By the key of the measure."""
+    """The estimate of each measure, by the measure's key."""
 
     def value(self, key: str) -> float | None:
-        """The share; None of nothing."""
+        """The share of the measure with this key; None where nothing was needed."""
         return self.estimates[key].share.value
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project. `without` are all other projects together, where there are any."""
+    """The figures of a project. `without` has those of all other projects together, where there are any."""
 
     name: str
     folders: tuple[str, ...]
-    """In which sessions took place."""
+    """The folders in which its sessions took place."""
     sessions: int
     policies: tuple[OfPolicy, ...]
     without: tuple[OfPolicy, ...]
@@ -170,24 +170,25 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class ByProject:
-    """Every project, in the order in which they were met, and all together."""
+    """The figures of every project, in the order in which they were met, and of all together."""
 
     projects: tuple[Project, ...]
     together: tuple[OfPolicy, ...]
     chosen: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By project the policy that was chosen without it; empty if there was nothing to choose."""
+    """The name of the policy that was chosen without a project, by project; empty if there was nothing to choose."""
     left_out: OfPolicy | None = None
-    """Of each project what was chosen without it, all together."""
+    """The figures of what was chosen without each project, on that project, all together; None if there was nothing to choose."""
 
     def mean(self, policy: str, key: str) -> float | None:
-        """The mean of the projects, each counted once, however many sessions it has."""
+        """The mean over projects of a policy's share by the measure `key`, each project counted once, however many sessions it has. None if
+        no project has the share."""
         of_policy = [each for project in self.projects for each in project.policies if each.policy == policy]
         values = [value for each in of_policy if (value := each.value(key)) is not None]
         return sum(values) / len(values) if values else None
 
 
 def by_project(rows: Sequence[MeasuredSession], comparison: Comparison) -> ByProject:
-    """The figures of the sessions that are compared; without policies those of all sessions as they were recorded."""
+    """The figures by project of the sessions that are compared; without policies those of all sessions as they were recorded."""
     parts = [*_of_policies(rows, comparison)] or [*_recorded(rows)]
     folders: dict[str, dict[str, None]] = {}
     for row in rows:
@@ -211,7 +212,8 @@ def by_project(rows: Sequence[MeasuredSession], comparison: Comparison) -> ByPro
 
 
 def _of_policies(rows: Sequence[MeasuredSession], comparison: Comparison) -> Iterable[ProjectPart]:
-    """What a policy kept is left out where it says nothing of the policy (`PolicyStanding.unjudged`)."""
+    """What came of each session under each policy. What a policy kept is left out where it says nothing of the policy
+    (`PolicyStanding.unjudged`)."""
     projects = {row.session_id: project_of(row.project) for row in rows}
     judged = {each.policy for each in comparison.standings if each.keeps_known}
     forgetting_known = {each.policy for each in comparison.standings if each.forgetting_known}
@@ -240,7 +242,7 @@ def root_of(session: str) -> str:
 
 
 def _figures(parts: Sequence[ProjectPart]) -> tuple[OfPolicy, ...]:
-    """A figure for each policy."""
+    """The figures of each policy."""
     cost_beside = [each for each in parts if each.policy == BESIDE]
     return tuple(
         _figure(policy, [each for each in parts if each.policy == policy], cost_beside)
@@ -256,7 +258,7 @@ def _by_session(parts: Iterable[ProjectPart]) -> dict[str, float]:
 
 
 def _with_forgetting(parts: Iterable[ProjectPart]) -> dict[str, float]:
-    """Of sessions of which both are known."""
+    """The dollars of each session with those of forgetting, for the sessions of which both are known."""
     return _by_session(
         replace(part, dollars=part.dollars + part.forgetting) for part in parts if part.dollars is not None and part.forgetting is not None
     )

@@ -37,9 +37,9 @@ from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchIndex
 
 MANY_HITS = 100
-"""So many are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""
+"""How many hits are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""
 MOST_HITS = 20_000
-"""So many are kept in all: some 10 MB."""
+"""How many hits are kept in all: some 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +56,28 @@ class Left:
 
     @classmethod
     def of(cls, after_seq: int, kept: str, summary: str, restored: tuple[str, ...], put_back: str = "") -> Left:
-        """Of a long session there are hundreds, each as large as a context: until they are asked for they are packed."""
+        """Packs what a compaction left. Of a long session there are hundreds, each as large as a context, so each is packed until it is
+        asked for."""
         return cls(after_seq, _pressed(kept), _pressed(summary), restored, _pressed(put_back))
 
     @property
     def kept(self) -> str:
-        """Unpacked anew each time."""
+        """The text that stayed in view, unpacked anew each time."""
         return _unpressed(self._kept)
 
     @property
     def summary(self) -> str:
-        """The same of the summary."""
+        """The text of the summary, unpacked anew each time."""
         return _unpressed(self._summary)
 
     @property
     def put_back(self) -> str:
-        """The same of the files that were put back."""
+        """The text of the files that were put back, unpacked anew each time."""
         return _unpressed(self._put_back)
 
     @property
     def view(self) -> ViewAfter:
-        """All of it."""
+        """All that was in view after the compaction, with the files that were put back."""
         kept, put_back = self.kept, self.put_back
         return ViewAfter(self.after_seq, f"{kept}\n\n{put_back}", len(kept) - len(self.summary) + len(put_back))
 
@@ -90,7 +91,8 @@ def _unpressed(data: bytes) -> str:
 
 
 def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
-    """`view` is what the model sees right after it, `seq` its own entry in that log, `after_seq` the transcript's last entry before."""
+    """What a compaction left in the context. `view` is what the model sees right after it, `seq` its own entry in that log, `after_seq` the
+    transcript's last entry before."""
     restored = {file.text for file in compaction.restored}
     kept = "\n\n".join(_texts(view, seq, restored))
     told = compaction.summarised.text if compaction.summarised is not None else ""
@@ -125,7 +127,8 @@ class Needed:
         self._seen: SessionBlocks | None = None
 
     def retained(self, left: Sequence[Left]) -> Retained:
-        """What compactions kept; `left` in their order. Of several at one place the last counts."""
+        """What compactions kept of what was needed after them; `left` has what each left, in their order. Of several at one place the last
+        counts."""
         last = {each.after_seq: each for each in left}
         places = [each for each in last.values() if next(entries_after(self._entries, each.after_seq), None) is not None]
         if not places:
@@ -165,7 +168,7 @@ class SessionSearch:
         """In all of that."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
-        """The excerpts that the agent would have been shown, best first."""
+        """The excerpts that the agent would have been shown for these words, best first."""
         if self._index is None:
             self._index = _index(self._transcript)
         if words not in self._found:

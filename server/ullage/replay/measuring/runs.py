@@ -31,7 +31,7 @@ class RequestPoint:
     seq: int
     at: float
     context_tokens: int
-    """Sent with it."""
+    """The tokens sent with it."""
     usage: Usage
     fits: bool
     """Whether it is within the model's window; one that is not would have been refused."""
@@ -49,7 +49,7 @@ class CompactionPoint:
     tokens_before: int
     tokens_after: int
     summary_characters: int
-    """Of the text that takes the place of what was summarised; 0 if nothing was."""
+    """The characters of the text that takes the place of what was summarised; 0 if nothing was."""
     upkeep: bool
     """Made before a call because the policy does so before every call, not because the context was full."""
     stood_in: str
@@ -65,12 +65,12 @@ class Retained:
     """
 
     compactions: int = 0
-    """Those after which the session went on."""
+    """The number of compactions after which the session went on."""
     kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     tied: HitShare = field(default_factory=HitShare)
     restored: HitShare = field(default_factory=HitShare)
-    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
+    """The share of the files read again within the window after them that stood in view: put back, or whole in a message that stayed."""
     with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     named: NamedInSummaries = field(default_factory=NamedInSummaries)
     """The summaries, and the names in them."""
@@ -99,20 +99,20 @@ class Run:
     requests: tuple[RequestPoint, ...] = ()
     compactions: tuple[CompactionPoint, ...] = ()
     usage: Usage = field(default_factory=lambda: Usage(0, 0))
-    """Of the agent's own requests."""
+    """The tokens of the agent's own requests."""
     dollars: Dollars = field(default_factory=Dollars)
-    """Of the agent's own requests."""
+    """The dollars of the agent's own requests."""
     summaries: Dollars = field(default_factory=Dollars)
-    """Of the calls that wrote the summaries, as the policy makes them, with the prompt cache as it was then."""
+    """The dollars of the calls that wrote the summaries, as the policy makes them, with the prompt cache as it was then."""
     summaries_cold: Dollars = field(default_factory=Dollars)
-    """Of the same calls, had nothing of them been in the cache."""
+    """The dollars of the same calls, had nothing of them been in the cache."""
     retained: Retained = field(default_factory=Retained)
     forgetting: float = 0.0
     """Dollars for getting again from tools what was not in view after the compactions; not in `total`."""
     violations: tuple[str, ...] = ()
     """Rules of the API that requests would have broken, in words; none where all is well."""
     seconds: float = 0.0
-    """That the policy's own work took (planning, program summaries, folding), all turns together."""
+    """The seconds that the policy's own work took (planning, program summaries, folding), all turns together."""
     failure: str = ""
     line: int = 0
     """Tokens at which the policy would compact, in the session's (largest) window; 0: it has none, or it is not known."""

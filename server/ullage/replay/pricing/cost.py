@@ -27,7 +27,7 @@ SUMMARY_REQUEST_TOKENS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Dollars:
-    """Dollars by price class."""
+    """An amount in dollars, split by price class."""
 
     input: float = 0.0
     output: float = 0.0
@@ -37,7 +37,7 @@ class Dollars:
 
     @property
     def total(self) -> float:
-        """All classes together."""
+        """The dollars of all classes together."""
         return sum(getattr(self, field.name) for field in fields(self))
 
     def __add__(self, other: Dollars) -> Dollars:
@@ -91,7 +91,7 @@ def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCo
 
 
 def dollars_of(calls: Iterable[PricedCall], as_model: str | None = None) -> Dollars:
-    """The calls at their own models' prices or at those of `as_model`. Those of models without known prices count nothing."""
+    """The dollars of calls at their own models' prices or at those of `as_model`. Those of models without known prices count nothing."""
     total = Dollars()
     for call in calls:
         model = as_model or call.model
@@ -102,7 +102,7 @@ def dollars_of(calls: Iterable[PricedCall], as_model: str | None = None) -> Doll
 
 
 def dollars(prices: Prices, usage: Usage) -> Dollars:
-    """One call by price class. The sum is what `prices.cost` says."""
+    """The dollars of one call by price class. The sum is what `prices.cost` says."""
     is_long = prices.long_prompt is not None and usage.total_input_tokens > prices.long_prompt
     for_one = (prices.long_prompt_factor if is_long else 1.0) / 1_000_000
     return Dollars(
@@ -127,7 +127,7 @@ def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
 
 
 def summary_call(transcript: Transcript, compaction: RecordedCompaction) -> SummaryCall | None:
-    """The same for one of them; None if no counted reply precedes it."""
+    """The call that must have written the summary of one recorded compaction; None if no counted reply precedes it."""
     reply = _last_counted(transcript, compaction)
     if reply is None or reply.usage is None:
         return None
@@ -145,12 +145,12 @@ def summary_call(transcript: Transcript, compaction: RecordedCompaction) -> Summ
 
 
 def scaled(usage: Usage, factor: float) -> Usage:
-    """Every class of tokens times `factor`."""
+    """The usage with every class of tokens times `factor`."""
     return Usage(*(round(getattr(usage, field.name) * factor) for field in fields(usage)))
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
-    """The sum by price class."""
+    """The sum of usages by price class."""
     rows = [tuple(getattr(usage, field.name) for field in fields(Usage)) for usage in usages]
     return Usage(*(sum(column) for column in zip(*rows, strict=True))) if rows else Usage(0, 0)
 
@@ -183,7 +183,8 @@ def _answered_by(logged: Logged, model: str) -> Logged:
 
 @dataclass(frozen=True, slots=True)
 class PredictedCall:
-    """One request. `seq` is the entry of its reply, `at` when it started (Unix seconds; 0.0 where no time was recorded)."""
+    """The usage of one request, predicted and recorded. `seq` is the entry of its reply, `at` when it started (Unix seconds; 0.0 where no
+    time was recorded)."""
 
     seq: int
     at: float
@@ -193,23 +194,23 @@ class PredictedCall:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Calls of one session or of many."""
+    """The predicted and the recorded calls of one session or of many."""
 
     calls: tuple[PredictedCall, ...]
 
     @property
     def predicted(self) -> Usage:
-        """All calls together, as predicted."""
+        """The predicted usage of all calls together."""
         return total_usage(call.predicted for call in self.calls)
 
     @property
     def recorded(self) -> Usage:
-        """All calls together, as recorded."""
+        """The recorded usage of all calls together."""
         return total_usage(call.recorded for call in self.calls)
 
 
 def predict(transcript: Transcript) -> Prediction:
-    """Every counted request of a session through the cache model, with the recorded times and totals.
+    """Puts every counted request of a session through the cache model, with the recorded times and totals.
 
     Where caching is automatic (Codex), what is written counts as input, as it is billed and recorded.
     """
@@ -226,7 +227,7 @@ def predict(transcript: Transcript) -> Prediction:
 
 
 def without_writes(usage: Usage) -> Usage:
-    """The same tokens where a write is not billed as one."""
+    """The same tokens with those written to the cache counted as input, for where a write is not billed as one."""
     return Usage(
         input_tokens=usage.total_input_tokens - usage.cache_read_tokens,
         output_tokens=usage.output_tokens,
@@ -235,7 +236,8 @@ def without_writes(usage: Usage) -> Usage:
 
 
 def left_by_others(first: RecordedRequest) -> RequestShape:
-    """A request of another session just before the first one. It had as much in common with the first one as that found in the cache."""
+    """A request that another session must have made just before the first one: it had as much in common with the first one as that found in
+    the cache."""
     found = first.recorded.cache_read_tokens
     marks = tuple(mark for mark in first.shape.marks if mark.prefix.tokens == found)
     return RequestShape(first.shape.model, first.shape.at, first.shape.end, marks)

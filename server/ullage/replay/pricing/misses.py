@@ -50,7 +50,8 @@ def _reasons(miss: CacheMiss, habits: Habits, prompts: list[int]) -> tuple[Why, 
 
 
 def _with_all_written(logged: Logged, habits: Habits) -> Logged:
-    """Where caching is automatic, a request leaves all of it in the cache, and nothing of that is billed as written."""
+    """The reply with its input counted as written to the cache, where caching is automatic: a request leaves all of it there, and nothing
+    of that is billed as written. Other entries stay as they are."""
     reply = logged.entry
     if habits.writes_cost or not isinstance(reply, AssistantReply) or reply.usage is None:
         return logged
@@ -60,7 +61,7 @@ def _with_all_written(logged: Logged, habits: Habits) -> Logged:
 
 
 class _Keys:
-    """Under which prelude and compactions each reply of a transcript was made."""
+    """Tells under which prelude and compactions each reply of a transcript was made."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._preludes = [logged.seq for logged in transcript.entries if isinstance(logged.entry, Prelude)]
@@ -69,7 +70,7 @@ class _Keys:
         self._known: InForce | None = None
 
     def of(self, seq: int) -> EpochKey:
-        """Of the reply with that seq."""
+        """The key of the reply with that seq. To be asked in the order of the log."""
         place = bisect_right(self._preludes, seq)
         self._known = in_force(self._known, self._compactions[: bisect_right(self._compactions, seq)])
         return EpochKey(self._preludes[place - 1] if place else 0, self._known)

@@ -18,16 +18,16 @@ _BEFORE_5 = re.compile(r"claude-(3|[a-z]+-4)(-|$)")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 
 UNKNOWN_WINDOW = 200_000
-"""Assumed of a model that is not known."""
+"""The window in tokens that is assumed of a model that is not known."""
 CODEX_WINDOW = 272_000
-"""Of OpenAI's models as Codex uses them: it records 258,400 as the window, which is 95 % of this."""
+"""The window in tokens of OpenAI's models as Codex uses them: it records 258,400 as the window, which is 95 % of this."""
 LARGER_WINDOWS = (400_000, 1_000_000)
-"""Windows that are sold; Claude has only the last. A session that had more in its context than its model's usual window ran on the next
-larger one that holds it; its record does not name that."""
+"""Windows in tokens that are sold; Claude has only the last. A session that had more in its context than its model's usual window ran on
+the next larger one that holds it; its record does not name that."""
 
 
 def as_of() -> str:
-    """The date of the data file (`YYYY-MM-DD`)."""
+    """The date of the data file with prices (`YYYY-MM-DD`)."""
     return price_list().as_of
 
 
@@ -58,7 +58,7 @@ def tokenizer_share(model: str) -> float:
 
 
 def image_limits(model: str) -> ImageLimits:
-    """What a model takes of an image."""
+    """The limits of what a model takes of an image."""
     card = card_from_table(plain_name(model))
     return LIMITS if card is None else card.images
 
@@ -73,7 +73,7 @@ def plain_name(model: str) -> str:
 
 
 def window_of(model: str) -> int:
-    """Tokens that a model takes, by its name."""
+    """The window of a model in tokens, by its name."""
     name = plain_name(model)
     card = card_from_table(name)
     if card is not None:

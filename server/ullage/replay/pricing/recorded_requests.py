@@ -65,7 +65,8 @@ _AUTOMATIC = Habits(ttl="1h", writes_cost=False, forgets_reasoning=False)
 
 
 def habits_of(transcript: Transcript) -> Habits:
-    """Programs for the models of many providers: where nothing was ever written to the cache, it is automatic. Not measured."""
+    """How the program of a transcript goes with the cache. Of programs for the models of many providers: where nothing was ever written to
+    the cache, it is automatic. Not measured."""
     of_program = HABITS.get(transcript.source)
     if of_program is not None:
         return of_program
@@ -126,7 +127,7 @@ class _Builder:
             self._kept = START
 
     def compact(self) -> None:
-        """From here on the messages are others."""
+        """Drops the messages: from here on they are others. What precedes them stays."""
         self._kept = self._kept or self._system
         self._pieces = []
 
@@ -215,7 +216,7 @@ def pieces_of(logged: Logged, media_tokens: Mapping[int, int]) -> Iterator[Piece
 
 
 def _counted(entry: Entry) -> Usage | None:
-    """What a reply was counted with; None for other entries and where nothing was (or a placeholder stands)."""
+    """The usage that a reply was counted with; None for other entries and where nothing was counted (or a placeholder stands)."""
     usage = entry.usage if isinstance(entry, AssistantReply) else None
     return usage if usage is not None and usage.total_input_tokens else None
 
@@ -248,7 +249,7 @@ def _first(transcript: Transcript) -> _First:
 
 
 def _prelude_tokens(transcript: Transcript) -> int:
-    """What precedes the first prompt: the first request less its entries, as the first replies teach to estimate them."""
+    """The tokens that precede the first prompt: the first request less its entries, as the first replies teach to estimate them."""
     first_total: int | None = None
     first_estimate = 0
     total, estimate = 0, 0

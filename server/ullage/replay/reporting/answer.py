@@ -9,11 +9,11 @@ from ullage.replay.reporting.html.markup import Markup, tag, words_of
 from ullage.replay.reporting.wording import money, number, percent
 
 MOST_HELD_AGAINST = 3
-"""Other policies whose cost is named beside that of the one to take."""
+"""How many other policies are named, each with its cost, beside the one to take."""
 
 
 def answer(comparison: Comparison, choice: PolicyChoice, titles: Mapping[str, str], recorded: PolicyStanding | None) -> Markup:
-    """The first thing on the page."""
+    """The part of the page that answers which policy to choose, with a card for each that stands out."""
     distinctions: dict[str, list[str]] = {}
     for title, standing in (
         ("To take", choice.best if len(comparison.standings) > 1 else None),
@@ -35,13 +35,13 @@ def answer(comparison: Comparison, choice: PolicyChoice, titles: Mapping[str, st
 
 
 def in_words(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None) -> Iterator[str]:
-    """The same without pictures, a paragraph each; the first is the answer itself."""
+    """The same answer as plain text without pictures, a paragraph each; the first is the answer itself."""
     yield "".join(map(words_of, _capital(_lead(comparison, choice))))
     yield from _beside(comparison, choice, recorded)
 
 
 def _together(distinctions: Sequence[str]) -> str:
-    """As one heading."""
+    """The distinctions of one policy as one heading."""
     return ", ".join((*distinctions[:1], *(each.lower() for each in distinctions[1:])))
 
 
@@ -91,7 +91,7 @@ def _lead(comparison: Comparison, choice: PolicyChoice) -> Iterator[Markup | str
 
 
 def _capital(parts: Iterator[Markup | str]) -> Iterator[Markup | str]:
-    """A sentence begins with a capital, unless with a name."""
+    """The parts of a sentence, which begins with a capital, unless with a name."""
     first = next(parts)
     yield first if isinstance(first, Markup) else first[:1].upper() + first[1:]
     yield from parts
@@ -143,7 +143,7 @@ def _between(best: PolicyStanding, cheap: PolicyStanding, kept: PolicyStanding) 
 
 
 def _beside(comparison: Comparison, choice: PolicyChoice, recorded: PolicyStanding | None) -> Iterator[str]:
-    """What else belongs to the answer."""
+    """The sentences beside the answer: how it was chosen, and what the optimum and the recorded sessions cost."""
     cheapest, optimum = choice.cheapest, comparison.optimum
     if len(choice.front) > 1 and choice.best is not None:
         yield from _how_chosen(choice.best, choice.front)
@@ -211,7 +211,7 @@ def _kept(standing: PolicyStanding) -> str:
 
 
 def _more(dear: PolicyStanding, cheap: PolicyStanding) -> str:
-    """How much dearer, in dollars and percent."""
+    """How much dearer one policy is than the other, in dollars and percent."""
     dollars = dear.total - cheap.total
     return f"{money(dollars)} ({percent(dollars / cheap.total)})" if cheap.total else money(dollars)
 

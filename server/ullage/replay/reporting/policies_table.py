@@ -17,7 +17,7 @@ from ullage.replay.reporting.wording import ABSENT, columns, estimated, money, n
 
 
 def cost_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
-    """Requests, dollars by price class, summaries, compactions and contexts, a line a policy."""
+    """The table of requests, dollars by price class, summaries, compactions and contexts, a line for each policy."""
     head = [
         "policy",
         "requests",
@@ -57,7 +57,7 @@ def _cost_cells(standing: PolicyStanding) -> list[str]:
 
 
 def kept_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
-    """What was needed after the compactions and was in view, a line a policy."""
+    """The table of what was needed after the compactions and was in view, a line for each policy."""
     head = [
         "policy",
         "after",
@@ -105,7 +105,7 @@ def _share(share: HitShare) -> str:
 
 
 def fate_lines(standings: Iterable[PolicyStanding]) -> Iterator[str]:
-    """What became of all that was needed, kinds together, a line a policy."""
+    """The table of what became of all that was needed, all kinds together, a line for each policy."""
     head = [
         "policy",
         "needed",
@@ -131,12 +131,12 @@ def _fate_cells(standing: PolicyStanding) -> list[str]:
 
 
 def cautions(standings: Iterable[PolicyStanding]) -> Iterator[str]:
-    """Of policies of which what they kept says little, why."""
+    """The warnings of policies of which what they kept says little, a line for each, with the reason."""
     return (f"* {each.policy}: {each.unjudged}" for each in standings if each.unjudged)
 
 
 def listed(standings: Sequence[PolicyStanding], of_all: Comparison) -> Iterator[str]:
-    """What went wrong, in words: policies that failed, sessions without any figures, rules that requests would have broken."""
+    """The sentences about what went wrong: policies that failed, sessions without any figures, rules that requests would have broken."""
     for each in standings:
         yield from (f"{each.policy} failed on {session}: {why}" for session, why in each.failures)
         yield from (f"{each.policy}: {rule}" for rule in each.violations)
@@ -152,7 +152,7 @@ _FIRST = "needed_in_view"
 
 
 def project_lines(by: ByProject) -> Iterator[str]:
-    """A line for each policy and project; below them all together, and the mean of the projects."""
+    """The table with a line for each policy and project; below them all together, and the mean of the projects."""
     head = [*_HEAD, "in view|elsewhere", *(each.name for each in _SHOWN), "characters|a summary"]
     return columns(head, [cells for figure in by.together for cells in _of_policy(by, figure)], left=2)
 
@@ -190,7 +190,7 @@ def _cells(name: str, figure: OfPolicy, elsewhere: str) -> list[str]:
 
 
 def in_short(by: ByProject, policy: str) -> Iterable[str]:
-    """What was in view under one policy, in each project; nothing if there is only one."""
+    """The line with what was in view under one policy, in each project; none if there is only one project."""
     if len(by.projects) < 2:
         return
     figures = [(project.name, each) for project in by.projects for each in project.policies if each.policy == policy]
@@ -200,7 +200,7 @@ def in_short(by: ByProject, policy: str) -> Iterable[str]:
 
 
 def left_out_lines(by: ByProject) -> Iterator[str]:
-    """What the options hold that were chosen without each project; nothing if none were to be chosen."""
+    """The lines with what the options hold that were chosen without each project; none if none were to be chosen."""
     if by.left_out is None:
         return
     for project in by.projects:

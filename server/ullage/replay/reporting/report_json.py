@@ -23,7 +23,7 @@ from ullage.replay.reporting.wording import Figure, incomplete, missing
 
 
 def as_json(report: Report) -> str:
-    """The whole report."""
+    """The whole report as JSON."""
     whole: dict[str, Json] = {
         "prices_of": as_of(),
         "prices_of_model": report.as_model,
@@ -98,7 +98,7 @@ def _reasons(reasons: dict[Figure, str]) -> dict[str, Json]:
 
 
 def _policies_json(report: Report) -> dict[str, Json]:
-    """Nothing if no policy was asked for."""
+    """The figures of the policies and their runs; empty if no policy was asked for."""
     if not report.policies:
         return {}
     comparison = compared(report.runs)
@@ -114,7 +114,8 @@ def _policies_json(report: Report) -> dict[str, Json]:
 
 
 def _projects_json(by: ByProject) -> dict[str, Json]:
-    """Shares with their intervals, by project and together; where options were chosen anew, what they hold on the project left out."""
+    """The shares with their intervals, by project and together; where options were chosen anew, also what they hold on the project left
+    out."""
     return {
         "projects": [
             {
@@ -171,7 +172,7 @@ def _means(by: ByProject, policy: str) -> Json:
 
 
 def _answer(choice: PolicyChoice) -> Json:
-    """As the page has it."""
+    """The names of the policies that the answer speaks of, as the page has it."""
 
     def name(standing: PolicyStanding | None) -> Json:
         return standing.policy if standing is not None else None
@@ -270,7 +271,8 @@ def _retained(retained: Retained) -> Json:
 
 
 def _acquired(acquired: Acquired) -> Json:
-    """In characters: what results held, what of that was known before the compaction, what of that was in view, and what else was."""
+    """The characters of text that tools gave again: what results held, what of that was known before the compaction, what of that was in
+    view, and what else was."""
     return {
         "places": acquired.places,
         "in_results": acquired.results,
@@ -282,7 +284,7 @@ def _acquired(acquired: Acquired) -> Json:
 
 
 def _named_json(named: NamedInSummaries) -> Json:
-    """Summaries: how many, how long, and what of the names in them was used."""
+    """The figures of summaries: how many, how long, and what of the names in them was used."""
     return {"written": named.summaries, "mean_characters": named.mean_characters, "identifiers_then_used": _share(named.names)}
 
 

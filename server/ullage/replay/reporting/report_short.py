@@ -21,10 +21,10 @@ from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes
 from ullage.replay.reporting.wording import ABSENT, LEFT_OUT, columns, estimated, incomplete, missing, money, number, percent
 
 MOST_SESSIONS = 12
-"""Shown, those that cost most; `--full` shows all."""
+"""How many sessions are shown, those that cost most; `--full` shows all."""
 
 LONGEST_ID = 16
-"""Characters of a session's name."""
+"""How many characters of a session's name are shown."""
 
 _KINDS: dict[FactKind, str] = {
     "path": "paths",
@@ -36,7 +36,7 @@ _KINDS: dict[FactKind, str] = {
 
 
 def as_short(report: Report) -> str:
-    """All that is told at first."""
+    """The short report as text: all that a terminal shows at first."""
     return "\n".join(_lines(report))
 
 
@@ -53,7 +53,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _in_all(rows: Sequence[MeasuredSession], every: Figures) -> str:
-    """What was recorded, in a sentence or two."""
+    """The recorded sessions together, in a sentence or two."""
     programs = " and ".join(dict.fromkeys(PROGRAMS[row.source] for row in rows))
     told = [f"{number(len(rows))} {'session' if len(rows) == 1 else 'sessions'} of {programs}: {number(every.calls.made)} requests"]
     if "tokens" not in missing(every):
@@ -68,7 +68,7 @@ def _in_all(rows: Sequence[MeasuredSession], every: Figures) -> str:
 
 
 def _needed(every: Figures) -> str:
-    """What of what was needed later stood in the recorded summaries."""
+    """The sentences that say what of what was needed later stood in the recorded summaries."""
     if "needed later" in missing(every):
         return f"What the summaries kept is not known: {missing(every)['needed later']}."
     shares = [(name, every.kept.kinds[kind].kept) for kind, name in _KINDS.items()]
@@ -115,7 +115,7 @@ def _standing_cells(standing: PolicyStanding, by: ByProject) -> list[str]:
 
 
 def _reservations(comparison: Comparison, choice: PolicyChoice) -> Iterator[str]:
-    """What keeps a policy from being taken at its figures."""
+    """The sentences that say what keeps a policy from being taken at its figures."""
     yield from cautions(comparison.standings)
     yield from (f"{name} is ruled out: {why}" for name, why in choice.ruled_out.items())
     if comparison.left_out:
@@ -124,7 +124,7 @@ def _reservations(comparison: Comparison, choice: PolicyChoice) -> Iterator[str]
 
 
 def _sessions(rows: Sequence[MeasuredSession]) -> Iterator[str]:
-    """The dearest; as many as were read where these are few."""
+    """The table of the dearest sessions; of all that were read where these are few."""
     numbered = sorted(enumerate(rows, 1), key=lambda each: (-each[1].figures.dollars.total, each[0]))[:MOST_SESSIONS]
     head = ["#", "session", "models", "requests", "cost", "from|cache", "context|largest", "compactions", "needed|later, kept"]
     cells = [[str(index), *_session_cells(row)] for index, row in numbered]
@@ -149,7 +149,7 @@ def _session_cells(row: MeasuredSession) -> list[str]:
 
 
 def _rest(report: Report) -> Iterator[str]:
-    """What else there is, and how to see it."""
+    """The lines that say what else there is, and how to see it."""
     rows = [(str(index), row.figures) for index, row in enumerate(report.rows, 1)]
     marks = f"{ABSENT} not known, * partial or estimated. "
     remarks = len([*shortfalls(rows), *notes(report.rows)])

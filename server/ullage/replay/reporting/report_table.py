@@ -37,7 +37,7 @@ PROGRAMS: dict[Source, str] = {
 
 
 def as_table(report: Report) -> str:
-    """The whole report."""
+    """The whole report as text."""
     return "\n".join(_lines(report))
 
 
@@ -91,7 +91,7 @@ def _projects(report: Report) -> Iterator[str]:
 
 
 def section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:
-    """A table under its title, and what is to be said of it."""
+    """A table under its title, and below it what is to be said of it."""
     yield title
     yield from table
     for explanation in told:
@@ -100,14 +100,14 @@ def section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:
 
 
 def items(title: str, told: Iterable[str]) -> Iterator[str]:
-    """One after the other under a title, where there are any; the title may be empty."""
+    """The lines of `told` one after the other under a title, where there are any; the title may be empty."""
     lines = [line for item in told for line in wrap(item, WIDTH, initial_indent="  ", subsequent_indent="    ")]
     if lines:
         yield from (*((title,) if title else ()), *lines, "")
 
 
 def wrapped(text: str, indent: str = "") -> Iterator[str]:
-    """Text in lines."""
+    """The text in lines of at most `WIDTH` characters."""
     yield from wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
@@ -157,7 +157,7 @@ def _cost_cells(figures: Figures) -> list[str]:
 
 
 def cost_of(figures: Figures) -> str:
-    """Dollars as they stand in a column."""
+    """The dollars of figures as they stand in a column: with `*` if they are partial, `-` if they are not known."""
     if "dollars" in missing(figures):
         return ABSENT
     return money(figures.dollars.total) + ("*" if "dollars" in incomplete(figures) else "")
@@ -199,7 +199,8 @@ def _share(share: HitShare, mark: str) -> str:
 
 
 def shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
-    """Each reason once, with the figures that it is the reason for."""
+    """The reasons why figures are missing or partial: each once, with the figures that it is the reason for and the numbers of the
+    sessions."""
     named: dict[str, list[int]] = {}
     for name, figures in rows:
         if name == _ALL:
@@ -214,11 +215,12 @@ def shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
 
 _FIRST_AT = re.compile(r" \(the first at line ([\d,]+)\)\Z")
 _MOST_LINES = 3
-"""Sessions of which the line is told."""
+"""How many sessions are named with the line at most."""
 
 
 def notes(rows: Iterable[MeasuredSession]) -> Iterator[str]:
-    """Each kind of repair once, with how often there was one in all, and where the first is; then what else was noted."""
+    """The notes on sessions: each kind of repair once, with how often there was one in all, and where the first is; then what else was
+    noted."""
     counts: dict[tuple[str, str], int] = {}
     places: dict[tuple[str, str], list[int]] = {}
     lines: dict[tuple[str, str], list[str]] = {}
@@ -237,6 +239,6 @@ def notes(rows: Iterable[MeasuredSession]) -> Iterator[str]:
 
 
 def _where(lines: Sequence[str]) -> str:
-    """The line of the first in each session."""
+    """The words that name the line of the first repair in each session; empty if no line is told."""
     more = f", and in {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
     return f" (the first of {', of '.join(lines[:_MOST_LINES])}{more})" if lines else ""

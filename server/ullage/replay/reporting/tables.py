@@ -28,7 +28,7 @@ SESSIONS: tuple[TableColumn[MeasuredSession], ...] = (
     TableColumn("compactions", "whole", lambda each: each.figures.compactions),
     TableColumn("mended", "whole", lambda each: sum(repair.count for repair in each.repairs)),
 )
-"""As recorded. Dollars are null where no request has a price; they are those of the priced requests."""
+"""The columns of a session as it was recorded. Dollars are null where no request has a price; they are those of the priced requests."""
 
 RUNS: tuple[TableColumn[Run], ...] = (
     TableColumn("policy", "text", lambda each: text(each.policy)),
@@ -46,22 +46,22 @@ RUNS: tuple[TableColumn[Run], ...] = (
     TableColumn("needed_in_view", "whole", lambda each: _needed(each).hits),
     TableColumn("rules_broken", "whole", lambda each: len(each.violations)),
 )
-"""Under a policy."""
+"""The columns of a session under a policy."""
 
 
 def _needed(run: Run) -> HitShare:
-    """Of the facts that were needed after its compactions, those in view."""
+    """How many of the facts that were needed after a run's compactions were in view."""
     kinds = run.retained.with_files.values()
     return HitShare(sum(kind.in_view for kind in kinds), sum(kind.needed for kind in kinds))
 
 
 def paths_of(name: Path) -> tuple[Path, Path]:
-    """`NAME.sessions.parquet` and `NAME.runs.parquet`."""
+    """The paths of the two files: `NAME.sessions.parquet` and `NAME.runs.parquet`."""
     return name.with_name(f"{name.name}.sessions.parquet"), name.with_name(f"{name.name}.runs.parquet")
 
 
 def write_tables(name: Path, report: Report) -> None:
-    """Both files. Raises `OSError`; what was there before then stays."""
+    """Writes both files, of sessions and of runs. Raises `OSError`; what was there before then stays."""
     sessions, runs = paths_of(name)
     of_sessions, of_runs = Table(sessions, SESSIONS), Table(runs, RUNS)
     with published((of_sessions, of_runs)):

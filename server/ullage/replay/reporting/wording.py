@@ -35,7 +35,7 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> It
 
 
 def number(value: float | None) -> str:
-    """With commas, without a fraction."""
+    """The number with commas and without a fraction; `-` if there is none."""
     return ABSENT if value is None else f"{value:,.0f}"
 
 
@@ -45,7 +45,7 @@ def percent(value: float | None, sign: str = "") -> str:
 
 
 def whole_percent(value: float | None) -> str:
-    """A share in percent, without a fraction."""
+    """A share in percent, without a fraction; `-` if there is none."""
     return ABSENT if value is None else f"{value * 100:.0f} %"
 
 
@@ -57,12 +57,12 @@ def with_interval(value: float | None, interval: Interval | None) -> str:
 
 
 def estimated(estimate: Estimate) -> str:
-    """A share that was counted over sessions."""
+    """A share that was counted over sessions in percent, with its interval where there is one."""
     return with_interval(estimate.share.value, estimate.interval)
 
 
 def money(dollars: float) -> str:
-    """Dollars and cents; below a cent two decimals more."""
+    """The amount in dollars and cents; below a cent with two decimals more."""
     return f"${dollars:,.2f}" if dollars >= 0.01 or not dollars else f"${dollars:.4f}"
 
 
@@ -153,7 +153,7 @@ _SEALED = "the provider sealed the summaries, so what they kept cannot be read"
 
 
 def cost(as_model: str | None) -> str:
-    """What the cost is: at the prices of the recorded models, or of `as_model`."""
+    """The sentence that says what the cost is: at the prices of the recorded models, or of `as_model`."""
     if as_model is None:
         return f"Cost: US dollars at the list prices of the model that answered, as of {as_of()}."
     return (
@@ -163,7 +163,7 @@ def cost(as_model: str | None) -> str:
 
 
 def policies(places: Places) -> str:
-    """What it means that sessions were carried through policies."""
+    """The sentences that say what it means that sessions were carried through policies."""
     where = "where the policy would have" if places == "policy" else "where the record has a compaction"
     return (
         f"The recorded sessions, compacted {where}. Prompts, replies and results are those recorded: what the agent would have done "
@@ -172,7 +172,7 @@ def policies(places: Places) -> str:
 
 
 def stand_ins(places: Places, summaries: Summaries) -> str:
-    """Which text stands for one that a model would have written."""
+    """The sentence that says which text stands for one that a model would have written."""
     digest = "what a program can write of the same messages (a digest); a model would keep other things"
     match summaries:
         case "recorded" if places == "recorded":

@@ -52,7 +52,7 @@ class RecordedSizes:
 
     requests: tuple[SizedRequest, ...]
     estimates: Mapping[str, int]
-    """Of every block, without the ratio."""
+    """The estimated tokens of every block, without the ratio."""
     ratio: float
 
     def of(self, identity: str, known: Mapping[str, BlockSize]) -> BlockSize:
@@ -75,7 +75,7 @@ def recorded_sizes(transcript: Transcript) -> RecordedSizes:
 
 @dataclass(frozen=True, slots=True)
 class _Added:
-    """What a request has that the one before had not, and the identities of what that one had and it has not."""
+    """The blocks that a request has and the one before had not, and the identities of those that only the one before had."""
 
     blocks: tuple[tuple[str, int], ...]
     gone: tuple[str, ...]
@@ -135,7 +135,7 @@ class _Sizing:
     ratio: float
     _sizes: dict[str, BlockSize] = field(default_factory=dict[str, BlockSize])
     _stands_for: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The blocks that a block of unknown content took the place of."""
+    """The blocks that a block of unknown content took the place of, by its identity."""
 
     def sized(self, request: RecordedRequest, added: _Added, compacted: bool) -> SizedRequest:
         gone = tuple(block for identity in added.gone for block in self._stands_for.pop(identity, (identity,)))
@@ -173,7 +173,7 @@ class _Sizing:
 
 
 EstimateOf: TypeAlias = Callable[[Block], int]
-"""Tokens of a block, without any ratio."""
+"""A function that estimates the tokens of a block, without any ratio."""
 
 
 class LaidOut:
@@ -192,13 +192,13 @@ class LaidOut:
         """Where system prompt and tools end in the view that was laid out last."""
 
     def learn(self, sizes: Mapping[str, BlockSize], *, changes: bool) -> None:
-        """Sizes that a recorded request tells. `changes`: also of blocks that were laid out already."""
+        """Takes in the sizes that a recorded request tells. `changes`: also of blocks that were laid out already."""
         self._known.update(sizes)
         if changes:
             self._key = None
 
     def end(self, projection: Projection) -> Prefix:
-        """The whole view, as the next request would send it."""
+        """The end of the whole view, as the next request would send it."""
         messages = projection.complete_messages
         if projection.key != self._key:
             self._begin(projection)
@@ -212,13 +212,13 @@ class LaidOut:
         return end
 
     def tokens(self, view: Projection) -> int:
-        """The size of another view of the same log; what is laid out stays."""
+        """The size of another view of the same log, in tokens; what is laid out stays."""
         other = LaidOut(self._carried, self._sizes, self._estimate)
         other._known = self._known
         return other.end(view).tokens
 
     def _begin(self, projection: Projection) -> None:
-        """From the start: the system prompt, then what is said before the first prompt, anew wherever a summary took its place."""
+        """Lays out from the start: the system prompt, then what is said before the first prompt, anew wherever a summary took its place."""
         self._key = projection.key
         self._ends = []
         system, opening = self._sizes.of(SYSTEM, self._known), self._sizes.of(OPENING, self._known)
@@ -269,7 +269,7 @@ def _versioned(identity: str, size: BlockSize) -> str:
 
 
 def _place_of(block: Block, reply: AssistantReply, start: int) -> int:
-    """Which block of the reply is shown; `start` is after the one before."""
+    """The place in the reply of the block that is shown; the search begins at `start`, after the one before."""
     for place in range(start, len(reply.blocks)):
         logged = reply.blocks[place]
         if logged == block or (isinstance(block, ToolUse) and isinstance(logged, ToolUse) and logged.input == block.input):

@@ -40,18 +40,19 @@ class HandsOfTheUser:
         """Of exclusions, and of compactions whose counterparts are known: the id here by the recorded one."""
 
     def has_made(self, recorded: RecordedCompaction, made: Compaction) -> None:
-        """`made` is the counterpart of a recorded compaction."""
+        """Notes that `made` is the counterpart of a recorded compaction."""
         self._ids[recorded.id] = made.id
 
     def do(self, what: ByHand) -> None:
-        """Does it, where it means anything here."""
+        """Does what the user did by hand, where it means anything here."""
         if isinstance(what, RecordedExclusion):
             self._exclude(what)
         else:
             self._take_back(what)
 
     def know_counterparts(self, before: ByHand) -> None:
-        """Where the policy decides: the compactions so far are those that were recorded `before` that, if they stand at the same places."""
+        """Learns which compactions are counterparts where the policy decides: those made so far are those that were recorded before
+        `before`, if they stand at the same places."""
         recorded = self._recorded[: self._recorded.index(before)]
         places = [each for each in recorded if isinstance(each, RecordedCompaction)]
         made = self._means.made_at
@@ -73,7 +74,7 @@ class HandsOfTheUser:
         means.log_by_hand(what, weighed(entry, after, self._tokens(after)))
 
     def _named(self, path: str) -> str:
-        """As tools name a file."""
+        """The path as tools name a file: relative to the project, where it is absolute."""
         return normpath(relative(path, self._project) if isabs(path) else path)
 
     # Undo and redo
@@ -99,7 +100,8 @@ class HandsOfTheUser:
         self._ids[what.id] = made.id if made is not None else found.id
 
     def _make(self, what: RecordedReversal, entry: Compaction | CompactionUndone | CompactionRedone) -> None:
-        """With what makes the conversation fit the window, which the user was told of. What cannot be made to fit is not done."""
+        """Makes a reversal, and makes the conversation fit the window where it does not, as the user was told. What cannot be made to fit
+        is not done."""
         means = self._means
         self._reword(entry)
         view, model = self._with(entry), means.request.model

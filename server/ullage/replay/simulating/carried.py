@@ -36,17 +36,17 @@ from ullage.store.set_aside import EntriesAside, LogAside
 UNSEEN_PRELUDE = (
     "[The system prompt, rules and tools of the recorded program are not in its transcript; they take about {tokens:,} tokens.]"
 )
-"""Stands for what precedes the messages where it is not recorded."""
+"""Stands for what precedes the messages where that is not recorded."""
 
 CLIPPED_SHARE = 0.9
-"""Of a result that is clipped already, what the same policy leaves of it if it clips it again: a little less, for the words about it."""
+"""The least share of a result clipped already that the same policy leaves if it clips it again: a little less, for the words about it."""
 
 _SEALED = "not recorded"
-"""As the signature of thinking whose own is not recorded, so that it is carried as it was."""
+"""Stands as the signature of thinking whose own is not recorded, so that it is carried as it was."""
 
 
 def _output_path(tool_use_id: str) -> str:
-    """Where the whole of a clipped output would be."""
+    """The path at which the whole of a clipped output would be."""
     return f".ullage/tool-results/{tool_use_id}.txt"
 
 
@@ -69,11 +69,11 @@ class CarriedSession:
 
     @property
     def next_seq(self) -> int:
-        """Of the next entry."""
+        """The seq of the next entry."""
         return len(self.projection.entries) + 1
 
     def take(self, recorded: Logged) -> None:
-        """The next entry of the transcript. Results wait for the others of their message (`settle`)."""
+        """Takes the next entry of the transcript. Results wait for the others of their message (`settle`)."""
         entry = recorded.entry
         if isinstance(entry, ToolReturned):
             self._arriving.append((recorded, entry))
@@ -90,7 +90,7 @@ class CarriedSession:
             self._follow(recorded, replace(entry, seq=self._seqs[entry.seq]))
 
     def settle(self) -> None:
-        """The results that are there arrive, all at once, as the policy lets them."""
+        """Lets the results that are there arrive, all at once, as the policy lets them."""
         if not self._arriving:
             return
         arrived, self._arriving = self._arriving, []
@@ -105,7 +105,8 @@ class CarriedSession:
             self._follow(recorded, entry)
 
     def seen(self) -> Iterator[tuple[int, str]]:
-        """What the model sees, with the seqs, and of what the policy shortened also the whole: that is what the recorded agent had."""
+        """The texts that the model sees, with their seqs. Of what the policy shortened also the whole: that is what the recorded agent
+        had."""
         yield from texts_in(self.projection)
         for message in self.projection.messages:
             for block, source in zip(message.blocks, message.sources, strict=True):
@@ -119,30 +120,30 @@ class CarriedSession:
         return () if returned.is_error else self._in_view.earlier(self.projection, returned.tool_use_id, returned.touched)
 
     def seq_of(self, recorded: int) -> int:
-        """The log's seq for one of the transcript's; 0 if it has none."""
+        """The log's seq for a seq of the transcript; 0 if the log has no such entry."""
         return self._seqs[recorded] if 0 <= recorded < len(self._seqs) else 0
 
     def origin_of(self, seq: int) -> Logged | None:
-        """The transcript's entry for one of the log's; None if it has none."""
+        """The transcript's entry for a seq of the log; None if it has none."""
         recorded = self._origins[seq - 1] if 0 < seq <= len(self._origins) else 0
         return self._recorded[recorded - 1] if recorded else None
 
     def with_entry(self, entry: Entry, at: float) -> Projection:
-        """What the log would show with one more entry; nothing changes."""
+        """The view that the log would show with one more entry; nothing changes."""
         return self.projection.with_appended(Logged(self.next_seq, at, entry))
 
     def compact(self, after: Projection) -> None:
-        """Goes on from what `with_entry` gave for a compaction."""
+        """Goes on from the view that `with_entry` gave for a compaction."""
         self.projection.learn(after)
         self._origins.append(0)
         self.projection.append(after.entries[-1])
 
     def log(self, entry: Entry, at: float) -> None:
-        """Of no entry of the transcript: what the user did by hand, and what was spent in vain."""
+        """Appends an entry that stands for none of the transcript: what the user did by hand, and what was spent in vain."""
         self._append(at, entry)
 
     def _clip(self, clipped: Clipped) -> None:
-        """A result that was clipped further, in the transcript, before it was first sent: so it arrives."""
+        """Shortens a result as the transcript clipped it further before it was first sent: so it arrives."""
         for index, (recorded, returned) in enumerate(self._arriving):
             if recorded.seq == clipped.seq:
                 self._arriving[index] = (recorded, replace(returned, content=clipped.content, full_output=clipped.full_output))

@@ -26,7 +26,8 @@ from ullage.recorded.readers.entries import PATCH_START, PATCHED
 _OLD_TEXT_KEYS = ("old_string", "old_text", "old_str", "oldString", "oldText")
 _NEW_TEXT_KEYS = ("new_string", "new_text", "new_str", "newString", "newText")
 _WHOLE_TEXT_KEYS = ("content", "file_text")
-"""Claude Code's tools; Ullage's; Anthropic's text editor tool; OpenCode's; pi's."""
+"""The names under which inputs hold an old text, a new text and a whole text: in Claude Code's tools; Ullage's; Anthropic's text editor
+tool; OpenCode's; pi's."""
 
 _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?| \| ?)(.*)$")
 """A line with its number, as tools for reading print it."""
@@ -37,19 +38,19 @@ _HEAD = re.compile(
 )
 """What Codex says above what a command printed."""
 _IN_A_ROW = 3
-"""So many lines that stand in a text already are not new to it."""
+"""How many lines in a row have to stand in a text already to be no news to it."""
 
 
 @dataclass(slots=True)
 class KnownFile:
-    """A file. `text` is what is known of it; where that is not all, parts that were seen apart stand one below the other."""
+    """What is known of a file. Where `text` is not all of it, parts that were seen apart stand one below the other."""
 
     text: str
     whole: bool
     near_line: int
-    """Where it was edited last, counted from 1; 0 if it was not."""
+    """The line where it was edited last, counted from 1; 0 if it was not."""
     touch: FileTouch | None
-    """The newest one; None if a command printed it."""
+    """The newest touch of the file; None if a command printed it."""
 
 
 class KnownFiles:
@@ -60,7 +61,7 @@ class KnownFiles:
         self._files: dict[str, KnownFile | None] = {}
 
     def take(self, logged: Logged) -> None:
-        """The next entry of the transcript."""
+        """Takes in the next entry of the transcript."""
         entry = logged.entry
         if isinstance(entry, AssistantReply):
             self._calls.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
@@ -78,11 +79,11 @@ class KnownFiles:
                 self._see(printed[0], entry.content, None, whole=False)
 
     def of(self, path: str) -> KnownFile | None:
-        """A file under its name in `FileTouch`; None if nothing of it is known (it may be gone, too)."""
+        """The file under its name in `FileTouch`; None if nothing of it is known (it may be gone, too)."""
         return self._files.get(path)
 
     def is_gone(self, path: str) -> bool:
-        """Whether it was deleted."""
+        """Whether the file was deleted."""
         return path in self._files and self._files[path] is None
 
     def _touch(self, touch: FileTouch, input: Mapping[str, Json], shown: str) -> None:
@@ -95,7 +96,7 @@ class KnownFiles:
             self._files[touch.path] = _written(touch, input, known)
 
     def _see(self, path: str, shown: str, touch: FileTouch | None, *, whole: bool) -> None:
-        """A file was shown to the model. Parts of one that is not known whole are put together."""
+        """Takes in that a file was shown to the model. Parts of one that is not known whole are put together."""
         text, known = without_numbers(shown), self._files.get(path)
         if known is None or whole:
             self._files[path] = KnownFile(text, whole, known.near_line if known is not None else 0, touch)
@@ -125,7 +126,7 @@ def _written(touch: FileTouch, input: Mapping[str, Json], known: KnownFile | Non
 
 
 def _edits(input: Mapping[str, Json]) -> Iterator[tuple[str, str, bool]]:
-    """Old text, new text, and whether it is replaced wherever it stands."""
+    """The edits of a call: old text, new text, and whether it is replaced wherever it stands."""
     several = input.get("edits")
     for edit in several if isinstance(several, list) else [input]:
         if not isinstance(edit, Mapping):
@@ -136,7 +137,7 @@ def _edits(input: Mapping[str, Json]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _patched(path: str, input: Mapping[str, Json]) -> Iterator[tuple[str | None, str, bool]]:
-    """The same out of a patch; an old text of None stands for the whole file."""
+    """The edits of a file by a patch, in the same form; an old text of None stands for the whole file."""
     for text in strings_of(input):
         for change in _changes_in(text) if PATCH_START in text else ():
             if change.path == path or change.path.endswith(f"/{path}"):
@@ -161,7 +162,7 @@ def _new_to(known: str, text: str) -> str:
 
 
 def without_numbers(shown: str) -> str:
-    """What a tool for reading showed, without the numbers of its lines and what the program said below it."""
+    """The text that a tool for reading showed, without the numbers of its lines and what the program said above and below it."""
     lines = _REMINDER.sub("", _HEAD.sub("", shown)).split("\n")
     found = [_NUMBERED.match(line) for line in lines]
     numbered = [match.group(2) for match in found if match is not None]
@@ -170,7 +171,7 @@ def without_numbers(shown: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KnownFileEdit:
-    """One place of a file. `old` of None: the whole file is `new`."""
+    """A change at one place of a file. With `old` of None, `new` is the whole file."""
 
     path: str
     old: str | None
@@ -178,7 +179,7 @@ class KnownFileEdit:
 
 
 def _changes_in(patch: str) -> Iterator[KnownFileEdit]:
-    """The changes in their order; what is deleted is not among them."""
+    """The changes that a patch makes, in their order; deleted files are not among them."""
     kind, path = "", ""
     old: list[str] = []
     new: list[str] = []
@@ -200,7 +201,7 @@ def _changes_in(patch: str) -> Iterator[KnownFileEdit]:
 
 
 def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
-    """The files that `after` does not show whole, as many as `options` say; none of whose text nothing is known. `seen` as in
+    """The files that `after` does not show whole, as many as `options` say. Files of whose text nothing is known are left out. `seen` as in
     `Choosing`."""
     entries, made = after.entries[:-1], after.entries[-1:]  # as the agent looks, before the compaction is logged
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
@@ -214,7 +215,8 @@ def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFil
 
 
 def _now(path: str, files: KnownFiles, line: int | None) -> FileNow | None:
-    """`line`: where the log says that it was edited last; None if it does not say."""
+    """The file as it is now, without a text if it was deleted; None if nothing of it is known. `line`: where the log says that it was
+    edited last; None if it does not say."""
     known = files.of(path)
     if known is None:
         return FileNow(None) if files.is_gone(path) else None
@@ -229,7 +231,7 @@ def _by_one_name(signs: Sequence[Sign]) -> Iterator[Sign]:
 
 
 def _shorter(path: str, named: Collection[str]) -> str:
-    """The shortest end of a path that is a name by itself."""
+    """The shortest end of a path that is one of the names by itself."""
     parts = path.removeprefix("./").split("/")
     if len(parts) > 1 and not parts[0]:
         ends = ("/".join(parts[first:]) for first in range(len(parts) - 1, 0, -1))

@@ -47,11 +47,11 @@ from ullage.replay.simulating.views import violations
 Answer = TypeVar("Answer")
 
 NOT_PRICED = Usage(0, 0)
-"""Something was spent. How much is charged in the ledger."""
+"""Says that something was spent. How much is charged in the ledger."""
 
 
 def at_once(work: Coroutine[None, None, Answer]) -> Answer:
-    """Does what never waits. Raises what that raises, and `RuntimeError` if it waits after all."""
+    """Runs a coroutine that never waits, and gives what it gives. Raises what it raises, and `RuntimeError` if it waits after all."""
     try:
         work.send(None)
     except StopIteration as done:
@@ -61,7 +61,7 @@ def at_once(work: Coroutine[None, None, Answer]) -> Answer:
 
 
 class SlotInTime:
-    """A draft that is made in the background. It is made at once, and is there only after the time that writing it takes."""
+    """Holds a draft that is made in the background. It is made at once, and is there only after the time that writing it takes."""
 
     def __init__(self, now: Callable[[], float], writing_seconds: float) -> None:
         self._now = now
@@ -71,7 +71,7 @@ class SlotInTime:
 
     @property
     def begun(self) -> bool:
-        """Whether one is in work, ready or has failed."""
+        """Whether a draft is in work, ready or has failed."""
         return self._made is not None
 
     def outcome(self) -> Draft | BaseException | None:
@@ -79,11 +79,11 @@ class SlotInTime:
         return self._made if self._now() >= self._ready_at else None
 
     def done_at(self) -> float | None:
-        """When the one that was begun is ready, or has failed (Unix seconds); None if none was begun."""
+        """When the draft that was begun is ready, or has failed (Unix seconds); None if none was begun."""
         return max(self._now(), self._ready_at) if self.begun else None
 
     def start(self, work: Coroutine[None, None, Draft]) -> None:
-        """Begins one. Raises what the policy raises."""
+        """Begins a draft. Raises what the policy raises."""
         try:
             self._made = at_once(work)
         except NothingToCompact as nothing:
@@ -96,7 +96,7 @@ class SlotInTime:
         return self.drop()
 
     def drop(self) -> Draft | None:
-        """Keeps none; gives the one that there was."""
+        """Forgets the draft, and gives it; None if there was none or it failed."""
         made, self._made = self._made, None
         return made if isinstance(made, Draft) else None
 
@@ -109,27 +109,27 @@ class AskingNobody:
     _stand_in: Callable[[Asked, str], WrittenSummary]
 
     async def model(self, draft: Draft, asked: Asked) -> WrittenSummary:
-        """What stands for the model's part of a summary."""
+        """The text that stands for the model's part of a summary."""
         return self._stand_in(asked, draft.wanted.focus)
 
     async def api(self, draft: Draft, asked: Asked) -> ApiSummary:
-        """Raises `NotForTheApi`: nothing could stand for a signed block."""
+        """Always raises `NotForTheApi`: nothing could stand for a signed block."""
         raise NotForTheApi("A transcript has nothing that could stand for the API's summary")
 
     def cost(self, usage: Usage | None) -> float | None:
-        """None: what is spent is charged in the ledger."""
+        """Always None: what is spent is charged in the ledger."""
         return None
 
 
 class TellingNobody:
-    """Nobody waits. What goes wrong is raised."""
+    """Tells nobody of a compaction, since nobody waits. Raises what goes wrong."""
 
     def being_made(self, wanted: WantedCompaction) -> AbstractContextManager[None]:
-        """Nothing is shown."""
+        """Shows nothing while a compaction is made."""
         return nullcontext()
 
     def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
-        """It did not come about. Raises the error, unless there was nothing to do."""
+        """Raises the error that a compaction failed with, unless there was nothing to do."""
         if not isinstance(error, NothingToCompact):
             raise error
 
@@ -138,7 +138,7 @@ class TellingNobody:
         raise error
 
     def was_told(self, wanted: WantedCompaction) -> bool:
-        """There is nobody to tell."""
+        """Always False: there is nobody to tell."""
         return False
 
 
@@ -187,22 +187,22 @@ class ReplayMeans:
 
     @property
     def view(self) -> Projection:
-        """The log as it is now."""
+        """The view that the log gives as it is now."""
         return self.carried.projection
 
     @property
     def request(self) -> RequestShape:
-        """The request that is to come."""
+        """The request that is to come. Raises `RuntimeError` if there is none."""
         if self.shape is None:
             raise RuntimeError("There is no request whose model says how tokens are counted")
         return self.shape
 
     def now(self) -> float:
-        """Unix seconds."""
+        """The simulated time, in Unix seconds."""
         return self.at
 
     def new_id(self) -> str:
-        """Of a compaction."""
+        """The id of a new compaction."""
         return f"c{self.carried.next_seq}"
 
     def fullness(self) -> Fullness:
@@ -210,15 +210,15 @@ class ReplayMeans:
         return self.measures.fullness(self.request.model)
 
     def sizes(self) -> DraftSizes:
-        """How full it is, to plan by."""
+        """The sizes by which a draft is planned."""
         return self.measures.sizes(self.request.model)
 
     def weigh(self, entry: Compaction) -> int:
-        """What the context would hold with one more compaction (tokens); nothing changes."""
+        """How many tokens the context would hold with one more compaction; nothing changes."""
         return self.measures.after(with_entry(self.view, entry), self.request.model)
 
     def end(self) -> Prefix:
-        """Where the next request would end."""
+        """The end of the next request, if it were sent now."""
         return self.laid_out.end(self.view)
 
     def is_as_recorded(self) -> bool:
@@ -240,15 +240,15 @@ class ReplayMeans:
     # Who is asked
 
     def writers(self) -> Writers:
-        """A model, and never the API."""
+        """The writers of a summary: a model, and never the API."""
         return Writers(model=True, api=False)
 
     def asking(self) -> AskingNobody:
-        """Asks on the conversation as it is now."""
+        """Stands in for asking the model on the conversation as it is now."""
         return AskingNobody(self.view.messages, self._answer)
 
     def _answer(self, asked: Asked, focus: str) -> WrittenSummary:
-        """What stands for the answer to a question, which is charged."""
+        """The text that stands for the answer to a question, which is charged."""
         stands, ratio = stand_in(self._settings.summary, self.told, asked), self._session.sizes.ratio
         question = SummaryQuestion(
             asked=round(estimate_text(asking(asked.prompt, focus)) * ratio),
@@ -265,14 +265,14 @@ class ReplayMeans:
         return question()
 
     async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
-        """The same of a summary."""
+        """The summary of a policy's engine. Raises what that raises."""
         return summary_by(policy, replace(covered, reading=self._reading))
 
     def engine_served(self) -> None:
-        """Nothing is counted."""
+        """Does nothing: what engines serve is not counted here."""
 
     def timed(self, work: Callable[[], Answer]) -> Answer:
-        """Does it; the time that it takes is the policy's."""
+        """Does the work, and counts the time that it takes as the policy's."""
         started = process_time()
         try:
             return work()
@@ -282,7 +282,7 @@ class ReplayMeans:
     # What is read
 
     async def sources(self) -> Mapping[str, str]:
-        """The texts of the repository, as far as they are known."""
+        """The texts of the repository by path, as far as they are known."""
         return self._session.sources
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
@@ -300,23 +300,23 @@ class ReplayMeans:
         return resume_text("", at_work=at_work)
 
     async def with_counts(self, entry: Compaction) -> Compaction:
-        """As it is: nobody looks at how many messages it takes out of view."""
+        """The compaction as it is: nobody looks at how many messages it takes out of view."""
         return entry
 
     # What came of it
 
     async def set_aside(self) -> None:
-        """The transcript is there."""
+        """Does nothing: the transcript is there."""
 
     async def objection(self, wanted: WantedCompaction) -> str:
-        """Nobody objects: hooks are not in a transcript."""
+        """Always empty, since nobody objects: hooks are not in a transcript."""
         return ""
 
     async def in_force(self, entry: Compaction) -> None:
-        """Nobody hears of it."""
+        """Does nothing: nobody hears of the compaction."""
 
     def commit(self, draft: Draft, entry: Compaction) -> None:
-        """Goes on with the compaction, and notes what came of it."""
+        """Puts the compaction into the log, and notes what came of it."""
         before, upkeep, seq = self.end().tokens, entry.trigger == "upkeep", self.carried.next_seq
         entry = replace(entry, usage=None)
         after = self.carried.with_entry(entry, self.at)
@@ -348,7 +348,7 @@ class ReplayMeans:
         return acquired.places * forgetting(round(mean(left)), replace(terms, refetching=each)) * terms.token
 
     def log_by_hand(self, what: ByHand, *entries: Entry) -> None:
-        """The user does that, and it becomes these entries. What is drafted ahead serves no more."""
+        """Logs what the user did by hand, as these entries. What is drafted ahead serves no more."""
         for entry in entries:
             seq = self.carried.next_seq
             self.carried.log(entry, self.at)
@@ -366,7 +366,7 @@ class ReplayMeans:
         self.give_up()
 
     def check(self) -> None:
-        """What the next request breaks of the API's rules, where a compaction was made since the last; then it is shown to whoever
+        """Notes which of the API's rules the next request breaks, where a compaction was made since the last; then it is shown to whoever
         watches."""
         if not self._unchecked:
             return
@@ -378,13 +378,14 @@ class ReplayMeans:
         self._unseen = None
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
-        """Nothing comes of what was spent: that stands in a log, too. At recorded places the log itself tells of it."""
+        """Logs that something was spent of which nothing comes: that stands in a log, too. At recorded places the log itself tells of
+        it."""
         if usage is not None and self._settings.at == "policy":
             self.carried.log(SpentInVain(NOT_PRICED), self.at)
 
 
 def _told(happened: RecordedCompaction | ByHand) -> tuple[int, int]:
-    """Where it came about, and a mark of what two of a kind are known by to be the same: the texts would all stay in memory."""
+    """Where something came about, and a mark by which two of a kind are known to be the same: the texts would all stay in memory."""
     match happened:
         case RecordedCompaction():
             return happened.after_seq, hash(happened.summary)

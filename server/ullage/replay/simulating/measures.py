@@ -27,7 +27,8 @@ from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 
 
 class Measures:
-    """Measures one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked for."""
+    """Measures the context of one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked
+    for."""
 
     def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, carried: CarriedSession) -> None:
         self.largest_threshold = 0
@@ -46,7 +47,7 @@ class Measures:
     # The decision
 
     def state(self, request: RequestShape, now: float, prepared: Callable[[], bool]) -> State:
-        """What the decision looks at. `request` is to come: it says which model is asked, and how long its cache lives."""
+        """The state that the decision looks at. `request` is to come: it says which model is asked, and how long its cache lives."""
         lives = TTL_SECONDS[request.marks[0].ttl]
         elsewhere = self._settings.elsewhere
         around = Circumstances(
@@ -55,7 +56,7 @@ class Measures:
         return self.gathering.state(self._carried.projection, self.fullness(request.model), around, now, prepared)
 
     def terms(self, request: RequestShape) -> Terms | None:
-        """What tokens cost for that request; None if the prices of its model are not known."""
+        """The proportions of what tokens cost for that request; None if the prices of its model are not known."""
         prices = prices_of(request.model)
         return prices.terms(for_an_hour=request.marks[0].ttl == "1h") if prices is not None else None
 
@@ -65,7 +66,7 @@ class Measures:
         return self.gathering.cools_at(self._carried.projection, self.counted(request.model), idle_since, lives)
 
     def fullness(self, model: str) -> Fullness:
-        """How full it is now."""
+        """How full the context is now."""
         calibration, window = self.calibration(model), self.window(model)
         counted = self.counted(model)
         used = self._measuring.measured(self._policy.measure, counted.used, self._carried.projection, calibration)
@@ -74,29 +75,29 @@ class Measures:
     # Tokens
 
     def counted(self, model: str) -> Counted:
-        """What the context holds."""
+        """The counted tokens of what the context holds."""
         return self._account.count(self._carried.projection, self.calibration(model))
 
     def after(self, view: Projection, model: str) -> int:
-        """What another view of the same log would hold; nothing changes."""
+        """How many tokens another view of the same log would hold; nothing changes."""
         return self._account.copy().count(view, self.calibration(model)).used
 
     def of_prompt(self, prompt: UserPrompt, model: str) -> int:
-        """What a prompt will take that is still to come."""
+        """How many tokens a prompt will take that is still to come."""
         return prompt_tokens(prompt, self.calibration(model))
 
     def sizes(self, model: str) -> DraftSizes:
-        """What a compaction is planned by."""
+        """The sizes by which a compaction is planned."""
         return DraftSizes(self.counted(model).used, self.threshold(model), self.window(model), self.calibration(model))
 
     def refused(self, model: str, tokens: int) -> None:
-        """The API has refused the request as too long, and named its size."""
+        """Notes that the API has refused the request as too long, and named its size."""
         view, calibration = self._carried.projection, self.calibration(model)
         counted = self._account.count(view, calibration)
         self._account.state(Stated(view.key, view.entries[-1].seq, tokens, counted.categories, calibration.fixed))
 
     def learn(self, model: str) -> None:
-        """From the reply that was just taken."""
+        """Learns how tokens are counted from the reply that was just taken."""
         calibration = self.calibration(model)
         self._learned[model] = learned(self.counted(model), self._carried.projection, calibration, self._fixed[model])
 
@@ -115,7 +116,7 @@ class Measures:
     # The threshold
 
     def threshold(self, model: str) -> int:
-        """Where the policy compacts."""
+        """The tokens at which the policy compacts with that model."""
         prices = prices_of(model)
         full = threshold_in_force(
             self._policy, self.window(model), self._settings.economy, prices.long_prompt if prices is not None else None
@@ -124,12 +125,12 @@ class Measures:
         return full
 
     def window(self, model: str) -> int:
-        """Tokens that the model takes."""
+        """The window of the model, in tokens."""
         window = self._windows[model]
         self.largest_window = max(self.largest_window, window)
         return window
 
 
 def prelude_of(session: PreparedSession) -> str:
-    """What stands for a prelude that the transcript does not tell; empty if it tells it."""
+    """The text that stands for a prelude that the transcript does not tell; empty if it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""

@@ -28,18 +28,19 @@ from ullage.replay.simulating.prepared import PreparedSession, ReplaySettings
 from ullage.replay.simulating.simulation import outcome_of
 
 OPTIMUM = "optimum"
-"""Its name among the policies."""
+"""The name of the cheapest schedule among the policies."""
 
 MOST_PLACES = 500
-"""Of a session with more requests only every second, third ... is looked at as a place for a compaction: what there is to gain by moving
-one by a request or two is a matter of cents, and the time it takes to look grows with the square of the places."""
+"""The most places for a compaction that are looked at. Of a session with more requests only every second, third ... is one: what there
+is to gain by moving a compaction by a request or two is a matter of cents, and the time it takes to look grows with the square of the
+places."""
 
 
 _Parts: TypeAlias = tuple[int, int, int, int]
-"""Of one call: tokens at full price, read from the cache, written to it, and of output."""
+"""The tokens of one call: at full price, read from the cache, written to it, and of output."""
 
 ASKED_AT = (0.5, 0.75)
-"""Of a session in which a policy made no compaction: where it is asked for one, to see what it would leave."""
+"""Where a policy that made no compaction in a session is asked for one, to see what it would leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +53,22 @@ class RequestStep:
     ttl: Ttl
     context: int
     shared: int
-    """In common with the request before; what the first one found."""
+    """Tokens in common with the request before; of the first request, those that it found in the cache."""
     system: int
-    """System prompt and tools, which every compaction leaves in place."""
+    """Tokens of system prompt and tools, which every compaction leaves in place."""
     output: int
     window: int
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """`places` are the indices of the steps before which the context is compacted, ascending."""
+    """The compactions of a session and what it costs with them. `places` are the indices of the steps before which the context is
+    compacted, ascending."""
 
     places: tuple[int, ...]
     dollars: float
     unfit: int = 0
-    """Requests that no compaction could have brought within the window."""
+    """The number of requests that no compaction could have brought within the window."""
 
 
 class ScheduleCosts:
@@ -82,7 +84,7 @@ class ScheduleCosts:
         self._prices = {model: prices_of(model) for model in models}
 
     def context(self, start: int, index: int) -> int:
-        """Tokens of request `index` where the last compaction came before request `start` (0: there was none)."""
+        """The tokens of request `index` where the last compaction came before request `start` (0: there was none)."""
         carried = self._steps[index].context
         if start == 0:
             return carried
@@ -91,7 +93,7 @@ class ScheduleCosts:
         return max(left + carried - self._steps[start].context, self._steps[index].system)
 
     def request(self, start: int, index: int) -> Usage:
-        """What request `index` is charged, as above."""
+        """The usage that request `index` is charged, with the last compaction before request `start` (0: there was none)."""
         return self._usage(index, self._request(start, index))
 
     def summary(self, start: int, place: int) -> tuple[Usage, ...]:
@@ -120,7 +122,7 @@ class ScheduleCosts:
             yield context - found + more, found, 0, answer
 
     def cost_of(self, places: Sequence[int]) -> Schedule:
-        """A schedule by name: what it costs."""
+        """The schedule with compactions at these places, and what it costs."""
         dollars, unfit, start = 0.0, 0, 0
         for index in range(len(self._steps)):
             if index in places:
@@ -160,7 +162,7 @@ class ScheduleCosts:
         return Schedule(tuple(reversed(places)), end[1], end[0])
 
     def run(self, session_id: str, schedule: Schedule) -> Run:
-        """A schedule as a run among those of policies."""
+        """The schedule as a run that can stand among those of policies."""
         requests: list[RequestPoint] = []
         compactions: list[CompactionPoint] = []
         calls: list[PricedCall] = []
@@ -202,7 +204,7 @@ class ScheduleCosts:
         return sum(self._dollars(place, parts) for parts in self._summary(start, place))
 
     def _dollars(self, index: int, parts: _Parts) -> float:
-        """As `Prices.cost` has it; nothing if no prices are known."""
+        """The dollars of a call, as `Prices.cost` has it; 0 if no prices are known."""
         step = self._steps[index]
         prices = self._prices[step.model]
         if prices is None:
@@ -215,7 +217,7 @@ class ScheduleCosts:
         return dollars / 1_000_000
 
     def _read(self, start: int, index: int, *, fresh: bool = False) -> int:
-        """What is found in the cache. `fresh`: the same model has just been asked something with the same system prompt."""
+        """How many tokens are found in the cache. `fresh`: the same model has just been asked something with the same system prompt."""
         step = self._steps[index]
         if index == 0:
             return step.shared
@@ -243,7 +245,7 @@ class ScheduleCosts:
 
 
 def _before_by_model(steps: Sequence[RequestStep]) -> list[int | None]:
-    """For each step the last one before it of the same model."""
+    """For each step the index of the last one before it of the same model; None if there is none."""
     latest: dict[str, int] = {}
     found: list[int | None] = []
     for index, step in enumerate(steps):
@@ -253,7 +255,7 @@ def _before_by_model(steps: Sequence[RequestStep]) -> list[int | None]:
 
 
 def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
-    """The cheapest of several runs of one session that could have been made, under the name `optimum`; nothing if there is none.
+    """The cheapest of several runs of one session that could have been made, under the name `optimum`; none if there is no such run.
 
     What a policy really did is a schedule too, and may be cheaper than what it left on average lets one expect.
     """
@@ -265,9 +267,9 @@ def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
 
 def best_schedule(session: PreparedSession, outcomes: Sequence[Outcome], default: Policy, settings: ReplaySettings) -> Iterator[Run]:
     """The cheapest run of a session under the name `optimum`: by the choice of a schedule with what each policy's compactions leave, or
-    what one of the policies did itself. Nothing if the session has no counted request.
+    what one of the policies did itself. None if the session has no counted request.
 
-    Where none of them made any, `default` is asked what its compactions would leave.
+    Where none of them made any compaction, `default` is asked what its compactions would leave.
     """
     leaves = [outcome.leaves for outcome in outcomes if outcome.leaves is not None]
     steps = tuple(steps_of(session, settings))
@@ -283,7 +285,7 @@ def best_schedule(session: PreparedSession, outcomes: Sequence[Outcome], default
 
 
 def steps_of(session: PreparedSession, settings: ReplaySettings) -> Iterator[RequestStep]:
-    """The requests of a session were nothing compacted."""
+    """The requests of a session as they would be if nothing was compacted."""
     entries = outlines_of(session.transcript.entries)
     carried = CarriedSession(Unchanging(), "", entries)
     laid_out = LaidOut(carried, session.sizes, session.memo.block)
@@ -316,7 +318,7 @@ def steps_of(session: PreparedSession, settings: ReplaySettings) -> Iterator[Req
 
 
 def _shared(end: Prefix, sent: set[bytes]) -> int:
-    """Tokens that an earlier request had too; `sent` learns what this one has."""
+    """How many tokens an earlier request had too; `sent` learns what this one has."""
     shared = 0
     for prefix in end.backwards():
         if prefix.digest in sent:

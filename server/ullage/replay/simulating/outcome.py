@@ -25,8 +25,8 @@ from ullage.replay.pricing.recorded_requests import Habits
 from ullage.replay.simulating.carried import CarriedSession
 
 USUAL_SUMMARY_TOKENS = 3_300
-"""By our estimate: the median of the summaries in recorded sessions of Claude Code, which are some 11,500 characters long. What a model
-would have written where the record has no summary of it."""
+"""The tokens that a model would have written where the record has no summary of it. By our estimate: the median of the summaries in
+recorded sessions of Claude Code, which are some 11,500 characters long."""
 
 _BLANK_LINE = "A blank line of a summary that is not there, since only its size counts here.\n"
 BLANK = _BLANK_LINE * round(USUAL_SUMMARY_TOKENS / estimate_text(_BLANK_LINE))
@@ -63,7 +63,7 @@ class Ledger:
     """Where the first request of the turn ended."""
 
     def charge(self, recorded: RequestShape, system: Prefix, end: Prefix, *, new_turn: bool) -> Usage:
-        """One request of the agent: `recorded` says when it was made and by which model, `end` what it holds."""
+        """Charges one request of the agent: `recorded` says when it was made and by which model, `end` what it holds."""
         if new_turn or self._turn is None or not _holds(end, self._turn):
             self._turn = end
         usage = self._charge(self._shape(recorded, system, end), end)
@@ -71,7 +71,7 @@ class Ledger:
         return usage
 
     def charge_summary(self, recorded: RequestShape, system: Prefix, end: Prefix, question: SummaryQuestion) -> None:
-        """The calls for one summary; `end` is the conversation as the last request would have it."""
+        """Charges the calls for one summary; `end` is the conversation as the last request would have it."""
         self.questions.append(question)
         number = len(self.questions)
         if question.own_text is None:
@@ -90,7 +90,7 @@ class Ledger:
             self.summaries_cold.append(PricedCall(recorded.model, Usage(request.end.tokens, request.output_tokens)))
 
     def dollars(self) -> tuple[Dollars, Dollars, Dollars]:
-        """Of the agent's requests, of the summaries as charged, and of the summaries without the cache."""
+        """The dollars of the agent's requests, of the summaries as charged, and of the summaries without the cache."""
         return dollars_of(self.calls), dollars_of(self.summaries), dollars_of(self.summaries_cold)
 
     def _shape(self, recorded: RequestShape, system: Prefix, end: Prefix) -> RequestShape:
@@ -124,7 +124,8 @@ def _holds(end: Prefix, part: Prefix) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """`text` is None if the program summary stands in; `what` is its name in `CompactionPoint.stood_in`. `tokens` by our estimate."""
+    """What stands for a model's summary. `text` is None if the program summary stands in; `what` is its name in `CompactionPoint.stood_in`.
+    `tokens` by our estimate."""
 
     text: str | None
     what: str
@@ -147,15 +148,15 @@ class Leaves:
 
     policy: str
     context: int
-    """The whole context after it."""
+    """The tokens of the whole context after it."""
     asks: bool = False
     """Whether a model writes its summary."""
     question: int = 0
     answer: int = 0
     own_text: int | None = None
-    """What the model is to read; None: the conversation as the last request had it."""
+    """The tokens of a text that the model is to read; None: it reads the conversation as the last request had it."""
     check: int = 0
-    """Of a second question, after the first answer; 0: there is none."""
+    """The tokens of a second question, after the first answer; 0: there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +169,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class RequestAfterCompaction:
-    """The request that follows a compaction: `number` counts these from 1, `after_seq` is the transcript's last entry before it. Upkeep is
-    no compaction here."""
+    """The request that follows a compaction. `number` counts these from 1, `after_seq` is the transcript's last entry before the
+    compaction. Upkeep is no compaction here."""
 
     number: int
     after_seq: int
@@ -179,28 +180,28 @@ class RequestAfterCompaction:
 
 
 Watch = Callable[[RequestAfterCompaction], None]
-"""Gets every request that follows a compaction."""
+"""A function that gets every request that follows a compaction."""
 
 
 @dataclass(slots=True)
 class Made:
-    """What came of a session so far."""
+    """What came of a session so far: its requests, its compactions, and what these left."""
 
     requests: list[RequestPoint] = field(default_factory=list[RequestPoint])
     compactions: list[CompactionPoint] = field(default_factory=list[CompactionPoint])
     left: dict[str, Left] = field(default_factory=dict[str, Left])
-    """What each left, by its id; upkeep aside."""
+    """What each compaction left, by its id; upkeep aside."""
     undone: set[str] = field(default_factory=set[str])
-    """The ids of those that the user undid."""
+    """The ids of the compactions that the user undid."""
     violations: dict[str, None] = field(default_factory=dict[str, None])
 
     @property
     def left_in_force(self) -> list[Left]:
-        """What those left that were not undone."""
+        """What the compactions left that were not undone."""
         return [left for id, left in self.left.items() if id not in self.undone]
 
     def leaves(self, policy: str, questions: Sequence[SummaryQuestion]) -> Leaves | None:
-        """What its compactions left on average; None if there were none. `questions` are what a model was asked for them."""
+        """What the policy's compactions left on average; None if there were none. `questions` are what a model was asked for them."""
         made = [point for point in self.compactions if not point.upkeep]
         if not made:
             return None

@@ -17,15 +17,15 @@ _SAID = "said"
 
 
 def outlines_of(entries: Sequence[Logged]) -> Sequence[Logged]:
-    """Of entries that are in a file their outlines, of others themselves. So it is where something was clipped before it was sent: only its
-    text tells whether it shows as it came."""
+    """The outlines of entries that are in a file; other entries as they are. As they are also where something was clipped before it was
+    sent: only its text tells whether it shows as it came."""
     if not isinstance(entries, EntriesAside) or any(isinstance(logged.entry, Clipped) for logged in entries):
         return entries
     return _Outlines(entries)
 
 
 class _Outlines(Sequence[Logged]):
-    """Made anew each time that one is asked for."""
+    """The outlines of entries. Each is made anew whenever it is asked for."""
 
     def __init__(self, entries: Sequence[Logged]) -> None:
         self._entries = entries
@@ -48,7 +48,7 @@ def _outline(logged: Logged) -> Logged:
 
 
 def _without_texts(entry: Entry) -> Entry:
-    """With each text as empty, or as full, as it was."""
+    """The entry with a short text for each of its texts: empty where that was empty."""
     match entry:
         case AssistantReply():
             return replace(entry, blocks=tuple(map(_block, entry.blocks)))

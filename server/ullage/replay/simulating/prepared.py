@@ -23,7 +23,7 @@ from ullage.replay.simulating.block_sizes import BlockSize, RecordedSizes, recor
 from ullage.replay.simulating.carried import tells_prelude
 
 WRITING_SECONDS = 30.0
-"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/means.py`)."""
+"""How long a model writes a summary. Other agents need 25 to 37 s for one (as at `SECONDS` in `session/compacting/means.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ USUAL = ReplaySettings()
 
 
 class PreparedSession:
-    """A session with all that is worked out of it once, whatever the policies."""
+    """A session with all that is worked out of it once, whatever the policy."""
 
     def __init__(self, transcript: Transcript, needed: Needed | None = None, sources: Mapping[str, str] | None = None) -> None:
         """`sources`: the texts of the repository, by path, where somebody has them; no transcript holds them."""
@@ -60,14 +60,14 @@ class PreparedSession:
         self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
 
     def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> PreparedSession:
-        """The same session, compacted elsewhere; what it was really counted with stays."""
+        """The same session with these compactions in place of its own; what it was really counted with stays."""
         other = copy(self)
         other.transcript = replace(self.transcript, compactions=compactions, history=())
         other.needed = Needed(replace(self.transcript, entries=()))
         return other
 
     def windows(self, settings: ReplaySettings) -> dict[str, int]:
-        """Tokens that each model of the session takes."""
+        """The window of each model of the session, in tokens."""
         models = {request.recorded.shape.model for request in self.sizes.requests}
         return {model: settings.window or window_in(self.transcript, model, settings.as_model) for model in models}
 
@@ -77,11 +77,12 @@ class PreparedSession:
 
 
 MOST_REMEMBERED = 4_000_000
-"""Characters of the texts that a `Memo` keeps alive."""
+"""The most characters of texts that a `Memo` keeps alive."""
 
 
 class Memo:
-    """Tokens without any ratio. What was counted is kept alive for a while, so that it is known by its identity."""
+    """Remembers the estimated tokens of texts and blocks, without any ratio. What was counted is kept alive for a while, so that it is
+    known by its identity."""
 
     def __init__(self) -> None:
         self._characters = 0
@@ -89,7 +90,7 @@ class Memo:
         self._blocks: dict[int, tuple[object, int]] = {}
 
     def text(self, text: str) -> int:
-        """Of a text."""
+        """The estimated tokens of a text."""
         known = self._texts.get(id(text))
         if known is None:
             self._characters += len(text)
@@ -100,7 +101,7 @@ class Memo:
         return known[1]
 
     def block(self, block: Block) -> int:
-        """Of a block with its framing."""
+        """The estimated tokens of a block with its framing."""
         if isinstance(block, Text):
             return self.text(block.text)
         if isinstance(block, ToolResult):

@@ -40,7 +40,8 @@ from ullage.replay.simulating.prepared import USUAL, PreparedSession, ReplaySett
 
 
 def outcome_of(session: PreparedSession, policy: Policy, settings: ReplaySettings = USUAL, watch: Watch | None = None) -> Outcome:
-    """One session under one policy, with what its compactions left. A policy that raises gives a run with nothing but its `failure`."""
+    """What comes of one session under one policy, with what its compactions left. A policy that raises gives a run with nothing but its
+    `failure`."""
     session_id = session.transcript.session_id
     try:
         return _Simulation(session, policy, settings, watch).outcome()
@@ -86,7 +87,7 @@ class _Simulation:
 
     @property
     def view(self) -> Projection:
-        """The log so far."""
+        """The view that the log gives so far."""
         return self._carried.projection
 
     def outcome(self) -> Outcome:
@@ -158,11 +159,11 @@ class _Simulation:
     # When
 
     def _at(self, at: float) -> None:
-        """It is so late. Where no time was recorded it is that of the next request."""
+        """Sets the simulated time (Unix seconds). Where none was recorded (0) it is that of the next request."""
         self._means.at = at or self._means.request.at
 
     def _rest(self, until: float) -> None:
-        """What a live session does while nobody asks anything: from the end of a turn until something is logged again."""
+        """Does what a live session does while nobody asks anything: from the end of a turn until something is logged again."""
         means = self._means
         means.timed(self._carried.settle)
         if self._ended is None:
@@ -174,7 +175,7 @@ class _Simulation:
             self._pause(until)
 
     def _pause(self, until: float) -> None:
-        """Once the cache is about to go cold. A summary that is still being written then serves later."""
+        """Decides once the cache is about to go cold. A summary that is still being written at `until` serves later."""
         means = self._means
         means.at = self._cools_at
         if means.at >= until:
@@ -193,7 +194,7 @@ class _Simulation:
             self._carry_out(decision, at_work=False)
 
     def _before_prompt(self, prompt: UserPrompt, prompt_at: float) -> None:
-        """A prompt that would cross the threshold comes after the compaction, as in the agent."""
+        """Compacts before a prompt that would cross the threshold, as the agent does."""
         if not self._carried.projection.messages:
             return
         self._means.timed(self._carried.settle)
@@ -203,7 +204,7 @@ class _Simulation:
             self._make_room(self._means.measures.of_prompt(prompt, self._means.request.model))
 
     def _before_request(self, request: SizedRequest) -> Usage:
-        """What the request of this reply would have used."""
+        """Gets the context ready for the request of this reply, as the policy does, and gives what the request would have used."""
         means, recorded = self._means, request.recorded.shape
         means.at = recorded.at
         means.laid_out.learn(request.sizes, changes=request.changes)
@@ -250,7 +251,7 @@ class _Simulation:
         return isinstance(decision, Compact) and self._carry_out(decision, at_work=True)
 
     def _make_room(self, more: int) -> None:
-        """As the agent decides; where it would hold the call, the recorded reply tells that it went on."""
+        """Compacts before a request where the agent decides so. Where it would hold the call, the recorded reply tells that it went on."""
         decision = decide(self._state(), more)
         if isinstance(decision, Compact):
             self._carry_out(decision, at_work=not more)
@@ -259,7 +260,7 @@ class _Simulation:
             self._near = decision
 
     def _draft_ahead(self, before: int, at: float) -> None:
-        """What was drafted in the recorded session when the entry `before` was to come."""
+        """Drafts what was drafted in the recorded session when the entry `before` was to come."""
         while self._ahead and (self._ahead[0].planned_after or 0) < before:
             drafted = self._ahead.pop(0)
             self._means.timed(self._carried.settle)
@@ -274,13 +275,14 @@ class _Simulation:
         self._as_recorded(compaction)
 
     def _aside(self, aside: RecordedAside) -> None:
-        """Later entries then have the numbers of the record. What this policy spent in vain where it decides is noted where that is."""
+        """Logs what the record logged without a message, so that later entries have the numbers of the record. What this policy spent in
+        vain where it decides is noted where that is."""
         if self._settings.at == "recorded" or not isinstance(aside.entry, SpentInVain):
             self._means.timed(self._carried.settle)
             self._carried.log(aside.entry, aside.at)
 
     def _by_hand(self, what: ByHand) -> None:
-        """What the user did while nothing ran."""
+        """Does what the user did while nothing ran."""
         means = self._means
         if means.shape is None:
             return
@@ -295,12 +297,12 @@ class _Simulation:
     # What is done
 
     def _state(self) -> State:
-        """What the decision looks at."""
+        """The state that the decision looks at."""
         means = self._means
         return means.measures.state(means.request, means.at, self._making.ahead.is_prepared_to_save)
 
     def _carry_out(self, decided: Compact, *, at_work: bool) -> bool:
-        """Makes a compaction that was decided; whether it came about."""
+        """Makes a compaction that was decided; gives whether it came about."""
         return self._means.timed(lambda: at_once(self._making.carry_out(decided, at_work=at_work))) is not None
 
     def _prepare_if(self, decision: Decision) -> None:
@@ -311,7 +313,7 @@ class _Simulation:
             self._means.timed(lambda: at_once(self._making.keep_up()))
 
     def _as_recorded(self, compaction: RecordedCompaction) -> None:
-        """Where the record has a compaction, for the reason that it tells. One whose reason is not told is asked for.
+        """Compacts where the record has a compaction, for the reason that it tells. A compaction whose reason is not told is asked for.
 
         So is one for which the policy has nothing to do by itself.
         """
@@ -363,7 +365,7 @@ class _Simulation:
 
 
 def _was_drafted_ahead(happened: Happening) -> TypeGuard[RecordedCompaction]:
-    """Whether it is a compaction that took a draft: it was planned before the last of what it leaves behind."""
+    """Whether what happened is a compaction that took a draft: it was planned before the last of what it leaves behind."""
     if not isinstance(happened, RecordedCompaction) or happened.planned_after is None or happened.focus or happened.reactive:
         return False
     return happened.planned_after < happened.after_seq

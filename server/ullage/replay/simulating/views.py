@@ -39,7 +39,7 @@ class Views:
         self._places = _places(transcript)
 
     def write(self, epoch: RequestAfterCompaction) -> None:
-        """One view."""
+        """Writes the view of one request into a file of the folder. An error is noted in `failures`."""
         name = f"{_NOT_IN_A_NAME.sub('_', self._session_id)}-{epoch.number}.json"
         path = self._folder / name
         told: dict[str, Json] = {
@@ -72,7 +72,7 @@ class _Places:
         return bisect_right(self._firsts, after_seq)
 
     def hidden(self, epoch: RequestAfterCompaction) -> list[int]:
-        """Those before the compaction of which no entry is in view."""
+        """The indices of the messages before the compaction of which no entry is in view."""
         sources = {source for message in epoch.view.messages for source in message.sources}
         shown = {origin.seq for source in sources if (origin := epoch.carried.origin_of(source)) is not None}
         return [index for index in range(self.before(epoch.after_seq)) if shown.isdisjoint(self._sources[index])]
@@ -84,7 +84,7 @@ def _places(transcript: Transcript) -> _Places:
 
 
 def _request(view: Projection) -> dict[str, Json]:
-    """System, tools and messages, as they would be sent."""
+    """The system prompt, tools and messages of a view, as they would be sent."""
     prelude = view.prelude
     messages = view.complete_messages
     request = Request(prelude.system if prelude else (), prelude.tools if prelude else (), messages, place(messages))
@@ -99,7 +99,8 @@ _TOOL_USE_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 def violations(messages: Sequence[Message], entries: Sequence[Logged]) -> Iterator[str]:
-    """Every rule that is broken, once a place. `entries` is the log that the messages come from, seqs from 1 without gaps."""
+    """The rules of the API that are broken, in words, each once a place. `entries` is the log that the messages come from, seqs from 1
+    without gaps."""
     yield from _of_order(messages)
     yield from _of_pairing(messages)
     yield from _of_ids(messages)
@@ -161,7 +162,7 @@ def _of_content(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _of_thinking(messages: Sequence[Message], entries: Sequence[Logged]) -> Iterator[str]:
-    """Of each reply all thinking blocks go back, or none, and none stands at a message's end."""
+    """The broken rules of thinking: of each reply all thinking blocks go back, or none, and none stands at a message's end."""
     for index, message in enumerate(messages):
         if message.role != "assistant":
             continue

@@ -25,7 +25,7 @@ _USAGE_ERROR = 2
 _COMMAND = "report"
 NO_PYARROW = "no Parquet is written, since that needs pyarrow: pip install 'ullage[report]'"
 WEEKS_SHOWN = 12
-"""The newest, on the screen; the page has all."""
+"""How many weeks, the newest, are on the screen; the page has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SpendingArguments:
     page: Path
     options: SpendingOptions
     store: str = ""
-    """Where what is kept of all workspaces lies; empty: the system's own place."""
+    """The folder of what is kept of all workspaces; empty: the system's own place."""
 
 
 def run(asked: SpendingArguments) -> int:
@@ -71,12 +71,12 @@ def run(asked: SpendingArguments) -> int:
 
 
 def _own(kept: Mapping[Path, Path]) -> tuple[Path, ...]:
-    """The logs of all workspaces of this user."""
+    """The paths of the logs of all workspaces of this user."""
     return tuple(path for folder in kept.values() if (path := database(folder)).is_file())
 
 
 def _written(paths: Sequence[Place], failures: list[str], options: SpendingOptions, asked: SpendingArguments) -> Sums:
-    """What was read, after it was written. Raises `OSError`."""
+    """The sums of what was read, after they were written to the page and the tables. Raises `OSError`."""
     with Tables(asked.page) if can_be_written() else nullcontext() as tables:
         sums = together(_sums(paths, failures, options, tables))
         beside = paths_beside(asked.page) if tables is not None else ()
@@ -110,7 +110,7 @@ def _works(paths: Sequence[Place], options: SpendingOptions) -> Iterator[FileSpe
 
 
 def as_text(sums: Sums) -> str:
-    """The newest weeks and the sum, for a screen."""
+    """The sums of the newest weeks and of all, as a table for a screen."""
     weeks = list(sums.by(lambda whose: whose.week).items())[-WEEKS_SHOWN:]
     rows = [_row(week or NO_TIME, each) for week, each in weeks]
     head = ["week", "cost", "requests", "from cache", "cache missed", "compactions", "got again"]

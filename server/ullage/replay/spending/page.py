@@ -55,7 +55,7 @@ class About:
 
 
 def as_page(sums: Sums, about: About) -> str:
-    """The page."""
+    """The report as a page."""
     return page(
         "Ullage report: what the sessions cost",
         patterns(),

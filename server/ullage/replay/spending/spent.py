@@ -19,9 +19,9 @@ from ullage.replay.pricing.misses import Missed, Why, missed_dollars, misses_in
 from ullage.replay.pricing.recorded_models import plain_name, prices_of, tokenizer_share
 
 OWN_WAY = "its own"
-"""The policy of another program than Ullage."""
+"""Stands for the policy of another program than Ullage."""
 NOT_COMPACTED = "not compacted"
-"""The policy of a session of Ullage that was never compacted: its log does not tell which one was set."""
+"""Stands for the policy of a session of Ullage that was never compacted: its log does not tell which one was set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class CountedRequest:
     """One request that was counted. `at` is when it was answered (Unix seconds; 0.0 where no time was recorded)."""
 
     session: str
-    """A sub-agent's has a `/` in it."""
+    """The id of its session; that of a sub-agent has a `/` in it."""
     reply: str
     """The id of its reply."""
     whose: Whose
@@ -54,9 +54,9 @@ class CountedRequest:
     missed: int = 0
     """Tokens that it sent anew, though the request before had left them in the cache."""
     missed_dollars: float = 0.0
-    """What that cost; 0.0 also where the prices are not known."""
+    """The dollars that this cost; 0.0 also where the prices are not known."""
     reasons: tuple[Why, ...] = ()
-    """Why it missed them."""
+    """The reasons for which it missed them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +74,32 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """One compaction. `at` as of a call."""
+    """One compaction. `at` is its time, as in `CountedRequest`."""
 
     session: str
     whose: Whose
     at: float
     trigger: str
-    """Why it was made; empty if the record does not tell."""
+    """The reason that it was made for; empty if the record does not tell."""
     tokens_before: int | None
     summary_characters: int | None
-    """None if the provider sealed it."""
+    """The length of its summary; None if the provider sealed it."""
     dollars: float | None
-    """Of the request that wrote the summary; None if that is not known."""
+    """The dollars of the request that wrote the summary; None if they are not known."""
     is_recorded: bool
     """Whether the record tells what that request used. Else its cost was worked out, with the conversation in the cache."""
     again: Again | None
-    """None if nothing came after it, or where it cannot be told."""
+    """What the agent got again after it; None if nothing came after it, or where that cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """One session."""
+    """What one session spent."""
 
     calls: tuple[CountedRequest, ...]
     compactions: tuple[Compacted, ...]
     uncounted: int
-    """Replies without a count of tokens."""
+    """The number of replies without a count of tokens."""
 
 
 def spent_in(transcript: Transcript, since: date | None = None) -> Spent:
@@ -112,7 +112,7 @@ def spent_in(transcript: Transcript, since: date | None = None) -> Spent:
 
 
 def week_of(at: float) -> str:
-    """The Monday of its week in UTC; empty if there is no time."""
+    """The date of the Monday of that week in UTC (`YYYY-MM-DD`); empty if there is no time."""
     if not at:
         return ""
     day = datetime.fromtimestamp(at, UTC).date()
@@ -187,7 +187,8 @@ class _Session:
         return self._priced(tokens, found.fetches, after, at_most=True)
 
     def _priced(self, tokens: int, requests: int, after: Logged, *, at_most: bool) -> Again:
-        """As `ullage replay` prices it: writing it to the cache, and requests that read what the compaction left."""
+        """What the agent got again, with its price as `ullage replay` works it out: writing it to the cache, and requests that read what
+        the compaction left."""
         prices, usage = prices_of(_model(after)), _usage(after)
         terms = prices.terms() if prices is not None else None
         if terms is None or usage is None:
@@ -196,7 +197,8 @@ class _Session:
         return Again(tokens, requests, forgetting(usage.total_input_tokens, fetched) * terms.token, at_most)
 
     def _policy(self, seq: int) -> str:
-        """Whose way the next compaction went, else the one before: a log does not tell which policy is set."""
+        """The policy that an entry belongs to: that of the next compaction, else of the one before. A log does not tell which policy is
+        set."""
         if self._transcript.source != "ullage":
             return OWN_WAY
         place = bisect_left(self._places, seq)
@@ -208,7 +210,7 @@ class _Session:
 
 
 def _usage(logged: Logged) -> Usage | None:
-    """What a reply was counted with; None if nothing was, or a placeholder stands."""
+    """The usage that a reply was counted with; None if nothing was counted, or a placeholder stands."""
     usage = logged.entry.usage if isinstance(logged.entry, AssistantReply) else None
     return usage if usage is not None and usage.total_input_tokens else None
 

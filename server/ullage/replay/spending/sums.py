@@ -13,7 +13,7 @@ from ullage.replay.pricing.misses import Why
 from ullage.replay.spending.spent import Compacted, CountedRequest, Spent, Whose
 
 RECORDED = "as recorded"
-"""In the place of a policy: what really happened."""
+"""Stands in the place of a policy for what really happened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ class Misses:
 
 @dataclass(frozen=True, slots=True)
 class Compactions:
-    """Compactions. Dollars leave out those of which they are not known."""
+    """The sums of compactions. Dollars leave out those of which they are not known."""
 
     made: int = 0
     summaries: float = 0.0
     """Dollars for the requests that wrote the summaries."""
     worked_out: int = 0
-    """Of how many of them that was worked out, since the record does not tell."""
+    """For how many of the summaries the dollars were worked out, since the record does not tell."""
     told: int = 0
-    """After how many it is known what the agent got again."""
+    """The number of compactions after which it is known what the agent got again."""
     again: int = 0
     """Tokens that the agent got again from its tools."""
     again_dollars: float = 0.0
@@ -56,7 +56,7 @@ class Compactions:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Many calls and compactions."""
+    """The sum of many calls and compactions."""
 
     calls: int = 0
     unpriced: int = 0
@@ -68,12 +68,12 @@ class Sum:
 
     @property
     def total(self) -> float:
-        """Dollars of everything: the calls, and the requests that wrote summaries."""
+        """The dollars of the calls and of the requests that wrote summaries."""
         return self.dollars.total + self.compactions.summaries
 
     @property
     def share_from_cache(self) -> float | None:
-        """Of the tokens sent, those read from the cache; None if nothing was sent."""
+        """The share of the tokens sent that was read from the cache; None if nothing was sent."""
         sent = self.usage.total_input_tokens
         return self.usage.cache_read_tokens / sent if sent else None
 
@@ -94,7 +94,7 @@ class PolicySum:
 
     sessions: int = 0
     dollars: float = 0.0
-    """With the requests that write summaries."""
+    """Dollars of the sessions, with the requests that write summaries."""
     compactions: int = 0
     forgetting: float | None = 0.0
     """Dollars for what the agent would have got again; None if that is not known."""
@@ -111,33 +111,33 @@ class PolicySum:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """All that is reported."""
+    """All sums that are reported."""
 
     by_whose: Mapping[Whose, Sum] = field(default_factory=dict[Whose, Sum])
     by_reasons: Mapping[tuple[Why, ...], Misses] = field(default_factory=dict[tuple[Why, ...], Misses])
     carried: Mapping[tuple[str, str], PolicySum] = field(default_factory=dict[tuple[str, str], PolicySum])
-    """By policy and project."""
+    """The sums of each policy in each project, by both names."""
     sessions: frozenset[str] = frozenset()
-    """A sub-agent belongs to the session that it works for."""
+    """The ids of the sessions. A sub-agent belongs to the session that it works for."""
     uncounted: int = 0
-    """Replies without a count of tokens."""
+    """The number of replies without a count of tokens."""
     left_out: int = 0
-    """Sessions that could not be carried through the policies."""
+    """The number of sessions that could not be carried through the policies."""
 
     @property
     def whole(self) -> Sum:
-        """Everything together."""
+        """The sum of everything together."""
         return sum(self.by_whose.values(), Sum())
 
     def by(self, name: Callable[[Whose], str]) -> dict[str, Sum]:
-        """The sums by a name, in the order of the names."""
+        """The sums by a name of what they belong to, in the order of the names."""
         found: dict[str, Sum] = {}
         for whose, each in self.by_whose.items():
             found[name(whose)] = found.get(name(whose), Sum()) + each
         return dict(sorted(found.items()))
 
     def policies(self) -> dict[str, PolicySum]:
-        """What each policy would have cost over the same sessions; what was recorded comes first."""
+        """The sum of each policy over the same sessions; that of what was recorded comes first."""
         found: dict[str, PolicySum] = {}
         for (policy, _), each in self.carried.items():
             found[policy] = found.get(policy, PolicySum()) + each
@@ -145,7 +145,7 @@ class Sums:
 
 
 def sums_of(session: str, spent: Spent) -> Sums:
-    """Of one session."""
+    """The sums of what one session spent. A sub-agent's count for the session that it works for."""
     by_whose: dict[Whose, Sum] = {}
     by_reasons: dict[tuple[Why, ...], Misses] = {}
     for call in spent.calls:
@@ -188,7 +188,8 @@ class Once:
         self._known: dict[str, array[int]] = {}
 
     def new_in(self, name: str, spent: Spent) -> Spent | None:
-        """Of a conversation that another file had already, the requests that it had not; None if it had all of them."""
+        """What of a conversation was not counted yet: all of one that is new; of one that another file had already, the requests that it
+        had not. None if it had all of them."""
         replies = array("q", (hash(call.reply) for call in spent.calls))
         if name not in self._known:
             self._known[name] = replies
@@ -200,7 +201,7 @@ class Once:
 
 
 def together(parts: Iterable[Sums]) -> Sums:
-    """All of them as one. Costs what is in the parts, however many there are."""
+    """The parts added up. Costs what is in the parts, however many there are."""
     by_whose: dict[Whose, Sum] = {}
     by_reasons: dict[tuple[Why, ...], Misses] = {}
     carried: dict[tuple[str, str], PolicySum] = {}

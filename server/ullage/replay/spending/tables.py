@@ -29,7 +29,7 @@ CALLS: tuple[TableColumn[CountedRequest], ...] = (
     TableColumn("missed_dollars", "amount", lambda each: each.missed_dollars if each.dollars is not None else None),
     TableColumn("missed_because", "texts", lambda each: list(each.reasons)),
 )
-"""Of the calls. Dollars are null where the prices of the model are not known."""
+"""The columns of the table of calls. Dollars are null where the prices of the model are not known."""
 
 COMPACTIONS: tuple[TableColumn[Compacted], ...] = (
     TableColumn("session", "text", lambda each: text(each.session)),
@@ -49,16 +49,16 @@ COMPACTIONS: tuple[TableColumn[Compacted], ...] = (
     TableColumn("got_again_dollars", "amount", lambda each: each.again.dollars if each.again is not None else None),
     TableColumn("got_again_at_most", "yes or no", lambda each: each.again.at_most if each.again is not None else None),
 )
-"""Of the compactions."""
+"""The columns of the table of compactions."""
 
 
 def paths_beside(page: Path) -> tuple[Path, Path]:
-    """Where the calls and the compactions stand: `report.calls.parquet` and `report.compactions.parquet` beside `report.html`."""
+    """The paths of the tables of calls and compactions: `report.calls.parquet` and `report.compactions.parquet` beside `report.html`."""
     return page.with_name(f"{page.stem}.calls.parquet"), page.with_name(f"{page.stem}.compactions.parquet")
 
 
 class Tables:
-    """Both files, written while the rows come.
+    """The tables of calls and compactions as files, written while the rows come.
 
     A context manager. Both stand under their names once both are whole. Where it is left by an error, those that were there before stay.
     Raises `OSError`.
@@ -71,7 +71,7 @@ class Tables:
         self._published: AbstractContextManager[None, bool | None] = published((self._calls, self._compactions))
 
     def add(self, calls: Iterable[CountedRequest], compactions: Iterable[Compacted]) -> None:
-        """More rows."""
+        """Adds rows to both tables."""
         self._calls.add(calls)
         self._compactions.add(compactions)
 

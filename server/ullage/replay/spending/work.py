@@ -18,7 +18,8 @@ from ullage.replay.spending.spent import Spent, spent_in
 from ullage.replay.spending.sums import RECORDED, PolicySum, Sums
 
 SETTINGS = ReplaySettings(at="policy", summary="none")
-"""For cost alone: a blank of the usual size stands for a summary that a model would write."""
+"""How sessions are carried through policies. It is for cost alone, so a blank of the usual size stands for a summary that a model would
+write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class SpendingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SpentConversation:
-    """A session or a sub-agent by name: what it spent, and what it would have cost under the policies."""
+    """What a session or a sub-agent spent, by its name, and what it would have cost under the policies."""
 
     name: str
     spent: Spent
@@ -49,7 +50,7 @@ class FileSpending:
 
 
 def file_spending(place: Place, options: SpendingOptions) -> FileSpending:
-    """All that is asked of a file. Texts of a session are let go before the next is read."""
+    """Works out what the sessions of a file spent. The texts of a session are let go before the next is read."""
     found: list[SpentConversation] = []
     failures: list[str] = []
     try:
@@ -65,12 +66,12 @@ def file_spending(place: Place, options: SpendingOptions) -> FileSpending:
 
 
 def unfinished(reason: str) -> FileSpending:
-    """Of a file that was not finished."""
+    """What stands for the spending in a file that was not finished."""
     return FileSpending(failures=(reason,))
 
 
 def _carried(transcript: Transcript, names: Sequence[str], failures: list[str]) -> Sums:
-    """The session under each policy, and as recorded. It is left out where it cannot be told under one of them."""
+    """The sums of the session under each policy, and as recorded. Empty if they cannot be told under one of them."""
     recorded = cost_of(transcript)
     if recorded.unpriced or not recorded.dollars.total:
         return Sums(left_out=1)

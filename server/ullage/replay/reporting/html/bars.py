@@ -40,18 +40,19 @@ FATES: tuple[_Class, ...] = (
     _Class("lost", lambda s: s.needed.lost),
 )
 _FIRST_FATE = 7
-"""Fates have fillings of their own, beside those of the price classes."""
+"""The number of the first fate's filling: fates have fillings of their own, beside those of the price classes."""
 
 
 def within_reach(comparison: Comparison, ruled_out: Collection[str]) -> tuple[list[PolicyStanding], list[PolicyStanding]]:
-    """The policies with a cost, and of those that are ruled out the ones so dear that in a picture they would leave the others no room."""
+    """The policies that have a cost, in two lists: those for a picture, and those ruled out that are so dear that they would leave the
+    others no room in it."""
     priced = [each for each in comparison.by_cost() if each.priced and each.runs]
     dearest = max((each.total for each in priced if each.policy not in ruled_out), default=float("inf"))
     return [each for each in priced if each.total <= 1.5 * dearest], [each for each in priced if each.total > 1.5 * dearest]
 
 
 def cost_bars(comparison: Comparison, ruled_out: Collection[str]) -> Markup | None:
-    """None if no prices are known."""
+    """A table with a bar of cost for each policy, by price class; None if no prices are known."""
     shown, _ = within_reach(comparison, ruled_out)
     longest = max((max(each.total, min(each.dollars.total + each.summaries_cold.total, each.total * 1.3)) for each in shown), default=0.0)
     if not longest:
@@ -68,7 +69,8 @@ def cost_bars(comparison: Comparison, ruled_out: Collection[str]) -> Markup | No
 
 
 def fate_bars(comparison: Comparison) -> Markup | None:
-    """None if nothing was needed after a compaction, or blanks stood for all summaries."""
+    """A table with a bar for each policy of what became of the facts that were needed. None if nothing was needed after a compaction, or
+    blanks stood for all summaries."""
     shown = [each for each in comparison.by_cost() if each.keeps_known and each.needed.needed]
     if not shown:
         return None
@@ -133,12 +135,12 @@ def _bar(
 
 
 def cold_note() -> str:
-    """What the tick beside a bar of cost means."""
+    """The sentence that says what the tick beside a bar of cost means."""
     return "A thin upright line behind a bar: where it would end if no call that writes a summary had found anything in the cache."
 
 
 def too_dear_note(comparison: Comparison, ruled_out: Collection[str]) -> str:
-    """Which policies are too dear to be in the pictures."""
+    """The sentence that names the policies too dear to be in the pictures."""
     _, beyond = within_reach(comparison, ruled_out)
     return (
         f" Too dear to be shown, and ruled out: {', '.join(f'{each.policy} ({money(each.total)})' for each in beyond)}." if beyond else ""
@@ -146,7 +148,7 @@ def too_dear_note(comparison: Comparison, ruled_out: Collection[str]) -> str:
 
 
 def absent_note(comparison: Comparison) -> str:
-    """Which policies have no bar."""
+    """The sentence that names the policies without a bar, and why; empty if all have one."""
     unjudged = [each.policy for each in comparison.by_cost() if not each.keeps_known]
     never = [each.policy for each in comparison.by_cost() if each.keeps_known and not each.needed.needed]
     told = [
@@ -169,7 +171,7 @@ _IN_VIEW = 7
 
 
 def kinds(comparison: Comparison, recorded: PolicyStanding | None) -> Markup:
-    """A row a policy, a column a kind."""
+    """The table of what was in view when needed: a row for each policy, a column for each kind."""
     shown = [each for each in comparison.by_cost() if each.keeps_known and each.retained.compactions]
     columns: list[tuple[str, Callable[[PolicyStanding], HitShare]]] = [(NAMES[kind], _kept(kind)) for kind in FACT_KINDS]
     columns += [("All facts", _all), ("Names by file", _tied), ("Files in view", _restored)]
@@ -240,7 +242,7 @@ class _Box:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Dollars from `low` to `high`, facts from 0 to `most`."""
+    """The scale of the picture: dollars from `low` to `high`, facts from 0 to `most`."""
 
     low: float
     high: float
@@ -254,7 +256,7 @@ class _Scale:
 
 
 def scatter(comparison: Comparison, choice: PolicyChoice) -> Markup | None:
-    """The picture; None if cost or what is kept is not known of two policies."""
+    """The picture of what policies cost against what they let go; None if cost or what is kept is not known of two policies."""
     reachable, _ = within_reach(comparison, choice.ruled_out)
     shown = [each for each in reachable if each.keeps_known and not each.failures]
     if choice.keeps_most is None or len(shown) < 2:
@@ -306,7 +308,7 @@ def _steps(front: Sequence[PolicyStanding], scale: _Scale) -> str:
 
 
 def _dots(shown: Sequence[PolicyStanding], choice: PolicyChoice, scale: _Scale) -> Iterator[Markup]:
-    """Those of the front first, so that they get the best places for their names."""
+    """A dot and a name for each policy. Those of the front come first, so that they get the best places for their names."""
     front = {each.policy for each in choice.front}
     ordered = sorted(shown, key=lambda each: (each.policy not in front, each.policy in choice.ruled_out))
     taken = [_Box(scale.x(each.total) - 6, scale.y(each.gone) - 6, scale.x(each.total) + 6, scale.y(each.gone) + 6) for each in shown]
@@ -320,7 +322,8 @@ def _dots(shown: Sequence[PolicyStanding], choice: PolicyChoice, scale: _Scale) 
 
 
 def _place(x: float, y: float, name: str, taken: list[_Box]) -> _Box | None:
-    """Where a name fits beside its dot; None if everything is taken (the tip of the mouse and the words still tell)."""
+    """The box beside its dot that a name fits into, added to `taken`; None if everything is taken (the tip of the mouse and the words still
+    tell)."""
     wide = len(name) * CHARACTER
     for left, top in (
         (x + 9, y - 8),

@@ -42,7 +42,7 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
 
 
 def joined(*children: Child) -> Markup:
-    """Several things, one after another."""
+    """The markup of several things, one after another."""
     return Markup("".join(child if isinstance(child, Markup) else text(child) for child in children if child is not None))
 
 
@@ -52,7 +52,7 @@ def text(words: str) -> Markup:
 
 
 def words_of(child: Markup | str) -> str:
-    """What is to be read of it, without markup."""
+    """The words that are to be read of a child, without markup."""
     return unescape(_TAG.sub("", child)) if isinstance(child, Markup) else printable(child)
 
 
@@ -72,7 +72,7 @@ the price classes, 7 to 10 what became of facts; the first of each is plain."""
 
 
 def marks(largest: float, about: int = 4, smallest: float = 0.0) -> list[float]:
-    """Round values between `smallest` and `largest`, about that many."""
+    """The round values between `smallest` and `largest`, about that many."""
     if largest <= smallest:
         return [smallest]
     step = _round_step((largest - smallest) / about)
@@ -80,7 +80,7 @@ def marks(largest: float, about: int = 4, smallest: float = 0.0) -> list[float]:
 
 
 def short(value: float) -> str:
-    """In few characters: 950, 12K, 1.5M."""
+    """The number in few characters: 950, 12K, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "K")):
         if value >= size:
             return f"{value / size:.3g}{letter}" if value < 1_000 * size else f"{value / size:,.0f}{letter}"
@@ -88,7 +88,7 @@ def short(value: float) -> str:
 
 
 def patterns() -> Markup:
-    """The fillings, once a page, where nothing is to be seen of them."""
+    """The definitions of the fillings, which a page needs once, where nothing is to be seen of them."""
     drawn = (
         _pattern(1, 6, tag("path", d="M-1 1l2-2M0 6l6-6M5 7l2-2")),
         _pattern(2, 5, tag("path", d="M2 2h1v1h-1z")),
@@ -107,7 +107,7 @@ def segment(number: int, from_share: float, share: float, words: str) -> Markup:
 
 
 def legend(names: tuple[str, ...], first: int = 0) -> Markup:
-    """What the classes of bars are called, each with its filling."""
+    """The list of the names of the classes of bars, each with its filling."""
 
     def entry(number: int, name: str) -> Markup:
         place = {"width": "100%", "height": "100%"}
@@ -118,7 +118,7 @@ def legend(names: tuple[str, ...], first: int = 0) -> Markup:
 
 
 def _triangle(kind: str) -> Markup:
-    """What marks a compaction; the style sheet puts it at every corner of a path of its class."""
+    """The mark of a compaction; the style sheet puts it at every corner of a path of its class."""
     drawn = tag("path", d="M4 7l-3-6h6z", class_=f"triangle {kind}")
     return tag("marker", drawn, id=f"t-{kind}", markerUnits="userSpaceOnUse", markerWidth=8, markerHeight=8, refX=4, refY=7)
 

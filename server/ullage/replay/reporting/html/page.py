@@ -39,7 +39,7 @@ class PageSettings:
 
 
 def as_html(report: Report, runs: Sequence[Run] = (), settings: PageSettings = PageSettings()) -> str:
-    """The page. `runs` are all policies over all sessions, in any order.
+    """The report as a page. `runs` are all policies over all sessions, in any order.
 
     The run under the policy `optimum` is shown as what it is: the line that no schedule of compactions can go below.
     """

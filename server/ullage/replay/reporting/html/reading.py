@@ -22,7 +22,7 @@ from ullage.replay.reporting.wording import ABSENT, incomplete, missing, number,
 
 FEW_COMPACTIONS = 10
 MOST_NAMED = 5
-"""Sessions, files or policies that are named one by one."""
+"""How many sessions, files or policies are named one by one."""
 
 _STOOD_IN = {
     "digest": "the program summary stood for the summary that a model would have written, so what these policies keep is what the digest "
@@ -33,7 +33,7 @@ _STOOD_IN = {
 
 
 def caveats(report: Report, comparison: Comparison, choice: PolicyChoice) -> Iterator[str]:
-    """In the order of their weight."""
+    """The caveats that apply to the report, a sentence each, in the order of their weight."""
     if comparison.standings:
         yield (
             "A replay repeats what the agent did. Under another policy it would have had other things in view, and would have read, asked "
@@ -117,11 +117,11 @@ def _error(report: Report) -> Iterator[str]:
 
 
 _NO_FLAWS = {"no compaction is recorded", "of output that is estimated in part"}
-"""Of the figures: the one is how the session was, the other follows from what is said of the output."""
+"""Reasons that tell of no flaw of the figures: the one is how the session was, the other follows from what is said of the output."""
 
 
 def _shortfalls(report: Report) -> Iterator[str]:
-    """Each reason once."""
+    """Why figures as recorded are missing or partial: each reason once, with the numbers of its sessions."""
     named: dict[str, list[int]] = {}
     for index, row in enumerate(report.rows, 1):
         reasons: Mapping[str, str] = {str(figure): why for figure, why in (missing(row.figures) | incomplete(row.figures)).items()}
@@ -154,7 +154,7 @@ _SUMMARY: dict[Summaries, str] = {
 
 
 def reading(report: Report, comparison: Comparison, at: Places, summary: Summaries, titles: Mapping[str, str]) -> Markup:
-    """The last part of the page."""
+    """The last part of the page: how the runs were made, what the columns mean, and how figures were worked out."""
     return joined(
         tag("h3", "How the runs were made"),
         tag("p", f"{_AT[at]} {_SUMMARY[summary]}") if comparison.standings else None,

@@ -18,9 +18,9 @@ from ullage.replay.reporting.report_table import PROGRAMS
 from ullage.replay.reporting.wording import ABSENT, missing, money, number, percent
 
 LISTED_COMPACTIONS = 600
-"""Of the whole page; each run has its share of them."""
+"""How many compactions are listed on the whole page; each run has its share of them."""
 MOST_LISTED = 40
-"""Of one run."""
+"""How many compactions of one run are listed at most."""
 
 _TRIGGERS: dict[Trigger, str] = {
     "threshold": "full",
@@ -41,7 +41,7 @@ _RUNGS: dict[Rung, str] = {
 
 
 def sessions(report: Report, runs: Mapping[str, Sequence[Run]]) -> Markup:
-    """All sessions, in the order of the report; the one with the most compactions is unfolded."""
+    """The part of the page with all sessions, in the order of the report; the one with the most compactions is unfolded."""
     everything = sum(len(of_it) for of_it in runs.values())
     points, listed = points_for(everything), min(MOST_LISTED, LISTED_COMPACTIONS // max(everything, 1))
     shown = {id: [run for run in of_it if run.policy != OPTIMUM] for id, of_it in runs.items()}
@@ -160,23 +160,23 @@ _PLOT = WIDTH - LEFT - RIGHT
 _FLOOR = HEIGHT - BOTTOM
 
 ABOVE_WINDOW = 1.15
-"""So much of a context that is too long for the window is shown; what is beyond is cut off."""
+"""The highest share of the window that is shown of a context too long for it; what is beyond is cut off."""
 
 ALL_POINTS = 40_000
-"""Points of all curves of a page together: about 200 kB."""
+"""How many points all curves of a page have together: about 200 kB."""
 MARK_DISTANCE = 4
-"""Marks of compactions that are nearer to one another are drawn as one; the words below the picture count all."""
+"""The distance below which marks of compactions are drawn as one; the words below the picture count all."""
 FEWEST, MOST = 24, 240
 """Points of one curve."""
 
 
 def points_for(runs: int) -> int:
-    """How many points a curve may have where there are so many of them."""
+    """How many points each curve may have where there are so many runs."""
     return max(FEWEST, min(MOST, ALL_POINTS // max(runs, 1)))
 
 
 def curves(runs: Sequence[Run], points: int, name: str) -> Markup:
-    """One picture a run. `name` is an identifier of the session's own in the page."""
+    """The pictures of the context over a session, one for each run. `name` is an identifier of the session's own in the page."""
     top = _top(runs)
     requests = max((len(run.requests) for run in runs), default=0)
     axes = joined(_axes(top, requests), *(_limit(window, top, "window") for window in sorted({run.window for run in runs})))
@@ -192,7 +192,7 @@ def curves(runs: Sequence[Run], points: int, name: str) -> Markup:
 
 
 def thinned(values: Sequence[int], points: int) -> list[tuple[int, int]]:
-    """Values with their places, no more than `points`: of each stretch the smallest and the largest, in their order."""
+    """The values with their places, no more than `points`: of each stretch the smallest and the largest, in their order."""
     if len(values) <= points:
         return list(enumerate(values))
     stretches = max(points // 2, 1)
@@ -205,7 +205,8 @@ def thinned(values: Sequence[int], points: int) -> list[tuple[int, int]]:
 
 
 def _top(runs: Sequence[Run]) -> int:
-    """The scale's end: the largest context, but not far beyond the window; the line and the window too where they are not far above it."""
+    """The upper end of the scale: the largest context, but not far beyond the window; the line and the window too where they are not far
+    above it."""
     largest = max((min(point.context_tokens, ABOVE_WINDOW * (run.window or 10**9)) for run in runs for point in run.requests), default=0)
     near = [limit for run in runs for limit in (run.line, run.window) if limit <= largest * 1.4]
     return round(max(largest, *near, 1))
@@ -244,7 +245,7 @@ def _limit(tokens: int, top: int, kind: str) -> Markup | None:
 
 
 def _path(run: Run, top: int, requests: int, points: int) -> str:
-    """In whole units, each step from the one before: that takes the fewest characters."""
+    """The curve of a run as the path of an SVG, in whole units, each step from the one before: that takes the fewest characters."""
     places = [
         (_x(index, requests), _y(min(tokens, top), top))
         for index, tokens in thinned([point.context_tokens for point in run.requests], points)
@@ -258,7 +259,8 @@ def _path(run: Run, top: int, requests: int, points: int) -> str:
 
 
 def _marks(run: Run, requests: int) -> list[Markup]:
-    """A full triangle where a summary was made, an empty one where cheaper moves sufficed; upkeep is not marked."""
+    """The marks of a run's compactions: a full triangle where a summary was made, an empty one where cheaper moves sufficed. Upkeep is not
+    marked."""
     seqs = [point.seq for point in run.requests]
     places: dict[str, set[int]] = {"summary": set(), "moves": set()}
     for point in run.compactions:

@@ -29,7 +29,7 @@ class FigureColumn:
 
 
 def share_of_facts(standing: PolicyStanding) -> Value:
-    """Of the facts needed, those in view; None if there were none or blanks stood for summaries."""
+    """The share of the facts needed that was in view; None if there were none or blanks stood for summaries."""
     return standing.needed.kept.value if standing.keeps_known else None
 
 
@@ -38,7 +38,8 @@ def _of_facts(value: Callable[[PolicyStanding], float]) -> Callable[[PolicyStand
 
 
 def _nothing(standing: PolicyStanding) -> Value:
-    """Without compactions nothing is gone; where summaries were blank it is not known what is."""
+    """0 for a policy without compactions, since then nothing is gone. None for any other, and where summaries were blank: it is not known
+    what is gone."""
     return 0.0 if standing.keeps_known and not standing.compactions and not standing.upkeep else None
 
 
@@ -188,7 +189,7 @@ def side_by_side(comparison: Comparison, choice: PolicyChoice, recorded: PolicyS
 
 
 _Intervals = Mapping[tuple[str, str], Interval]
-"""By policy and measure."""
+"""Intervals by policy and measure."""
 
 
 def _table(
@@ -222,7 +223,8 @@ def _table(
 
 
 _NOT_OF_RECORD = {OVER_OPTIMUM, "Own work", "Files in view", "With getting back", "In view or recallable"}
-"""Not worked out, or, since counted and not predicted, not to be held against the optimum."""
+"""Columns that stay empty for the sessions as recorded: not worked out, or, since counted and not predicted, not to be held against the
+optimum."""
 _NOT_OF_OPTIMUM = {
     "In view",
     "Gone",
@@ -236,7 +238,7 @@ _NOT_OF_OPTIMUM = {
 
 
 def _costs(optimum: PolicyStanding | None) -> tuple[FigureColumn, ...]:
-    """With how much dearer each policy is than the optimum, where there is one."""
+    """The columns of cost, with how much dearer each policy is than the optimum, where there is one."""
     if optimum is None or not optimum.total:
         return COSTS
     over = FigureColumn(
@@ -246,7 +248,7 @@ def _costs(optimum: PolicyStanding | None) -> tuple[FigureColumn, ...]:
 
 
 def _best(column: FigureColumn, standings: Sequence[PolicyStanding]) -> str:
-    """The best value as it is shown; nothing if it is everybody's."""
+    """The best value of a column as it is shown; empty if every policy has it."""
     values = [value for each in standings if (value := column.value(each)) is not None]
     if column.better is None or not values:
         return ""
@@ -282,7 +284,7 @@ def _beside(standing: PolicyStanding, name: str, columns: Sequence[FigureColumn]
 
 
 def meanings(comparison: Comparison) -> Markup:
-    """What the columns mean, as a list."""
+    """The list of what the columns mean."""
     told = [(column.name, column.meaning) for column in (*_costs(comparison.optimum), *WORK, *KEPT)]
     return tag("dl", *(joined(tag("dt", name), tag("dd", meaning)) for name, meaning in told))
 
