@@ -89,11 +89,11 @@ class AnthropicModel:
         self._learned = LearnedLimits(self._endpoint)
 
     def expected(self) -> ModelCard:
-        """What the table says of the model, or what is assumed of it."""
+        """The card by the table, or what is assumed of the model."""
         return self._asked(self._wire.expected())
 
     async def card(self) -> ModelCard:
-        """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more.
+        """The card by the endpoint, else by the table; a window that a refusal named since then counts more.
 
         An endpoint that was not there is asked again at the next call.
         """
@@ -173,7 +173,8 @@ class AnthropicModel:
         return NO_ROOM if self._refused_media else card.media_room
 
     async def count(self, request: Request) -> int | None:
-        """As `Model.count`. The request is the very one that would be sent, so that thinking, images and what they cost are as there."""
+        """Counts the tokens of a request; see `Model.count`. The request is the very one that would be sent, so that thinking, images and
+        what they cost are as there."""
         if not self._counting.may_ask():
             return None
         async with self._in_use.waiting():
@@ -193,7 +194,7 @@ class AnthropicModel:
             return await self._counting.ask(self._client, body, self._wire.headers(named), size_of(request, body, 0))
 
     async def search(self, wanted: WebSearch) -> WebSearchResult:
-        """As `SearchesWeb.search`, by the API's own tool. The conversation is not sent."""
+        """Searches the web by the API's own tool; see `SearchesWeb.search`. The conversation is not sent."""
         async with self._in_use.waiting():
             return await search_by(self._ask_to_search, wanted, self._wire.opening(()), await self.card())
 
@@ -238,7 +239,7 @@ class AnthropicModel:
                 await (await client).close()
 
     def _look_for_credentials_again(self) -> None:
-        """The next call is made by a new client: the user may have signed in by then."""
+        """Lets the next call be made by a new client: the user may have signed in by then."""
         connecting, self._connecting = self._connecting, None
         if connecting is not None:
             self._refused.append(connecting)
@@ -246,7 +247,7 @@ class AnthropicModel:
     async def _call(
         self, body: bytes, headers: Mapping[str, str], size: RequestSize, builder: ReplyBuilder
     ) -> AsyncGenerator[ModelEvent, None]:
-        """One attempt. Ends the HTTP stream however it is left."""
+        """Makes one attempt at a reply. Ends the HTTP stream however it is left."""
         from anthropic import AsyncStream
 
         client = await self._client()
@@ -329,6 +330,6 @@ class AnthropicModel:
 
 @cache
 def _spare_the_sdk() -> None:
-    """Its many objects live for ever: with them a full pass of the collector stops everything for 60 ms. What is garbage by then is spared,
-    too, so once is enough."""
+    """Spares the SDK's many objects from the collector. They live for ever: with them a full pass stops everything for 60 ms. What is
+    garbage by then is spared, too, so once is enough."""
     gc.freeze()

@@ -31,13 +31,13 @@ from ullage.models.model_card import (
 )
 
 Get: TypeAlias = Callable[[str], Awaitable[Mapping[str, object] | None]]
-"""The JSON object at a whole address; empty if there is none, None if the server cannot be asked yet."""
+"""A function that gives the JSON object at a whole address; empty if there is none, None if the server cannot be asked yet."""
 
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high")
-"""What `reasoning_effort` has had from the beginning; what else a model takes differs."""
+"""The efforts that `reasoning_effort` has had from the beginning; what else a model takes differs."""
 
 _NO_CHAT = re.compile(r"embed|whisper|tts|dall-e|moderation|transcribe|realtime|rerank|sora-|-image|speech", re.IGNORECASE)
-"""In the names of models that a vendor lists and that hold no conversation."""
+"""What stands in the names of models that a vendor lists and that hold no conversation."""
 
 _VENDOR = re.compile(r"^.*/")
 _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
@@ -45,13 +45,14 @@ _DATE = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8})$")
 
 @cache
 def chat_models() -> Mapping[str, Mapping[str, object]]:
-    """The table that comes with Ullage; its date and source stand in the file."""
+    """The table of models that comes with Ullage, by name; its date and source stand in the file."""
     raw = json.loads(files("ullage.models").joinpath("chat_models.json").read_text(encoding="utf-8"))
     return cast("Mapping[str, Mapping[str, object]]", raw["models"])
 
 
 def expected_chat_card(name: str) -> ModelCard:
-    """Without asking: the table, also under a vendor's prefix or a date, else what is assumed of any model."""
+    """The card of a model without asking anybody: by the table, also under a vendor's prefix or a date, else what is assumed of any
+    model."""
     plain = _VENDOR.sub("", name)
     row = chat_models().get(plain) or chat_models().get(_DATE.sub("", plain))
     if row is None:
@@ -76,8 +77,8 @@ def _of_this_wire(card: ModelCard) -> ModelCard:
 
 
 async def ask_chat_server(get: Get, address: str, name: str) -> CardAnswer:
-    """The card of a model at an address, which ends in `/v1` with most servers: from the list of models, else the table, else from what
-    servers of one's own tell beside the list, else assumed."""
+    """The card of a model at an address, which ends in `/v1` with most servers: by the list of models, else the table, else by what servers
+    of one's own tell beside the list, else assumed."""
     listed = await get(f"{address}/models")
     expected = expected_chat_card(name)
     described = next((each for each in mappings(mapping(listed).get("data")) if each.get("id") == name), mapping(None))
@@ -124,7 +125,8 @@ def _described(card: ModelCard, described: Mapping[str, object]) -> ModelCard:
 
 
 def _prices(said: Mapping[str, object], input: str, output: str, read: str, write: str, times: float) -> Prices | None:
-    """Dollars per million tokens from a description that has them by these names; None if it has none, or none that can be."""
+    """The prices in dollars per million tokens, from a description that has them by these names; None if it has none, or none that can
+    be."""
     paid, made = _dollars(said.get(input)), _dollars(said.get(output))
     if paid is None or made is None:
         return None

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 ReasoningField: TypeAlias = Literal["reasoning_content", "reasoning"]
 REASONING: tuple[ReasoningField, ...] = ("reasoning_content", "reasoning")
-"""`PLAIN_THINKING`, in this order: under which names servers send what a model thinks. DeepSeek, vLLM and llama.cpp have the first;
+"""The names under which servers send what a model thinks (`PLAIN_THINKING`, in this order). DeepSeek, vLLM and llama.cpp have the first;
 OpenRouter, Ollama and newer vLLM the second."""
 
 _MEDIA = re.compile(r"\b(images?|image_url|multimodal|mmproj|only text|vision)\b", re.IGNORECASE)
@@ -21,12 +21,13 @@ _MOST_OUTPUT = re.compile(r"at most (\d{2,9}) (?:completion|output) tokens|max_t
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What the server takes. `limit` is how it calls the longest reply; `most_output` is what it allows of that (tokens)."""
+    """What a server takes of the wire. `limit` is how it calls the longest reply; `most_output` is what it allows of that (tokens), None if
+    that is not known."""
 
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     most_output: int | None = None
     usage: bool = True
-    """`stream_options`, without which most servers do not count a streamed reply."""
+    """Whether it takes `stream_options`, without which most servers do not count a streamed reply."""
     effort: bool = True
     reasoning: bool = True
     """Whether what the model thought goes back to it."""

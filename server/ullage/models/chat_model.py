@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
-"""Where models are asked where no address is set."""
+"""The address where models are asked where none is set."""
 
 MOST_LESSONS = 8
-"""Refusals of one request that something is learned from: each part that can be left out, once."""
+"""How many refusals of one request something is learned from: each part that can be left out, once."""
 
 
 class ChatModel:
@@ -92,11 +92,11 @@ class ChatModel:
         self._in_use = InUse(self._disconnect)
 
     def expected(self) -> ModelCard:
-        """What the table says of the model, or what is assumed of it."""
+        """The card by the table, or what is assumed of the model."""
         return self._with_effort(expected_chat_card(self._name))
 
     async def card(self) -> ModelCard:
-        """What the server, else the table, says of the model; a window that a refusal named since then counts more.
+        """The card by the server, else by the table; a window that a refusal named since then counts more.
 
         A server that was not there, or had not loaded the model, is asked again at the next call.
         """
@@ -148,7 +148,7 @@ class ChatModel:
         )
 
     async def count(self, request: Request) -> int | None:
-        """None: this wire has no question for it."""
+        """Always None: this wire has no question for it."""
         return None
 
     async def offered(self) -> tuple[OfferedModel, ...]:
@@ -178,7 +178,7 @@ class ChatModel:
                 await (await connecting).aclose()
 
     async def _call(self, body: bytes, size: RequestSize) -> AsyncGenerator[ModelEvent, None]:
-        """One attempt. Ends the HTTP stream however it is left."""
+        """Makes one attempt at a reply. Ends the HTTP stream however it is left."""
         response = await self._sent("POST", f"{self._endpoint.base_url}/chat/completions", body)
         try:
             kind = response.headers.get("content-type", "text/event-stream").lower()
@@ -199,7 +199,7 @@ class ChatModel:
             await response.aclose()
 
     def _noted(self, reply: Reply) -> Reply:
-        """The reply; once one was read from a cache, the economy counts on it."""
+        """The reply, unchanged. Once one was read from a cache, the economy counts on it."""
         self._caches = self._caches or (reply.usage is not None and reply.usage.cache_read_tokens > 0)
         return reply
 
@@ -241,7 +241,7 @@ class ChatModel:
         return body
 
     async def _get(self, address: str) -> Mapping[str, object] | None:
-        """As `Get` of `chat_card.py`: never raises."""
+        """The JSON object at an address, as `Get` of `chat_card.py` gives it: never raises."""
         try:
             async with asyncio.timeout(TIMEOUT):
                 return mapping(await self._answer_to(address))
@@ -320,7 +320,7 @@ def _may_be_local(endpoint: Endpoint) -> bool:
 
 
 def _credentials(api_key: str | None) -> dict[str, str]:
-    """Raises `AuthenticationFailed` if the key cannot be sent."""
+    """The header with the key; empty without a key. Raises `AuthenticationFailed` if the key cannot be sent."""
     if not api_key:
         return {}
     if not (api_key.isascii() and api_key.isprintable()):

@@ -26,10 +26,10 @@ _STOP_REASONS = {
 }
 
 _GROWS = ("text", "summary", "data")
-"""Of one detail of reasoning: what comes in pieces. All else is said once."""
+"""The parts of a detail of reasoning that come in pieces. All else of it is said once."""
 
 MOST_DETAILS = 2_000_000
-"""Characters. What a model thought in 128,000 tokens takes less, sealed or not."""
+"""The most characters of details that are kept. What a model thought in 128,000 tokens takes less, sealed or not."""
 
 _Kind = Literal["text", "thinking", "tool_use"]
 
@@ -41,7 +41,7 @@ class _Call:
     id: str = ""
     name: str = ""
     waiting: list[str] = field(default_factory=list[str])
-    """Of its arguments, what came before the name."""
+    """The pieces of its arguments that came before the name."""
     index: int | None = None
 
 
@@ -63,7 +63,7 @@ class ChatReplyBuilder:
 
     @property
     def characters(self) -> int:
-        """How many came so far."""
+        """How many characters of the reply have come so far."""
         return self._builder.characters
 
     @property
@@ -77,7 +77,7 @@ class ChatReplyBuilder:
         return self._counted
 
     def accept(self, chunk: Mapping[str, object]) -> list[ModelEvent]:
-        """What this chunk tells the user, or a reply that came in one piece."""
+        """What this chunk, or a reply that came in one piece, tells the user."""
         told: list[ModelEvent] = []
         if not self._begun and word(chunk, "model"):
             self._begun = True
@@ -176,7 +176,7 @@ class ChatReplyBuilder:
         return self._arguments(call.index, text)
 
     def _call_of(self, index: int | None, id: str, name: str) -> _Call:
-        """The call that a piece is of. Gemini gives each a name and an id, and all of them the same index or none."""
+        """The call that a piece belongs to. Gemini gives each a name and an id, and all of them the same index or none."""
         call = self._by_index.get(index or 0)
         if call is None or (name and id and call.id not in ("", id) and call.name):
             call = _Call()

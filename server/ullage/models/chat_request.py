@@ -70,7 +70,7 @@ class ChatSerialiser:
     async def body_off_the_loop(
         self, request: Request, *, model: str, max_tokens: int, effort: Effort | None, dialect: Dialect, room: Room
     ) -> bytes:
-        """The same, made in another thread where the request is large or files are to be read for it."""
+        """The JSON body that `body` makes, made in another thread where the request is large or files are to be read for it."""
 
         def make() -> bytes:
             return self.body(request, model=model, max_tokens=max_tokens, effort=effort, dialect=dialect, room=room)
@@ -126,7 +126,7 @@ def chat_messages(message: Message, encoded: Encoded | None = None, *, reasoning
 
 
 def _system(system: Sequence[SystemPart]) -> Iterator[dict[str, Json]]:
-    """One message: chat templates that know only one would refuse several."""
+    """The system prompt as one message: chat templates that know only one would refuse several."""
     if system:
         yield {"role": "system", "content": "\n\n".join(part.text for part in system)}
 
@@ -139,7 +139,7 @@ def _tool(tool: ToolSpec) -> dict[str, Json]:
 
 
 def _assistant(blocks: Sequence[Block], *, reasoning: bool) -> dict[str, Json] | None:
-    """None if nothing of it can be sent."""
+    """The message of the assistant; None if nothing of it can be sent."""
     said = "\n\n".join(block.text for block in blocks if isinstance(block, Text))
     calls: list[Json] = [_call(block) for block in blocks if isinstance(block, ToolUse)]
     if not said and not calls:
@@ -179,7 +179,7 @@ def _shown(media: Media, encoded: Encoded) -> dict[str, Json]:
 
 
 def _content(parts: Sequence[Mapping[str, Json]]) -> Json:
-    """Plain text where there is nothing else: some servers take no list."""
+    """The parts as the content of a message: plain text where there is nothing else, since some servers take no list."""
     texts = [part["text"] for part in parts if part["type"] == "text"]
     if len(texts) == len(parts):
         return "\n\n".join(str(text) for text in texts)

@@ -35,11 +35,12 @@ from ullage.models.serialise import MediaBytes, none_kept
 Provider: TypeAlias = Literal["auto", "anthropic", "openai", "bedrock", "vertex", "editor", "practice"]
 
 BASE_URL = "ANTHROPIC_BASE_URL"
-"""The SDK's own variable for a base URL; the setting goes before it."""
+"""The SDK's own variable of the environment for a base URL; the setting goes before it."""
 SCENARIOS = "ULLAGE_PRACTICE_SCENARIOS"
-"""A folder with more scenario files for the practice model; they go before those that come with Ullage."""
+"""The variable of the environment that names a folder with more scenario files for the practice model; they go before those that come with
+Ullage."""
 PACE = "ULLAGE_PRACTICE_PACE"
-"""How much the practice model waits: 1 is the usual, 0 not at all."""
+"""The variable of the environment that says how much the practice model waits: 1 is the usual, 0 not at all."""
 
 
 def choose_model(
@@ -191,12 +192,12 @@ def _at(address: str, name: str, provider: Provider) -> AnthropicModel | ChatMod
 
 
 TRIAL_OUTPUT = 64
-"""Most tokens of the answer to a trial. Nobody reads it."""
+"""The most tokens of the answer to a trial. Nobody reads it."""
 TRIAL_TIMEOUT = 120.0
-"""Seconds for a trial: a local server may load the model first."""
+"""How many seconds a trial may take: a local server may load the model first."""
 
 OWN_HOST = "api.anthropic.com"
-"""Where keys of Anthropic belong anyway."""
+"""The host to which keys of Anthropic belong anyway."""
 
 
 def _needs_confirming(base_url: str) -> bool:
@@ -222,33 +223,33 @@ def _unconfirmed(base_url: str) -> str:
 
 
 class RefusingModel:
-    """Refuses every call, since it is not known where the user wants to ask."""
+    """A model that refuses every call, since it is not known where the user wants to ask."""
 
     def __init__(self, name: str, why: str) -> None:
         self._name = name
         self._why = why
 
     def expected(self) -> ModelCard:
-        """What is assumed of a model at an unknown server."""
+        """The card that is assumed of a model at an unknown server."""
         return expected_card(self._name, anthropic=False)
 
     async def card(self) -> ModelCard:
-        """The same: nobody is asked."""
+        """The card of `expected`: nobody is asked."""
         return self.expected()
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
-        """Raises `EndpointUnreachable`, which says what to do."""
+        """Always raises `EndpointUnreachable`, which says what to do."""
         raise self.refusal
         yield  # which makes it a generator
 
     async def count(self, request: Request) -> int | None:
-        """None: nobody is asked."""
+        """Always None: nobody is asked."""
         return None
 
     @property
     def refusal(self) -> EndpointUnreachable:
-        """What it says instead of asking."""
+        """The error that the model raises instead of asking."""
         return EndpointUnreachable(self._why)
 
     async def aclose(self) -> None:
-        """Nothing."""
+        """Does nothing: there is nothing to free."""

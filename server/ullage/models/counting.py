@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COUNT_TIMEOUT = 30.0
-"""Seconds. Nobody waits for the answer; the next reply brings the same number."""
+"""How many seconds an answer may take. Nobody waits for it; the next reply brings the same number."""
 
 LONGEST = 16_000_000
-"""Bytes of a request. A longer one, which has many images, is not sent twice."""
+"""The most bytes of a request that is counted. A longer one, which has many images, is not sent twice."""
 
 REST = 60.0
 """Seconds without a question after one that the endpoint could not answer: it was busy, limits how often, or was not there."""
@@ -39,22 +39,22 @@ NOT_OFFERED = (404, 405, 501)
 
 @dataclass(frozen=True, slots=True)
 class CountPage:
-    """Where and how an endpoint counts."""
+    """The page where an endpoint counts tokens, and how it is asked there."""
 
     path: str
     field: str = "input_tokens"
-    """Of its answer."""
+    """The field of its answer that has the number of tokens."""
     body: Callable[[bytes], bytes] = lambda body: body
-    """What the request's own body is sent as."""
+    """Makes the body that is sent, out of the request's own."""
     not_offered: tuple[int, ...] = NOT_OFFERED
     """Statuses that say that it does not count."""
 
 
 MESSAGES_COUNT = CountPage("/v1/messages/count_tokens")
-"""Of the Messages API."""
+"""The page where the Messages API counts."""
 
 CountText: TypeAlias = Callable[[str], int]
-"""Tokens of a text within a message, without what frames the message. Slow: about half a megabyte a second."""
+"""A function that counts the tokens of a text within a message, without what frames the message. Slow: about half a megabyte a second."""
 
 
 class Counting:
@@ -74,7 +74,7 @@ class Counting:
         return self._offers and asyncio.get_running_loop().time() >= self._rests_until
 
     async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: RequestSize) -> int | None:
-        """Tokens of the request; None if the endpoint did not say, or said what cannot be."""
+        """The tokens of the request; None if the endpoint did not say, or said what cannot be."""
         if len(body) > LONGEST:
             return None
         page = self._page()
@@ -111,7 +111,8 @@ class _Ctok(Protocol):
 
 
 def tokenizer(version: TokenizerVersion) -> CountText | None:
-    """Counts by that tokenizer; None if it is not installed. Its vocabulary is loaded with the first text (0.1 to 0.4 s)."""
+    """A function that counts by that tokenizer; None if the tokenizer is not installed. Its vocabulary is loaded with the first text (0.1
+    to 0.4 s)."""
     if find_spec("ctok") is None:
         return None
 
@@ -128,5 +129,5 @@ def _ctok() -> _Ctok:
 
 @cache
 def _framing(version: TokenizerVersion) -> int:
-    """Tokens that it counts for the message around a text."""
+    """How many tokens the tokenizer counts for the message around a text."""
     return _ctok().token_count("a", version) - 1

@@ -42,14 +42,14 @@ from ullage.models.retry import DELAYS, Delays, Failure, NothingCame, Patience, 
 from ullage.models.serialise import MediaBytes, none_kept
 
 ATTEMPTS = 3
-"""For a failure that says nothing of its reason, before anything of the reply came."""
+"""How often a call is tried that fails without a reason, before anything of the reply came."""
 
 _TOO_LONG = ("exceeds token limit", "prompt token count", "max_prompt_tokens", "context window")
 """What Copilot says of a prompt that is too long, its extension and its service, and what the samples of providers say; no error code
 exists for it."""
 
 _OUR_FAULT = re.compile(r"\b4\d\d\b|model_not_supported|invalid_request", re.IGNORECASE)
-"""In what a vendor said: the same request would be refused again."""
+"""What a vendor says where the same request would be refused again."""
 
 SOURCE = "editor"
 """`ModelCard.source` of a model that the editor has described."""
@@ -81,11 +81,11 @@ class EditorModel:
         """Whether it has answered: the user lets it read what is said here."""
 
     def expected(self) -> ModelCard:
-        """What the editor said of it last, else what is assumed."""
+        """The card by what the editor said of the model last, else by what is assumed."""
         return replace(self._card, editor_counts=self._answers)
 
     async def card(self) -> ModelCard:
-        """What the editor says of it now. Of one that is not offered at the moment, what was known before."""
+        """The card by what the editor says of the model now. Of a model that is not offered at the moment, what was known before."""
         try:
             listed = await self._listed()
         except NoEditorModels:
@@ -124,7 +124,7 @@ class EditorModel:
                 yield event
 
     async def _call(self, chat: Chat, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
-        """One attempt."""
+        """Makes one attempt at a reply."""
         builder = ChatReplyBuilder(self._name, max_output_tokens)
         calls = 0
         async with aclosing(self._editor.chat(chat)) as parts, aclosing(self._in_time(parts)) as coming:
@@ -138,7 +138,7 @@ class EditorModel:
         yield builder.reply()
 
     async def _in_time(self, parts: AsyncGenerator[ReplyPart, None]) -> AsyncGenerator[ReplyPart, None]:
-        """The parts. Raises `NothingMore` if the first does not come in time, `NothingCame` where another does not."""
+        """The parts of a reply. Raises `NothingMore` if the first does not come in time, `NothingCame` where another does not."""
         try:
             async with self._patience.for_an_answer():
                 first = await anext(parts, None)
@@ -153,11 +153,11 @@ class EditorModel:
                 yield part
 
     async def count(self, request: Request) -> int | None:
-        """None: what the editor counts are texts, and no requests."""
+        """Always None: the editor counts texts, and no requests."""
         return None
 
     async def aclose(self) -> None:
-        """Nothing is held: the connection is the editor's."""
+        """Does nothing: the connection is the editor's."""
 
     async def _not_offered(self) -> ModelError:
         if not await self._editor.listed():
@@ -239,7 +239,7 @@ class EditorModel:
 
 
 def card_of(listed: ListedModel) -> ModelCard:
-    """What is known of a model that the editor has described. Prices are nobody's to know: a subscription pays, or another key."""
+    """The card of a model that the editor has described. Prices are nobody's to know: a subscription pays, or another key."""
     window = plausible_window(listed.window)
     return replace(
         local_card(listed.id, window),
@@ -267,7 +267,7 @@ async def offered_by_editor(editor: EditorModels) -> tuple[OfferedModel, ...]:
 
 
 def no_editor_models() -> EndpointUnreachable:
-    """What is said where the editor has no such thing at all."""
+    """The error where the editor has no such thing as language models."""
     return EndpointUnreachable(
         'The setting "Ullage › Model: Provider" is "editor", but this editor has no language models for Ullage. Choose another provider'
         " there."
@@ -275,7 +275,7 @@ def no_editor_models() -> EndpointUnreachable:
 
 
 def none_listed() -> EndpointUnreachable:
-    """What is said where it has none at the moment."""
+    """The error where the editor has no language model at the moment."""
     return EndpointUnreachable(
         "The editor offers no language model that can call tools. Sign in to GitHub Copilot, or install an extension that brings models."
         " Then press Continue, or connect another model."

@@ -13,14 +13,14 @@ from typing import Literal, Protocol, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """One model, as the editor describes it."""
+    """A model, as the editor describes it."""
 
     id: str
     """Who brings it and what they call it, with a slash between them: `copilot/gpt-5.5`. The same in every window and after every start."""
     display_name: str
     vendor: str
     window: int
-    """Most tokens that may be sent in one request."""
+    """The most tokens that may be sent in one request."""
     images: bool
     """Whether it can be shown images, as far as the editor says."""
     tools: bool | None
@@ -29,7 +29,7 @@ class ListedModel:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text of either side."""
+    """Text, of the user or of the model."""
 
     text: str
 
@@ -115,26 +115,26 @@ class NoEditorModels(Exception):
 
 
 class EditorModels(Protocol):
-    """The editor's language models."""
+    """The language models that the editor offers."""
 
     async def listed(self) -> Sequence[ListedModel]:
-        """What it offers now; nobody is asked for consent. Raises `NoEditorModels`."""
+        """The models that the editor offers now; nobody is asked for consent. Raises `NoEditorModels`."""
         ...
 
     def chat(self, chat: Chat) -> AsyncGenerator[ReplyPart, None]:
-        """Asks one of them, and gives its reply as it comes. Raises `ChatFailed` and `NoEditorModels`.
+        """Asks one of the models, and gives its reply as it comes. Raises `ChatFailed` and `NoEditorModels`.
 
         The editor may ask the user first whether Ullage may do so. Closing the generator stops the model.
         """
         ...
 
     async def count(self, model: str, texts: Sequence[str]) -> Sequence[int | None]:
-        """Tokens of each text by that model's tokenizer; None of one that it could not count. Never raises."""
+        """The tokens of each text by that model's tokenizer; None for a text that it could not count. Never raises."""
         ...
 
 
 class _None:
-    """Where no editor offers any."""
+    """Stands for the editor's models where no editor offers any."""
 
     async def listed(self) -> Sequence[ListedModel]:
         raise NoEditorModels
@@ -148,4 +148,4 @@ class _None:
 
 
 NO_EDITOR_MODELS: EditorModels = _None()
-"""For front ends without them."""
+"""For front ends whose editor offers no models."""

@@ -32,7 +32,7 @@ class EditorRequests:
         return Chat(model, (*_system(request), *self._messages(request.messages, room)), tools)
 
     async def chat_off_the_loop(self, request: Request, *, model: str, room: Room) -> Chat:
-        """The same, made in another thread where the request is large or files are to be read for it."""
+        """The request that `chat` makes, made in another thread where it is large or files are to be read for it."""
         large = sum(message.tokens or 0 for message in request.messages) > LARGE_TOKENS
         if large or any(shown_in(message) for message in request.messages):
             return await asyncio.to_thread(self.chat, request, model=model, room=room)
@@ -77,7 +77,7 @@ def _system(request: Request) -> Iterator[ChatMessage]:
 
 
 def _assistant(blocks: Sequence[Block]) -> Iterator[SentPart]:
-    """What was said and called. What was thought does not go back."""
+    """The parts of a reply that go back: what was said and called. What was thought does not."""
     said = "\n\n".join(block.text for block in blocks if isinstance(block, Text))
     if said:
         yield TextPart(said)

@@ -20,21 +20,21 @@ from ullage.context.counting.media import shown_tokens
 from ullage.context.view.request import Request
 
 DEEPEST = 100
-"""Values inside values. Inputs of tools have five or so; writing a value of 1,000 to the log fails."""
+"""How many values may lie inside one another. Inputs of tools have five or so; writing a value of 1,000 to the log fails."""
 
 LONGEST_WORD = 200
-"""Characters of what stands in for a name: of a model, of a reason to stop."""
+"""The most characters of what stands for a name: of a model, of a reason to stop."""
 
 LEAST_WINDOW = 1_024
-"""Tokens. No server runs a model for tools with less; the tools of Ullage alone take more."""
+"""The fewest tokens of a window that is believed. No server runs a model for tools with less; the tools of Ullage alone take more."""
 
 LARGEST_WINDOW = MOST_TOKENS
 
 LEAST_OUTPUT = 64
-"""Tokens of one reply."""
+"""The fewest tokens of one reply that are believed to be a model's limit."""
 
 ADDED = 10_000
-"""Tokens that an endpoint may add to a request: the API's own prompt for tools takes some 500, that for a summary some 1,000."""
+"""How many tokens an endpoint may add to a request: the API's own prompt for tools takes some 500, that for a summary some 1,000."""
 
 SUMMARY_CALLS = 4
 """How many calls of the model a summary of the API's own may have been."""
@@ -45,7 +45,7 @@ class BodyNotJson(ValueError):
 
 
 def parse(text: str | bytes) -> Json:
-    """The value. Numbers that JSON cannot hold are given as the text that stood there. Raises `BodyNotJson`."""
+    """The value of a JSON text. Numbers that JSON cannot hold are given as the text that stood there. Raises `BodyNotJson`."""
     try:
         value: Json = json.loads(text, parse_constant=str, parse_float=_finite)
     except RecursionError:
@@ -58,7 +58,7 @@ def parse(text: str | bytes) -> Json:
 
 
 def parse_object(text: str | bytes) -> Mapping[str, Json]:
-    """The object. Raises `BodyNotJson`, also where it is nested deeper than `DEEPEST`."""
+    """The object of a JSON text. Raises `BodyNotJson`, also where it is no object or is nested deeper than `DEEPEST`."""
     value = parse(text)
     if not isinstance(value, dict):
         raise BodyNotJson("it is no object")
@@ -84,7 +84,7 @@ def is_too_deep(value: object) -> bool:
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """The object, empty if the value is none."""
+    """The value if it is an object, else an empty one."""
     return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
 
 
@@ -94,20 +94,20 @@ def mappings(value: object) -> list[Mapping[str, object]]:
 
 
 def string(values: Mapping[str, object], name: str) -> str:
-    """The text of that name; empty if there is none."""
+    """The text under that name; empty if there is none."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
 def word(values: Mapping[str, object], name: str) -> str:
-    """A short text without control characters, such as a name; empty if there is none."""
+    """The short text without control characters under that name, such as a name; empty if there is none."""
     found = string(values, name)[: LONGEST_WORD + 1]
     printable = "".join(character for character in found if character.isprintable())
     return printable if len(found) <= LONGEST_WORD else f"{printable[:LONGEST_WORD]}…"
 
 
 def integer(value: object) -> int | None:
-    """The integer; None for everything else, `true` included."""
+    """The value if it is an integer; None for everything else, `true` included."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -123,7 +123,7 @@ class RequestSize:
     bytes: int
     shown: Callable[[], int]
     max_tokens: int
-    """What may have been used for it: of a summary of the API's own `SUMMARY_CALLS` times what was asked for."""
+    """The most tokens that may have been used for the reply: of a summary of the API's own `SUMMARY_CALLS` times what was asked for."""
 
     def shows_media(self) -> bool:
         """Whether images or documents are part of it, whose bytes say nothing of their tokens."""
@@ -135,17 +135,18 @@ class RequestSize:
 
 
 def size_of(request: Request, body: bytes, max_tokens: int) -> RequestSize:
-    """Of a request and its body."""
+    """The size of a request with this body."""
     return RequestSize(len(body), lambda: _shown(request), max_tokens * (SUMMARY_CALLS if request.summarise is not None else 1))
 
 
 def _shown(request: Request) -> int:
-    """What its images and documents take at most (tokens): twice what they should, since the model may see them otherwise."""
+    """The tokens that the images and documents of a request take at most: twice what they should, since the model may see them
+    otherwise."""
     return 2 * sum(shown_tokens(block) for message in request.messages for block in message.blocks)
 
 
 def why_not_believed(usage: Usage, size: RequestSize, received: int) -> str | None:
-    """Why a reported usage cannot be, as a sentence goes on after the endpoint's name; None if it can.
+    """Why a reported usage cannot be, in words that go on after the endpoint's name; None if it can be.
 
     `received` are the characters of the reply.
     """
@@ -166,10 +167,10 @@ def why_not_believed(usage: Usage, size: RequestSize, received: int) -> str | No
 
 
 def plausible_window(tokens: int | None) -> int | None:
-    """A window that an endpoint names; None if it can be none."""
+    """The window in tokens that an endpoint names; None if it names none, or one that cannot be."""
     return tokens if tokens is not None and LEAST_WINDOW <= tokens <= LARGEST_WINDOW else None
 
 
 def said(number: int) -> str:
-    """A number for a message, which may have any number of digits."""
+    """The number as it stands in a message; an endpoint's number may have any number of digits."""
     return f"{number:,}" if abs(number) < 10**15 else f"about {float(number):.0e}" if abs(number) < 10**300 else "endlessly many"

@@ -139,19 +139,19 @@ VERTEX = Api("API of Vertex AI", "/projects/")
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What the words need to know of the call that failed."""
+    """What the words for the user need to know of the call that failed."""
 
     model: str
     base_url: str
-    """As the user set it; empty for the SDK's own default."""
+    """The address as the user set it; empty for the SDK's own default."""
     api_key: str | None = None
     api: Api = MESSAGES
     title: str = ""
-    """What the user calls it, where that is not its address."""
+    """The name that the user knows it by, where that is not its address."""
 
     @property
     def name(self) -> str:
-        """The endpoint for the user: its title, its address without credentials, or Anthropic."""
+        """The name of the endpoint for the user: its title, its address without credentials, or Anthropic."""
         if self.title:
             return self.title
         if not self.base_url:
@@ -170,7 +170,7 @@ def public_url(url: str) -> str:
 
 
 def quoted(words: str, endpoint: Endpoint, most: int = _QUOTED_CHARACTERS) -> str:
-    """Words of a server as they may stand in a message: on one line, without keys, what cannot be seen as an escape."""
+    """Words of a server as they may stand in a message: on one line, without keys, and with escapes for what cannot be seen."""
     words = _redacted(" ".join(words[: 20 * most].split()), endpoint)
     return visible_line(words) if len(words) <= most else f"{visible_line(words[:most])}…"
 

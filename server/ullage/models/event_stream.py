@@ -25,25 +25,26 @@ if TYPE_CHECKING:
     import httpx2
 
 LARGEST_REPLY = 128_000_000
-"""Bytes, unpacked. A reply of 32,000 tokens, each in an event of its own, is some 6 MB."""
+"""The most bytes of a reply, unpacked. A reply of 32,000 tokens, each in an event of its own, is some 6 MB."""
 
 LARGEST_ERROR = 200_000
-"""Bytes of what comes with an error, of which 500 characters are shown. The rest is left where it is."""
+"""How many bytes are read of what comes with an error, of which 500 characters are shown. The rest is left where it is."""
 
 PIECE = 64_000
-"""Bytes that are unpacked at once: less than a millisecond."""
+"""How many bytes are unpacked at once: less than a millisecond."""
 
 PLAIN = "identity"
-"""What is asked for: a stream of small events gains nothing by compression, and small ones would wait for larger ones."""
+"""The encoding that is asked for: a stream of small events gains nothing by compression, and small ones would wait for larger ones."""
 
 _UNPACKED = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS | 32}
-"""What servers use all the same, and how zlib is told."""
+"""The encodings that servers use all the same, and how zlib is told."""
 
 LARGEST_EVENT = 16_000_000
-"""Bytes. The largest there are carry a whole block at once (redacted thinking, a summary of the API's): some 100,000."""
+"""The most bytes of an event. The largest there are carry a whole block at once (redacted thinking, a summary of the API's): some
+100,000."""
 
 MOST_LINES = 1_000_000
-"""Three an event make 400,000 for the longest reply (128,000 tokens, an event each)."""
+"""The most lines of a stream. Three an event make 400,000 for the longest reply (128,000 tokens, an event each)."""
 
 PING: Mapping[str, Json] = {"type": "ping"}
 
@@ -54,7 +55,8 @@ DONE = "[DONE]"
 
 
 async def bound(response: httpx2.Response) -> None:
-    """A hook of the HTTP client, for every response. Raises `Nonsense` if the body is packed as nobody asked for."""
+    """Bounds the body of a response; a hook of the HTTP client, for every response. Raises `Nonsense` if the body is packed as nobody asked
+    for."""
     from httpx2 import AsyncByteStream
 
     packed = response.headers.get("content-encoding", PLAIN).strip().lower() or PLAIN
@@ -80,7 +82,7 @@ async def bound(response: httpx2.Response) -> None:
 
 
 async def _bounded(body: httpx2.AsyncByteStream, packed: str, most: int, *, cut: bool) -> AsyncGenerator[bytes, None]:
-    """The unpacked body: `cut` at `most` bytes, else a `Nonsense` there."""
+    """The unpacked body. It ends at `most` bytes with `cut`; else a longer one raises `Nonsense` there."""
     async with aclosing(_unpacked(body, packed)) as pieces:
         async for piece in pieces:
             most -= len(piece)
@@ -170,7 +172,7 @@ class _Event:
     size: int = 0
 
     def take(self, line: bytes) -> None:
-        """A line that is neither empty nor a comment. Raises `Nonsense`."""
+        """Takes a line that is neither empty nor a comment. Raises `Nonsense`."""
         self.size += len(line)
         if self.size > LARGEST_EVENT:
             raise Nonsense(f"a single event of more than {LARGEST_EVENT // 1_000_000} MB")
@@ -185,7 +187,7 @@ class _Event:
             self.data.append(value)
 
     def finished(self) -> Mapping[str, Json] | None:
-        """What it says; None if it says nothing. Raises `Nonsense`."""
+        """The JSON object that the event carries; None if it says nothing. Raises `Nonsense`."""
         text = "\n".join(self.data)
         if text.strip() == DONE:
             return {"type": DONE}

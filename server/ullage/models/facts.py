@@ -31,13 +31,13 @@ class ModelFacts:
     input_price: float | None = None
     output_price: float | None = None
     cached_price: float | None = None
-    """Of input that was read from a cache."""
+    """The price of input that was read from a cache."""
     cache_write_price: float | None = None
-    """Of input that was written to a cache."""
+    """The price of input that was written to a cache."""
 
     @property
     def prices(self) -> Prices | None:
-        """None if no price of input and output is said."""
+        """The prices that the user says; None if they do not say both that of input and that of output."""
         if self.input_price is None or self.output_price is None:
             return None
         cached = self.input_price if self.cached_price is None else self.cached_price
@@ -45,7 +45,8 @@ class ModelFacts:
         return Prices(self.input_price, self.output_price, cached, written, written)
 
     def applied(self, card: ModelCard) -> ModelCard:
-        """The card with these. A smaller window that a refusal has named since stays: what the user said is hearsay then."""
+        """The card with what the user says of it. A smaller window that a refusal has named since stays: what the user said is hearsay
+        then."""
         if self.window is not None and (card.stated_window is None or self.window < card.window):
             card = replace(card, window=self.window, stated_window=None, source=SOURCE, max_output=min(card.max_output, self.window))
         elif self.window is not None:
@@ -59,7 +60,7 @@ class ModelFacts:
 
 
 def read_facts(given: object) -> Mapping[str, ModelFacts] | None:
-    """The facts of each model by its name; None if the value is none of that kind."""
+    """The facts of each model by its name; None if the value holds no such facts."""
     if not isinstance(given, Mapping):
         return None
     found: dict[str, ModelFacts] = {}
@@ -97,7 +98,7 @@ def with_facts(model: Model, facts: ModelFacts | None) -> Model:
 
 
 def offered_with(offered: OfferedModel, facts: ModelFacts | None) -> OfferedModel:
-    """The same for a model of a list."""
+    """A model of a list with what the user says of it."""
     if facts is None:
         return offered
     return replace(offered, window=facts.window or offered.window, prices=facts.prices or offered.prices)

@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     import httpx2
 
 BUSY_ATTEMPTS = 7
-"""For a busy or failing endpoint: about half a minute with the default delays."""
+"""How often a busy or failing endpoint is tried: about half a minute with the default delays."""
 NONSENSE_ATTEMPTS = 2
-"""For what is no reply and for one that stops coming: once may be chance; what took minutes once takes them again."""
+"""How often a call is tried that gets no reply, or one that stops coming: once may be chance; what took minutes once takes them again."""
 UNREACHABLE_ATTEMPTS = 4
-"""For a connection that fails: a few seconds, since most often the address is wrong or the server is not started."""
+"""How often a connection that fails is tried: a few seconds, since most often the address is wrong or the server is not started."""
 
 TOO_LONG = (
     "prompt is too long",  # Anthropic
@@ -58,7 +58,7 @@ TOO_LONG = (
     "input is too long for requested model",  # Amazon Bedrock
     "input token count",  # Gemini, with "exceeds the maximum number of tokens allowed"
 )
-"""No error code exists for it, so the words have to do."""
+"""What servers say of a prompt that is too long. No error code exists for it, so the words have to do."""
 
 BLOCK_REFUSED = ("compaction_signature_", "compaction_content_", "compaction_tool_changes_", "compaction_block_")
 """How the error codes begin of a request whose compaction block is not taken back (the codes are in the SDK's types)."""
@@ -86,9 +86,9 @@ _INPUT = re.compile(
     r"|messages resulted in (\d{1,12}) tokens|input token count \((\d{1,12})\)",
     re.IGNORECASE,
 )
-"""The same without the reply that was asked for, which vLLM and others count in."""
+"""Finds the size of the input that a refusal names, without the reply that was asked for, which vLLM and others count in."""
 _MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
-"""What a refusal speaks of that is about an image or a document; no error code exists for it."""
+"""Words in a refusal that is about an image or a document; no error code exists for it."""
 
 
 class ErrorInReply(Exception):
@@ -149,7 +149,7 @@ def _of_the_sdk(problem: Exception, endpoint: Endpoint) -> Failure:
 
 
 def not_this_api(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
-    """For an endpoint that answers, but with something else: a web page, another API."""
+    """The error where an endpoint answers, but with something else: a web page, another API."""
     kind = response.headers.get("content-type", "no content type").partition(";")[0]
     return EndpointUnreachable(
         f"{endpoint.name} answers, but not as the {endpoint.api.name} does"
@@ -206,7 +206,7 @@ def _refusal(problem: ErrorResponse) -> type[RequestRefused]:
 
 
 def _inside_a_reply(body: Mapping[str, object], endpoint: Endpoint) -> Failure:
-    """An error in what had begun as a success: an `error` event of a stream, or an error with the status 200."""
+    """The failure behind an error in what had begun as a success: an `error` event of a stream, or an error with the status 200."""
     said = quoted(_words(body) or "no reason given", endpoint)
     kind = quoted(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
     code = string(mapping(body.get("error")), "code")
@@ -278,7 +278,7 @@ def _not_in_time(endpoint: Endpoint) -> EndpointUnreachable:
 
 
 def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
-    """For a redirect, which is not followed: it would take the prompt with it."""
+    """The error for a redirect, which is not followed: it would take the prompt with it."""
     to = quoted(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
     return EndpointUnreachable(
         f"{endpoint.name} redirects the request (HTTP {response.status_code}) to {to}. Nothing was sent there. If that is the"
@@ -325,7 +325,7 @@ def _not_accepted(status: int, said: str, endpoint: Endpoint) -> AuthenticationF
 
 
 def prompt_too_long(said: str) -> PromptTooLong:
-    """For a refusal that says so, with the sizes that it names."""
+    """The error for a refusal that says that the prompt is too long, with the sizes that it names."""
     return PromptTooLong(
         f"The conversation is too long for the model ({said}). Compact it or begin a new session.",
         window=_window_named_in(said),
@@ -335,7 +335,7 @@ def prompt_too_long(said: str) -> PromptTooLong:
 
 
 def sizes_that_cannot_be(endpoint: Endpoint) -> PromptTooLong:
-    """For a refusal whose numbers are not believed: it does not repeat them beside a gauge that shows others."""
+    """The error for such a refusal whose numbers are not believed: it does not repeat them beside a gauge that shows others."""
     return PromptTooLong(
         f"{endpoint.name} refused the conversation as too long, but named impossible sizes. Compact it, or begin a new session."
     )

@@ -20,21 +20,21 @@ from ullage.models.model import EFFORTS, Effort, ModelCard, Prices, TokenizerVer
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """By the plain names of models: without a date or a gateway's decoration."""
+    """The prices of models and what goes with them, by the plain names of models: without a date or a gateway's decoration."""
 
     as_of: str
-    """`YYYY-MM-DD`."""
+    """The date of the prices (`YYYY-MM-DD`)."""
     prices: Mapping[str, Prices]
     minimum_cached: Mapping[str, int]
-    """Tokens."""
+    """The tokens below which a prefix is not cached."""
     minimum_cached_of_others: int
     clouds: Mapping[str, Mapping[str, float]]
-    """What is paid there, as factors of these prices: by cloud, and by where it is asked."""
+    """What is paid in the clouds, as factors of these prices: by cloud, and by where it is asked."""
 
 
 @cache
 def price_list() -> PriceList:
-    """The list that comes with Ullage."""
+    """The list of prices that comes with Ullage."""
     raw = json.loads(files("ullage.models").joinpath("prices.json").read_text(encoding="utf-8"))
     return PriceList(
         as_of=raw["as_of"],
@@ -65,14 +65,14 @@ _BEFORE_MAX: tuple[Effort, ...] = ("low", "medium", "high")
 """`max` came with Opus 4.6, `xhigh` with Opus 4.7; Sonnet 4.5 and Haiku 4.5 take no effort (the API's page on effort)."""
 
 OLD_TOKENIZER = 0.78
-"""Tokens that models up to 4.6 make of a text, as a share of what the newer tokenizer makes (code and prose)."""
+"""How many tokens models up to 4.6 make of a text, as a share of what the newer tokenizer makes (code and prose)."""
 OTHER_TOKENIZERS = 0.7
-"""The same for what local servers usually run, by the figures for OpenAI's o200k."""
+"""The share of what local servers usually run, by the figures for OpenAI's o200k."""
 
 CLAUDE_WINDOW, CLAUDE_OUTPUT = 200_000, 64_000
-"""The least that any Claude model since 4.5 has: assumed of one that is not in the table."""
+"""Tokens that are assumed of a Claude model that is not in the table: the least that any since 4.5 has."""
 LOCAL_WINDOW, LOCAL_OUTPUT = 32_768, 8_192
-"""Assumed of a model on another server that does not tell: what local servers are commonly started with."""
+"""Tokens that are assumed of a model on another server that does not tell: what local servers are commonly started with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,12 @@ _DATE = re.compile(r"-\d{8}$")
 
 
 def expected_card(name: str, *, anthropic: bool) -> ModelCard:
-    """What is known of a model without asking: the table, else what is assumed of Anthropic's own or another endpoint."""
+    """The card of a model without asking anybody: by the table, else by what is assumed of Anthropic's own or another endpoint."""
     return card_from_table(name) or (_assumed_claude_card(name) if anthropic else local_card(name, None))
 
 
 def card_from_table(name: str) -> ModelCard | None:
-    """What the table knows of a model, also under its dated name; None if it is not in it."""
+    """The card of a model by the table, also under its dated name; None if it is not in it."""
     plain = _DATE.sub("", name)
     known = _KNOWN.get(plain)
     if known is None:
@@ -134,7 +134,7 @@ def card_from_table(name: str) -> ModelCard | None:
 
 
 def _assumed_claude_card(name: str) -> ModelCard:
-    """For a model of Anthropic's own endpoint that is not in the table."""
+    """The card that is assumed of a model of Anthropic's own endpoint that is not in the table."""
     return ModelCard(
         name=name,
         display_name=name,
@@ -148,7 +148,7 @@ def _assumed_claude_card(name: str) -> ModelCard:
 
 
 def local_card(name: str, window: int | None) -> ModelCard:
-    """For a model of another server; `window` (tokens) is what the server said, None if it did not."""
+    """The card of a model of another server; `window` (tokens) is what the server said, None if it did not."""
     size = window or LOCAL_WINDOW
     return ModelCard(
         name=name,

@@ -15,12 +15,13 @@ logger = logging.getLogger(__name__)
 
 
 WORTH_A_LOOK = 20_000
-"""Bytes of a request: in a smaller one a few words decide what a token takes."""
+"""The bytes from which on a request is looked at: in a smaller one a few words decide what a token takes."""
 USUAL_BYTES_PER_TOKEN = 4.0
 MOST_BYTES_PER_TOKEN = 9.0
-"""Of a request in JSON. Code and prose have 3 to 5 by any tokenizer, long runs of spaces more. With more than this, most was not read."""
+"""The most bytes of a request in JSON for each token. Code and prose have 3 to 5 by any tokenizer, long runs of spaces more. With more than
+this, most was not read."""
 SUDDENLY = 2.5
-"""So many times what requests to the same model had before shows it, too: a conversation grows at its end, so this number hardly moves."""
+"""How many times what requests to the same model had before shows it, too: a conversation grows at its end, so this number hardly moves."""
 
 
 class LearnedLimits:
@@ -69,7 +70,7 @@ class LearnedLimits:
         return reply
 
     def _cut_off(self, taken: int, size: RequestSize) -> str | None:
-        """That the server read much less than it was sent, as a sentence for the user; None if there is no sign of it.
+        """A sentence for the user that the server read much less than it was sent; None if there is no sign of it.
 
         A server of the user's own may cut a prompt that is longer than the window it loaded the model with, and say nothing (Ollama).
         """

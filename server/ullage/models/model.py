@@ -28,11 +28,11 @@ TokenizerVersion: TypeAlias = Literal["3.0", "4.7", "4.8"]
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 """How much work a model puts into a reply, by the API's own words (`output_config.effort`): more tokens, more time, more thorough."""
 EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
-"""From the least to the most."""
+"""All efforts, from the least to the most."""
 EffortChoice: TypeAlias = Literal["default", "low", "medium", "high", "xhigh", "max"]
 """What a user can choose; `default` leaves it to the model."""
 EFFORT_CHOICES: tuple[EffortChoice, ...] = ("default", *EFFORTS)
-"""All of them."""
+"""All choices of an effort."""
 
 
 PRICED_TOKENS = 1_000_000
@@ -53,7 +53,7 @@ class Prices:
     long_prompt_factor: float = 1.0
 
     def times(self, factor: float) -> Prices:
-        """Each price times `factor`."""
+        """The prices with each one times `factor`. The step for long prompts stays."""
         return Prices(
             *(round(price * factor, 6) for price in (self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h)),
             long_prompt=self.long_prompt,
@@ -61,14 +61,15 @@ class Prices:
         )
 
     def terms(self, *, for_an_hour: bool = False) -> Terms | None:
-        """Their proportions, where what is written to the cache lives five minutes or `for_an_hour`; None if the model costs nothing."""
+        """The proportions of the prices, where what is written to the cache lives five minutes or `for_an_hour`; None if the model costs
+        nothing."""
         if not self.input:
             return None
         write = self.cache_write_1h if for_an_hour else self.cache_write_5m
         return Terms(self.cache_read / self.input, write / self.input, self.output / self.input, self.input / PRICED_TOKENS)
 
     def cost(self, usage: Usage) -> float:
-        """Dollars for one call."""
+        """The dollars for one call."""
         is_long = self.long_prompt is not None and usage.total_input_tokens > self.long_prompt
         return (
             (self.long_prompt_factor if is_long else 1.0)
@@ -90,7 +91,7 @@ class ModelCard:
     name: str
     display_name: str
     window: int
-    """Most input tokens of one request."""
+    """The most input tokens of one request."""
     max_output: int
     prices: Prices | None
     source: str
@@ -104,7 +105,7 @@ class ModelCard:
     efforts: tuple[Effort, ...] = ()
     """The efforts that it can be asked for, least first; empty if it takes none."""
     effort: Effort | None = None
-    """What it is asked for, one of `efforts`; None if that is left to it."""
+    """The effort that it is asked for, one of `efforts`; None if that is left to it."""
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
     tokenizer: TokenizerVersion | None = None
@@ -113,20 +114,20 @@ class ModelCard:
     takes_images: bool | None = None
     """Whether it can be shown images; None if nobody says so: it is tried then."""
     takes_pdfs: bool | None = None
-    """The same for PDFs."""
+    """Whether it can be shown PDFs; None if nobody says so: it is tried then."""
     images: ImageLimits = LIMITS
-    """What it takes of an image."""
+    """The limits of what it takes of an image."""
     caches: bool = True
     """Whether what was sent before is cheaper; False until a reply reported so, where the wire has no marks that see to it."""
     searches_web: bool = False
     """Whether it can be asked to search the web (`SearchesWeb`): where the Models API says that it has the tool."""
     minimum_cached: int = 1_024
-    """Tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
+    """The tokens below which the prompt cache keeps nothing; of most models unless the table knows better."""
     editor_counts: bool | None = None
     """Whether the editor counts texts for it (`EditorModels.count`): not before it has answered once, since until then it is given nothing
     of what is said here. None if it is no model of the editor."""
     stated_window: int | None = None
-    """What `window` was before a refusal named a smaller one; None if none did. A refusal is hearsay."""
+    """The window in tokens before a refusal named a smaller one; None if none did. A refusal is hearsay."""
 
     @property
     def hold_window(self) -> int:
@@ -136,19 +137,19 @@ class ModelCard:
 
     @property
     def media_room(self) -> Room:
-        """What it takes of images and pages of PDFs in one request (anthropic-api.md 2.7): the API allows as many of each, here they count
+        """How many images and pages of PDFs it takes in one request (anthropic-api.md 2.7): the API allows as many of each, here they count
         together."""
         most = 600 if self.window > SMALL_WINDOW else 100
         return Room(most, images=self.takes_images is not False, documents=self.takes_pdfs is not False)
 
     @property
     def terms(self) -> Terms | None:
-        """What its tokens cost; None if that is not known, or nothing."""
+        """The proportions of what its tokens cost; None if that is not known, or nothing."""
         terms = self.prices.terms() if self.prices is not None else None
         return terms if terms is None or self.caches else replace(terms, read=1.0, write=1.0)
 
     def cost(self, usage: Usage | None) -> float | None:
-        """Dollars for one call; None if the prices are not known or nothing was counted."""
+        """The dollars for one call; None if the prices are not known or nothing was counted."""
         return self.prices.cost(usage) if self.prices and usage else None
 
 
@@ -201,11 +202,12 @@ class Reply:
     blocks: tuple[AssistantBlock, ...]
     model: str
     stop_reason: str
-    """As the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
+    """Why the model stopped, as the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
     usage: Usage | None
-    """None if the server did not count what was sent; what it said of the output alone is of no use."""
+    """What was used; None if the server did not count what was sent: what it said of the output alone is of no use."""
     compaction: CompactionBlock | None = None
-    """Where `Request.summarise` asked for one and the API wrote it (`stop_reason` is `compaction` then); `blocks` are empty."""
+    """The summary, where `Request.summarise` asked for one and the API wrote it (`stop_reason` is `compaction` then); `blocks` are
+    empty."""
     dropped_thinking: int = 0
     """How many replayed thinking blocks the API dropped, since it took what stood before them for changed."""
     doubts: tuple[str, ...] = ()
@@ -219,11 +221,11 @@ class Model(Protocol):
     """A language model behind whatever wire."""
 
     def expected(self) -> ModelCard:
-        """What is known of the model without asking anybody: for the gauge until `card` has answered."""
+        """The card of the model without asking anybody: for the gauge until `card` has answered."""
         ...
 
     async def card(self) -> ModelCard:
-        """What is known of the model; asked once and remembered. Never raises for want of a network: falls back."""
+        """The card of the model; asked for once and remembered. Never raises for want of a network: falls back."""
         ...
 
     def stream(self, request: Request, max_output_tokens: int) -> AsyncIterator[ModelEvent]:
@@ -234,7 +236,7 @@ class Model(Protocol):
         ...
 
     async def count(self, request: Request) -> int | None:
-        """Tokens of input that the endpoint itself counts for a request, which it does not answer. None if it does not count, or not
+        """How many tokens of input the endpoint itself counts for a request, which it does not answer. None if it does not count, or not
         now: never raises for what an endpoint does. A request must end with a user's words."""
         ...
 

@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NOT_READY = 503
-"""llama.cpp answers everything with it while it loads its model."""
+"""The status with which llama.cpp answers everything while it loads its model."""
 
 TIMEOUT = 4.0
-"""Seconds for the whole question: the user waits for it before the first call."""
+"""How many seconds the whole question may take: the user waits for it before the first call."""
 
 WINDOW_KEYS = (
     *("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length"),
     *("context_length", "context_window"),
 )
-"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first) and
-Mistral; OpenRouter and Together, Groq."""
+"""The names that servers give the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes
+first) and Mistral; OpenRouter and Together, Groq."""
 
 NO_SUCH_PAGE = (404, 405, 501)
-"""What a server answers that has no list of models."""
+"""The statuses with which a server answers that has no list of models."""
 
 LIST_TIMEOUT = 10.0
-"""Seconds for the list: the user waits for it."""
+"""How many seconds the list may take: the user waits for it."""
 
 MOST_MODELS = 500
-"""Of a list; a gateway may offer thousands, and nobody picks from so many."""
+"""How many models of a list are shown; a gateway may offer thousands, and nobody picks from so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class CardAnswer:
 
 
 async def ask_anthropic(connect: Connect, name: str) -> CardAnswer:
-    """The card of a model of Anthropic's own endpoint: from the Models API, else the table, else assumed."""
+    """The card of a model of Anthropic's own endpoint: by the Models API, else by the table, else assumed."""
     fallback = expected_card(name, anthropic=True)
     info = await _get(connect, f"/v1/models/{quote(name, safe='')}")
     return CardAnswer(_card_from_models_api(fallback, info or {}) or fallback, info is not None)
@@ -88,7 +88,7 @@ async def ask_other_server(connect: Connect, name: str) -> CardAnswer:
 def _card_of_other_server(
     name: str, info: Mapping[str, object], listed: Mapping[str, object], props: Mapping[str, object]
 ) -> ModelCard | None:
-    """What was told by the addresses that most servers have; None if none of them told a window."""
+    """The card by what was told at the addresses that most servers have; None if none of them told a window."""
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
@@ -151,7 +151,7 @@ def _efforts(capabilities: Mapping[str, object], known: tuple[Effort, ...]) -> t
 
 
 def _supported(capability: object) -> bool | None:
-    """What is said of a capability; None if nothing is."""
+    """Whether the model is said to have a capability; None if nothing is said."""
     supported = mapping(capability).get("supported")
     return supported if isinstance(supported, bool) else None
 
@@ -165,7 +165,8 @@ def loaded_model(props: Mapping[str, object]) -> str:
 
 
 def listed_window(listed: Mapping[str, object], name: str) -> int | None:
-    """By a server's list of models. llama.cpp lists the one that it has loaded, which answers whatever name is asked for."""
+    """The window (tokens) of a model in a server's list of models; None if it is not told. llama.cpp lists the model that it has loaded,
+    which answers whatever name is asked for."""
     models = mappings(listed.get("data"))
     alone = len(models) == 1 and "meta" in models[0]
     return next((window_told(model) for model in models if alone or model.get("id") == name), None)
@@ -190,7 +191,8 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
 
 
 async def _with_header(client: Client, path: str) -> object:
-    """What is told to those who send the beta header: who writes compaction blocks. None if the header itself is refused."""
+    """The answer of the page to those who send the beta header: it tells who writes compaction blocks. None if the header itself is
+    refused."""
     from anthropic import BadRequestError
 
     try:
@@ -227,7 +229,8 @@ class OfferedModel:
 
 
 async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedModel, ...]:
-    """What the endpoint lists, in its own order. Raises `ModelError`, in words for the user; `ListRefused` where it has no list."""
+    """The models that the endpoint lists, in its own order. Raises `ModelError`, in words for the user; `ListRefused` where it has no
+    list."""
     from anthropic import APIStatusError
 
     try:
@@ -245,7 +248,7 @@ async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedMode
 
 
 def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedModel:
-    """`loaded` is the window that llama.cpp was started with."""
+    """A model of a list, with what the table adds. `loaded` is the window that llama.cpp was started with."""
     name = word(described, "id")
     known = card_from_table(name)
     window = loaded or window_told(described)

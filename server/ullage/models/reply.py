@@ -43,12 +43,13 @@ from ullage.models.model import (
 )
 
 MOST_BLOCKS = 10_000
-"""Of one reply: more than there are calls in the longest (128,000 tokens, some 20 a call)."""
+"""The most blocks of one reply: more than there are calls in the longest (128,000 tokens, some 20 a call)."""
 
 CHARACTERS_PER_TOKEN = 40
-"""No text has so many for long; a reply that has more for each token that was asked for is not what was asked for."""
+"""The most characters for each token. No text has so many for long; a reply that has more for each token that was asked for is not what was
+asked for."""
 LEAST_CHARACTERS = 1_000_000
-"""So much is taken in any case: some servers do not keep to the limit."""
+"""How many characters are taken in any case: some servers do not keep to the limit."""
 
 CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 """Stop reasons of a reply that was cut where it stood."""
@@ -93,7 +94,7 @@ class ReplyBuilder:
         return self._stop_reason is not None
 
     def accept(self, event: Mapping[str, object]) -> list[ModelEvent]:
-        """What this event of the API tells the user; nothing for bookkeeping and for what is not known here."""
+        """What this event of the API tells the user; empty for bookkeeping and for what is not known here."""
         match event.get("type"):
             case "message_start":
                 if self._placed:
@@ -110,7 +111,7 @@ class ReplyBuilder:
         return []
 
     def accept_whole(self, message: Mapping[str, object]) -> list[ModelEvent]:
-        """The same for a message that came in one piece."""
+        """What a message that came in one piece tells the user."""
         events: list[ModelEvent] = []
         self._message_started(message)
         for index, block in enumerate(mappings(message.get("content"))):
@@ -144,7 +145,7 @@ class ReplyBuilder:
     def _block_started(self, index: int, content: Mapping[str, object]) -> list[ModelEvent]:
         if len(self._placed) >= MOST_BLOCKS:
             raise Nonsense(f"a reply of more than {MOST_BLOCKS:,} blocks")
-        self._begun.pop(index, None)  # what it was stays in its place
+        self._begun.pop(index, None)  # the block that had this index stays in its place
         match content.get("type"):
             case "text":
                 self._begun[index] = _Block("text", None)
@@ -242,7 +243,7 @@ class ReplyBuilder:
         self._take_usage(event.get("usage"))
 
     def _take_usage(self, usage: object) -> None:
-        """Counts in a later event stand for the whole reply so far; what it leaves out stays as it was."""
+        """Takes in what was counted. Counts in a later event stand for the whole reply so far; what it leaves out stays as it was."""
         for name, value in mapping(usage).items():
             if value is not None:
                 self._usage[name] = value
@@ -280,7 +281,7 @@ def _signature(values: Mapping[str, object]) -> str:
 
 
 def _is_sealed(text: str) -> bool:
-    """Whether it can be a signature or what is sealed by one: Anthropic's are base64, and those of others may be any word."""
+    """Whether the text can be a signature or what is sealed by one: Anthropic's are base64, and those of others may be any word."""
     return text.isascii() and text.isprintable()
 
 
@@ -289,7 +290,7 @@ def _has_utf8(text: str) -> bool:
 
 
 def _as_it_came(block: Mapping[str, object]) -> str | None:
-    """A block that must go back unchanged, as JSON text; None if that cannot be."""
+    """The block, which must go back unchanged, as JSON text; None if that cannot be."""
     if is_too_deep(block):
         return None
     text = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
@@ -297,7 +298,8 @@ def _as_it_came(block: Mapping[str, object]) -> str | None:
 
 
 def _usage(reported: Mapping[str, object]) -> Usage | None:
-    """What was used; of a summary of the API's own (which nothing but `iterations` tells of) the sum of these."""
+    """What was used, for a summary of the API's own (which nothing but `iterations` tells of) the sum of these; None if it was not
+    counted."""
     used = _of_one(reported)
     if used.total_input_tokens == 0:
         used = sum((_of_one(each) for each in mappings(reported.get("iterations"))), Usage(0, 0))

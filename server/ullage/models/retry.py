@@ -28,26 +28,26 @@ T = TypeVar("T")
 
 
 class NothingCame(Exception):
-    """What was waited for did not come; `str()` says what came instead, as it stands after the endpoint's name."""
+    """Raised where what was waited for did not come; `str()` says what came instead, as it stands after the endpoint's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds."""
+    """How long a reply is waited for, in seconds."""
 
     answer: float = 300.0
-    """Until the answer begins; and the longest that the body of one that does not stream may take."""
+    """Seconds until the answer begins; and the longest that the body of one that does not stream may take."""
     silence: float = 300.0
-    """Between two pieces of it, pings included."""
+    """Seconds between two pieces of the answer, pings included."""
     pings: float = 900.0
-    """Between two pieces that are no pings."""
+    """Seconds between two pieces that are no pings."""
 
     def for_an_answer(self) -> asyncio.Timeout:
-        """Raises `TimeoutError` if the answer does not begin in time."""
+        """Limits the time until the answer begins: raises `TimeoutError` if it does not begin in time."""
         return asyncio.timeout(self.answer)
 
     async def between(self, pieces: AsyncIterable[T]) -> AsyncGenerator[T, None]:
-        """The pieces. Raises `NothingCame` if the next one does not come in time."""
+        """The pieces as they come. Raises `NothingCame` if the next one does not come in time."""
         waiting = aiter(pieces)
         while True:
             try:
@@ -60,7 +60,7 @@ class Patience:
             yield piece
 
     async def over(self, sent: AsyncIterable[Mapping[str, Json]]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """The events but for pings. Raises `NothingCame` if only pings come for too long."""
+        """The events that are no pings, as they come. Raises `NothingCame` if only pings come for too long."""
         now: Callable[[], float] = asyncio.get_running_loop().time
         since = now()
         async for event in sent:
@@ -72,12 +72,13 @@ class Patience:
 
 
 def patience_with(*, own_server: bool) -> Patience:
-    """With Anthropic's endpoint or a server of the user's own, which may take minutes over a long prompt before it says anything."""
+    """The patience with Anthropic's endpoint, or with a server of the user's own, which may take minutes over a long prompt before it says
+    anything."""
     return Patience(answer=600.0, silence=600.0) if own_server else Patience()
 
 
 def spoken(seconds: float) -> str:
-    """A time for a message."""
+    """The time as it stands in a message, in seconds or minutes."""
     return f"{seconds:g} s" if seconds < 120 else f"{seconds / 60:g} min"
 
 
@@ -91,7 +92,7 @@ class Failure:
     retry_after: float | None = None
     """How many seconds the server asked us to wait."""
     reason: str = ""
-    """What to tell the user while waiting; empty: the error's own words."""
+    """The words for the user while waiting; empty: the error's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Delays:
 
 
 DELAYS = Delays()
-"""The default."""
+"""The delays that are used where no others are given."""
 
 
 async def with_retries(

@@ -40,21 +40,22 @@ from ullage.context.view.request import Request
 from ullage.models.model import Effort
 
 MediaBytes: TypeAlias = Callable[[Media], bytes | None]
-"""The bytes of an image or a document; None if they are no longer there. May be asked from any thread, and reads the disk."""
+"""A function that gives the bytes of an image or a document; None if they are no longer there. May be asked from any thread, and reads the
+disk."""
 
 
 def none_kept(media: Media) -> bytes | None:
-    """Where nothing is kept."""
+    """Never has any bytes: for where nothing is kept."""
     return None
 
 
 def gone(media: Media) -> str:
-    """What stands for one that is no longer in the store."""
+    """The text that stands for an image or a document that is no longer in the store."""
     return f"[{in_words(media)}: no longer there, its file was removed]"
 
 
 def _media_json(media: Media, data: str | None) -> dict[str, Json]:
-    """The content block for base64 `data`."""
+    """The content block for base64 `data`; a text if there is none."""
     if data is None:
         return {"type": "text", "text": gone(media)}
     if isinstance(media, Image):
@@ -63,7 +64,8 @@ def _media_json(media: Media, data: str | None) -> dict[str, Json]:
 
 
 class Encoded:
-    """Base64 texts of what was asked for so far: a file is read and encoded once. What was gone stays gone, so that the prefix stays."""
+    """The base64 texts of what was asked for so far: a file is read and encoded once. What was gone stays gone, so that the prefix
+    stays."""
 
     def __init__(self, read: MediaBytes) -> None:
         self._read = read
@@ -72,7 +74,7 @@ class Encoded:
         """Characters that are kept."""
 
     def of(self, media: Media) -> str | None:
-        """The text; None if the bytes are no longer there."""
+        """The base64 text; None if the bytes are no longer there."""
         if media in self._known:
             return self._known[media]
         data = self._read(media)
@@ -82,7 +84,7 @@ class Encoded:
         return text
 
     def forget(self) -> None:
-        """All of them but what is gone."""
+        """Forgets all texts, but not what is gone."""
         self._known = {media: None for media, text in self._known.items() if text is None}
         self.size = 0
 
@@ -97,15 +99,16 @@ COMPACTION_BETA = "compact-2026-09-04"
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 
 REMEMBERED_BYTES = 32_000_000
-"""How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
+"""How many bytes of serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
 
 ROOM = Room(100)
-"""What every model takes, for callers that do not know the model."""
+"""The room that every model has, for callers that do not know the model."""
 
 LARGE_TOKENS = 250_000
-"""Of messages that are new to a `Serialiser`: about a megabyte, which takes some 5 ms."""
+"""The tokens of messages new to a `Serialiser` from which on these are large: about a megabyte, which takes some 5 ms."""
 LARGE_MESSAGES = 2_000
-"""Even where all of them were seen before, putting so many together takes a millisecond and more."""
+"""The number of messages from which on a request is large: even if all were seen before, putting so many together takes a millisecond and
+more."""
 
 
 class Serialiser:
@@ -180,7 +183,7 @@ class Serialiser:
         mismatch: Mismatch | None = None,
         room: Room = ROOM,
     ) -> bytes:
-        """The same, made in another thread where the request is large or files are to be read for it.
+        """The body that `body` makes, made in another thread where the request is large or files are to be read for it.
 
         A caller that is cancelled meanwhile gets nothing, but what was made is kept.
         """
@@ -201,7 +204,7 @@ class Serialiser:
     async def counted_body_off_the_loop(
         self, request: Request, *, opening: Mapping[str, Json], adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
     ) -> bytes:
-        """As `counted_body`, made in another thread where `body` is."""
+        """The body that `counted_body` makes, made in another thread where the one of `body` would be."""
 
         def make() -> bytes:
             return self.counted_body(request, opening=opening, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
@@ -212,7 +215,8 @@ class Serialiser:
         return await asyncio.to_thread(make) if self._is_large(request) else make()
 
     def _is_large(self, request: Request) -> bool:
-        """By the estimates of its messages. One without an estimate counts as nothing. Images are always large."""
+        """Whether the request is large, by the estimates of its messages. One without an estimate counts as nothing. Images are always
+        large."""
         if len(request.messages) > LARGE_MESSAGES:
             return True
         new = request.messages if self._forgets else [message for message in request.messages if id(message) not in self._messages]
@@ -223,7 +227,7 @@ class Serialiser:
 
     @property
     def _forgets(self) -> bool:
-        """Whether it begins anew with the next request."""
+        """Whether the remembered messages are forgotten with the next request."""
         return not self._messages or self._kept > REMEMBERED_BYTES + self._at_hand
 
     @property
@@ -285,7 +289,7 @@ class _Made:
     sent: Message
     body: bytes
     shows: bool
-    """Whether it shows any, sent or not."""
+    """Whether it shows any images or documents, sent or not."""
 
 
 def message_bytes(message: Message, marked: frozenset[int] = frozenset(), encoded: Encoded | None = None) -> bytes:
@@ -376,7 +380,7 @@ def _can_carry_a_mark(block: Block) -> bool:
 
 
 def dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
-    """JSON without spaces, in UTF-8."""
+    """The value as JSON without spaces, in UTF-8."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:  # an older log may have a number that JSON cannot hold

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import httpx2
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds."""
+"""How many seconds it may take to connect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class Transport:
 
 
 def make_transport(make: Callable[..., httpx2.AsyncClient], patience: Patience) -> Transport:
-    """With a client that `make` makes, by the arguments of httpx2. For another thread, the first time: it reads files and imports."""
+    """Makes the HTTP client with `make`, which takes the arguments of httpx2. For another thread, the first time: it reads files and
+    imports."""
     from httpx2 import Timeout
 
     # Beyond what `retry.py` has, whose words are the better ones.
@@ -48,14 +49,15 @@ def make_transport(make: Callable[..., httpx2.AsyncClient], patience: Patience) 
 
 @cache
 def trusted_authorities() -> ssl.SSLContext:
-    """The authorities whose certificates count. To read them takes 15 ms and a megabyte, and each model has a client of its own."""
+    """The context with the authorities whose certificates count. To read them takes 15 ms and a megabyte, and each model has a client of
+    its own."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
 
 
 class InUse:
-    """Who waits for an endpoint. `free` lets go of its connections, once the model was left and nobody waits any more."""
+    """Counts who waits for an endpoint. `free` lets go of its connections, once the model was left and nobody waits any more."""
 
     def __init__(self, free: Callable[[], Awaitable[None]]) -> None:
         self._free = free
@@ -64,7 +66,7 @@ class InUse:
 
     @asynccontextmanager
     async def waiting(self) -> AsyncGenerator[None]:
-        """While somebody waits for something, connections are not freed."""
+        """Keeps connections from being freed while somebody waits for something inside of the block."""
         self._waiting += 1
         try:
             yield
@@ -73,7 +75,7 @@ class InUse:
             await self._free_if_left()
 
     async def leave(self) -> None:
-        """Nobody asks anything new."""
+        """Notes that nobody asks anything new, so that connections are freed as soon as nobody waits."""
         self._is_left = True
         await self._free_if_left()
 

@@ -25,26 +25,26 @@ from ullage.models.serialise import dump
 from ullage.workspace.web_search import NotSearched, WebHit, WebSearch, WebSearchResult
 
 TOOL = "web_search_20260318"
-"""Of the three versions that the API knows (2025-03-05, 2026-02-09, 2026-03-18) the newest."""
+"""The version of the tool: the newest of the three that the API knows (2025-03-05, 2026-02-09, 2026-03-18)."""
 
 DOLLARS = 0.01
-"""For one search: $10 for 1,000 (Anthropic's price list, October 2026), beside the tokens. One that fails costs nothing."""
+"""The price of one search: $10 for 1,000 (Anthropic's price list, October 2026), beside the tokens. One that fails costs nothing."""
 
 MOST_SEARCHES = 1
-"""Of one request: what the user allowed is one search."""
+"""The most searches of one request: what the user allowed is one search."""
 MOST_ROUNDS = 4
-"""How often a paused search is gone on with, at most, and one more."""
+"""The most requests for one search: how often a paused search is gone on with, at most, and one more."""
 OUTPUT_TOKENS = 4_000
-"""A report takes some hundred; what the model thinks before it counts, too."""
+"""The most tokens of the output. A report takes some hundred; what the model thinks before it counts, too."""
 RESULT_TOKENS = 300_000
-"""What the results may have added to the request, at most: what the API reports beyond that is not believed."""
+"""How many tokens the results may have added to the request, at most: what the API reports beyond that is not believed."""
 MOST_HITS = 30
 LONGEST_TITLE, LONGEST_URL, LONGEST_QUOTE, LONGEST_CODE, LONGEST_REPORT = 300, 2_000, 500, 100, 12_000
 """Characters."""
 MOST_QUOTES = 2
-"""Of one page."""
+"""The most quotes of one page."""
 MOST_HOSTS = 50
-"""That are named to the API; what comes of others is left out here."""
+"""The most hosts that are named to the API; what comes of others is left out here."""
 
 SYSTEM = (
     "You search the web for a coding agent and report what the results say. Search once, for exactly the words that you are given. Then "
@@ -61,11 +61,11 @@ _PROBLEMS = {
     "invalid_tool_input": "the provider did not take the query",
     "unavailable": "the provider's search is not available now; try again later",
 }
-"""By the tool's error codes."""
+"""What went wrong with a search, in words, by the tool's error codes."""
 
 
 def search_body(wanted: WebSearch, opening: Mapping[str, Json], card: ModelCard, said: Sequence[Mapping[str, Json]]) -> bytes:
-    """The request. `said` is what the model said before it was paused."""
+    """The JSON body of the request for a search. `said` is what the model said before it was paused."""
     tool: dict[str, Json] = {"type": TOOL, "name": "web_search", "max_uses": MOST_SEARCHES, "allowed_callers": ["direct"]}
     if wanted.without:
         tool["blocked_domains"] = list(wanted.without[:MOST_HOSTS])
@@ -83,7 +83,7 @@ def search_body(wanted: WebSearch, opening: Mapping[str, Json], card: ModelCard,
 
 
 class SearchReply(ReplyBuilder):
-    """A reply with the blocks of the tool: as it came, so that it can go back, and read."""
+    """Builds a reply with the blocks of the tool: as it came, so that it can go back, and read."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model, OUTPUT_TOKENS)
@@ -93,7 +93,7 @@ class SearchReply(ReplyBuilder):
         self._inputs: dict[int, str] = {}
 
     def accept(self, event: Mapping[str, object]) -> list[ModelEvent]:
-        """As `ReplyBuilder.accept`; it passes over what it does not know."""
+        """Takes the blocks of the tool in, too; else as `ReplyBuilder.accept`, which passes over what it does not know."""
         match event.get("type"):
             case "content_block_start":
                 block = _own(mapping(event.get("content_block")))
@@ -107,7 +107,7 @@ class SearchReply(ReplyBuilder):
         return super().accept(event)
 
     def accept_whole(self, message: Mapping[str, object]) -> list[ModelEvent]:
-        """As `ReplyBuilder.accept_whole`."""
+        """Takes the blocks of the tool in, too; else as `ReplyBuilder.accept_whole`."""
         self.blocks += [_own(block) for block in mappings(message.get("content"))]
         return super().accept_whole(message)
 
@@ -123,7 +123,7 @@ class SearchReply(ReplyBuilder):
 
     @property
     def searches(self) -> int:
-        """How many are paid for: what the API says, and no more than there can have been; else those that came to something."""
+        """How many searches are paid for: what the API says, and no more than there can have been; else those that came to something."""
         told = integer(mapping(self._usage.get("server_tool_use")).get("web_search_requests"))
         found = sum(block.get("type") == "web_search_tool_result" and isinstance(block.get("content"), list) for block in self.blocks)
         return found if told is None else max(0, min(told, MOST_SEARCHES))
@@ -195,7 +195,7 @@ def _add_hits(pages: dict[str, WebHit], found: Sequence[Mapping[str, object]], w
 
 
 def _report(blocks: Sequence[Mapping[str, Any]], pages: dict[str, WebHit]) -> str:
-    """What the model says after the last result, with numbers for the pages it goes by, whose quotes are added to `pages`."""
+    """The report that the model gives after the last result, with numbers for the pages it goes by, whose quotes are added to `pages`."""
     last = max(index for index, block in enumerate(blocks) if block.get("type") == "web_search_tool_result")
     numbers = {url: index for index, url in enumerate(pages, 1)}
     pieces: list[str] = []
@@ -227,12 +227,12 @@ def _is_of(host: str, other: str) -> bool:
 
 
 def _line(text: str, most: int) -> str:
-    """On one line, without what cannot be seen."""
+    """The text on one line, without what cannot be seen, at most so many characters."""
     return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))[:most]
 
 
 def _own(block: Mapping[str, object]) -> dict[str, Any]:
-    """A copy that can grow; empty if it is nested too deep to go back."""
+    """A copy of the block that can grow; empty if it is nested too deep to go back."""
     return {} if is_too_deep(block) else _object(json.dumps(block))
 
 

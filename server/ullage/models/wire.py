@@ -30,28 +30,29 @@ NO_KEY = "none"
 """Sent to servers of the user's own where no key is set: the SDK insists on one, they ignore it."""
 
 HEADERS: Mapping[str, str] = {"accept-encoding": PLAIN}
-"""What every request says."""
+"""The headers of every request."""
 
 
 class Wire(Protocol):
-    """One endpoint, for one model."""
+    """The way to reach one model at one endpoint."""
 
     @property
     def endpoint(self) -> Endpoint:
-        """What words about a failure need."""
+        """The endpoint, for the words about a failure."""
         ...
 
     @property
     def counting(self) -> CountPage:
-        """Where tokens of input are counted."""
+        """The page where tokens of input are counted."""
         ...
 
     def make_client(self, transport: Transport) -> Client:
-        """Called in a thread: it may read files and import. Raises a `ModelError` where something is missing for it."""
+        """Makes the SDK's client. Called in a thread: it may read files and import. Raises a `ModelError` where something is missing for
+        it."""
         ...
 
     def page(self, client: Client) -> str:
-        """Where a streamed reply is asked for."""
+        """The page where a streamed reply is asked for."""
         ...
 
     def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
@@ -59,11 +60,11 @@ class Wire(Protocol):
         ...
 
     def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
-        """What the call says beside what every request says."""
+        """The headers of a call beside those of every request."""
         ...
 
     def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """As `opening`, of the question how many tokens a request has."""
+        """The first members of the body of the question how many tokens a request has."""
         ...
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
@@ -76,20 +77,21 @@ class Wire(Protocol):
         ...
 
     def expected(self) -> ModelCard:
-        """What is known of the model without asking."""
+        """The card of the model without asking anybody."""
         ...
 
     async def ask(self, connect: Connect) -> CardAnswer:
-        """What the endpoint says of it. Never raises."""
+        """The card of the model by what the endpoint says. Never raises."""
         ...
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
-        """The models that it lists. Raises `ModelError`; `ListRefused` where it has no list."""
+        """The models that the endpoint lists. Raises `ModelError`; `ListRefused` where it has no list."""
         ...
 
 
 class MessagesWire:
-    """Anthropic's own endpoint, or a compatible server at `base_url`; a trailing `/v1` is left out of it, since the SDK adds it."""
+    """The wire to Anthropic's own endpoint, or to a compatible server at `base_url`; a trailing `/v1` is left out of it, since the SDK adds
+    it."""
 
     stream_kind = "text/event-stream"
     counting = MESSAGES_COUNT
@@ -98,7 +100,7 @@ class MessagesWire:
         self.endpoint = Endpoint(name, _without_version(base_url), api_key)
 
     def make_client(self, transport: Transport) -> Client:
-        """With the key; without one the SDK looks for other credentials of Anthropic's."""
+        """Makes the SDK's client with the key; without one the SDK looks for other credentials of Anthropic's."""
         from anthropic import AsyncAnthropic
 
         base_url, api_key = self.endpoint.base_url, self.endpoint.api_key
@@ -112,41 +114,41 @@ class MessagesWire:
         )
 
     def page(self, client: Client) -> str:
-        """The one page that all share."""
+        """The page where a reply is asked for, which all models share."""
         return self.endpoint.api.page
 
     def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """The model, and that it is streamed."""
+        """The first members of the body: the model, and that the reply is streamed."""
         return {"model": self.endpoint.model, "stream": True}
 
     def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
-        """With the betas that are needed."""
+        """The headers of a call, with the betas that are needed."""
         return with_betas(betas)
 
     def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """The model alone."""
+        """The first member of the body for counting: the model."""
         return {"model": self.endpoint.model}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """Server-sent ones."""
+        """The events of a streamed reply, which the server sends as such. Raises `Nonsense`."""
         return events(pieces)
 
     def expected(self) -> ModelCard:
-        """The table, else what is assumed of the one or the other."""
+        """The card by the table, else by what is assumed of Anthropic's or of another endpoint."""
         return expected_card(self.endpoint.model, anthropic=not self.endpoint.base_url)
 
     async def ask(self, connect: Connect) -> CardAnswer:
-        """The Models API, or what servers have in its place."""
+        """The card by the Models API, or by what servers have in its place."""
         ask = ask_other_server if self.endpoint.base_url else ask_anthropic
         return await ask(connect, self.endpoint.model)
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
-        """By its list of models."""
+        """The models in the endpoint's list. Raises `ModelError`; `ListRefused` where it has no list."""
         return await ask_offered(connect, self.endpoint)
 
 
 def with_betas(betas: Sequence[str]) -> dict[str, str]:
-    """The headers of a call whose betas are named there."""
+    """The headers of a call whose betas are named in one."""
     headers = {"content-type": "application/json"}
     if betas:
         headers["anthropic-beta"] = ",".join(betas)

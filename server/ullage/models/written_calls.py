@@ -19,10 +19,10 @@ from typing import cast
 from ullage.context.blocks import Json, ToolSpec
 
 _LONGEST = 20_000
-"""Characters at the end of a reply that are looked at."""
+"""How many characters at the end of a reply are looked at."""
 
 MOST_PLACES = 16
-"""Places of each mark that are looked at, the last of the reply: a call stands at its end."""
+"""How many places of each mark are looked at, the last of the reply: a call stands at its end."""
 
 _ASKED_FOR_TEXT = re.compile(r"\bjson\b|\bschema\b|\bexample\b|\btool[ -]?calls?\b|\bfunction[ -]?calls?\b|```", re.IGNORECASE)
 
@@ -39,7 +39,7 @@ class _JsonAfter:
     may_end: Callable[[str], bool]
 
     def called(self, said: str, place: int, offered: Mapping[str, ToolSpec]) -> str | None:
-        """The tool that is called there."""
+        """The name of the tool that is called behind a mark that ends at `place`; None if none is."""
         begin = _LIST_BEGINS.match(said, place)
         try:
             value, end = _DECODER.raw_decode(said, begin.end() if begin is not None else place)
@@ -57,7 +57,7 @@ class _NameAfter:
     may_end: Callable[[str], bool] = lambda rest: True
 
     def called(self, said: str, place: int, offered: Mapping[str, ToolSpec]) -> str | None:
-        """The tool that is called there."""
+        """The name of the tool that is called behind a mark that ends at `place`; None if none is."""
         found = self.name.match(said, place)
         return found["name"] if found is not None and found["name"] in offered and self.may_end(said[found.end() :].strip()) else None
 
@@ -67,7 +67,7 @@ def _ends_in_braces(rest: str) -> bool:
 
 
 def _ends_after_braces(rest: str) -> bool:
-    """Whether there are braces, and at most a word behind them."""
+    """Whether the text has braces, and at most a word behind them."""
     last = rest.rfind("}")
     return 0 <= rest.find("{") < last and len(rest[last + 1 :].split()) <= 1
 
@@ -94,10 +94,10 @@ _MARKED: Sequence[_JsonAfter | _NameAfter] = (
     _JsonAfter(re.compile(r"<\|tool_call\|>"), lambda rest: True),  # Phi-4, Granite
     _NameAfter(re.compile(r"to=functions\."), _NAME, _ends_after_braces),  # gpt-oss
 )
-"""What marks a call and nothing else."""
+"""Marks that stand before a call and before nothing else."""
 
 _FENCE = re.compile(r"```(?:json|tool_call|tool_code)?[ \t]*+\n")
-"""Where a fence with JSON begins: small models of any family write calls in one, or as JSON alone."""
+"""The beginning of a fence with JSON: small models of any family write calls in one, or as JSON alone."""
 
 
 def written_call(said: str, asked: str, tools: Sequence[ToolSpec]) -> str | None:
@@ -115,12 +115,12 @@ def written_call(said: str, asked: str, tools: Sequence[ToolSpec]) -> str | None
 
 
 def _places(mark: re.Pattern[str], said: str) -> Sequence[tuple[int, int]]:
-    """Where the mark begins and ends, the last few times."""
+    """The beginnings and ends of the mark, of the last `MOST_PLACES` times that it stands there."""
     return deque((found.span() for found in mark.finditer(said)), maxlen=MOST_PLACES)
 
 
 def _plain(said: str) -> Iterator[str]:
-    """What may be the JSON of a call that nothing marks: what is in the fence at the end, or all of it."""
+    """The texts that may be the JSON of a call that nothing marks: what is in the fence at the end, and all of it."""
     said = said.strip()
     if said.endswith("```"):
         for _, end in _places(_FENCE, said):
@@ -135,7 +135,7 @@ def _is_in_fence(said: str, place: int) -> bool:
 
 
 def _called(text: str, offered: Mapping[str, ToolSpec]) -> str | None:
-    """The first call in the JSON whose input fits the tool."""
+    """The name of the first tool called in the JSON whose input fits it; None if there is none."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -167,7 +167,7 @@ def _calls_in(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 
 def _fits(given: Mapping[str, object], schema: Mapping[str, Json]) -> bool:
-    """Whether it has all that the tool requires and nothing that it does not know."""
+    """Whether the input has all that the tool requires and nothing that it does not know."""
     properties, required = schema.get("properties"), schema.get("required")
     known = set(properties) if isinstance(properties, Mapping) else set[str]()
     wanted = {each for each in required if isinstance(each, str)} if isinstance(required, Sequence) else set[str]()

@@ -124,12 +124,12 @@ def recovered_in_memory(database: bytes, wal: bytes) -> sqlite3.Connection:
 def is_damage(error: BaseException) -> bool:
     """Whether an error tells of damage in the file, and not of a lock, a full disk or the like."""
     if isinstance(error, UnicodeDecodeError):
-        return True  # SQLite's own message, with what is in the file
+        return True  # SQLite's own message could not be decoded: it quotes what is in the file
     if not isinstance(error, sqlite3.Error):
         return isinstance(error, Damage)
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
-        return False  # there are none but those of tests
+        return False  # only tests have triggers
     return code == _IOERR_SHORT_READ or (code & 0xFF not in (*_BUSY, *_OF_THE_DISK))
 
 

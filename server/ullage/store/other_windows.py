@@ -69,7 +69,7 @@ class Claims:
             lock = ullage_folder.session_lock(folder, session_id)
         except UnknownSession:
             return False
-        # Looked at again after it: this process may have taken it meanwhile.
+        # Asked again after `is_held`: this process may have taken the lock meanwhile.
         return session_id not in self and is_held(lock) and session_id not in self
 
     def give_back(self, session_id: str) -> None:

@@ -76,8 +76,7 @@ class Recovered:
         return last, {_name(row.id): _name(row.session_id) for row in self.rows.prompts.values()}
 
     def beside(self, connection: sqlite3.Connection) -> Recovered:
-        """The same with only that missing which is not in this log either, into which rows came from elsewhere, too. Raises SQLite's
-        errors."""
+        """What was found and what is missing, less what that log has: rows came into it from elsewhere, too. Raises SQLite's errors."""
         there = {row.id: row for row in (SessionRow(*each) for each in connection.execute(_SESSIONS))}
         lost = {**self.lost, **{each: range(1, last + 1) for each, last in self.lost_sessions.items() if each in there}}
         return replace(

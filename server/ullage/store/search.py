@@ -29,20 +29,21 @@ from ullage.store.statements import LoggedRow
 
 _BATCH = 2_000
 _BATCH_BYTES = 1_000_000
-"""Rows of the log that go into the index at once, and bytes: a tenth of a second. Between two batches the index is free for others."""
+"""The most rows of the log that go into the index at once, and their bytes: a tenth of a second. Between two batches the index is free for
+others."""
 
 _MOST_WORDS = 24
-"""Different words that are looked for; of more, the longest. What a hundred words cost grows faster than they do."""
+"""How many different words are looked for; of more, the longest. What a hundred words cost grows faster than they do."""
 
 _LONGEST_WORD = 200
-"""Characters; of a longer word its beginning is looked for."""
+"""The most characters of a word that is looked for; of a longer word its beginning is."""
 
 _EXCERPT_WORDS = 24
 _EXCERPT_CHARACTERS = 200
 _EXCERPT_LEAD = 60
-"""Characters before the first word."""
+"""How many characters an excerpt has before the first word."""
 _LOOKED_THROUGH = 10
-"""Times as many hits as are wanted are looked through for those that hold the words exactly."""
+"""How many times as many hits as are wanted are looked through for those that hold the words exactly."""
 
 _T = TypeVar("_T")
 
@@ -88,12 +89,13 @@ class SearchIndex:
         *,
         foreign: bool = True,
     ) -> list[EntryHit]:
-        """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
-        all; those that hold them inside other words where none does either. Nothing in `words` is an operator; of very many words the
-        longest count. Entries beyond
-        `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in common is found
-        once: in the session `preferred` where it has it, else in the one in which it was first said. `foreign`: also in sessions
-        that somebody else may have written."""
+        """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds all; those that
+        hold them inside other words where none does either. Nothing in `words` is an operator; of very many words the longest count.
+
+        Entries beyond `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in
+        common is found once: in the session `preferred` where it has it, else in the one in which it was first said. `foreign`: also in
+        sessions that somebody else may have written.
+        """
         wanted = wanted_words(words)
         if not wanted or limit < 1:
             return []
@@ -111,8 +113,8 @@ class SearchIndex:
         return self._use("search", look)
 
     def result(self, tool_use_id: str, session_id: str, hidden: Mapping[str, AbstractSet[int]] | None = None) -> str | None:
-        """The whole result of a tool call, that session's first where several have the id; None if there is none that is not `hidden`
-        (seqs by session), or none but in sessions that somebody else may have written."""
+        """The whole result of a tool call, that of the session `session_id` first where several have the id. None if there is none that is
+        not `hidden` (seqs by session), or none but in sessions that somebody else may have written."""
         self.catch_up()
         statement = "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC"
         rows = self._use("find the result", lambda connection: connection.execute(statement, (tool_use_id,)).fetchall())
@@ -129,13 +131,13 @@ class SearchIndex:
         return None
 
     def out_of_sight(self) -> Mapping[str, AbstractSet[int]]:
-        """By session, what `recall` is not to find there: the seqs of what the user took out, and of records that may tell of it."""
+        """The seqs that `recall` is not to find, by session: those of what the user took out, and of records that may tell of it."""
         self.catch_up()
         lineages = self._log.lineages()
         return self._out_of_sight.of_all(self._use("search", lambda connection: telling_places(connection, lineages)))
 
     def catch_up(self) -> None:
-        """Takes in what was logged since the last time."""
+        """Takes into the index what was logged since the last time."""
 
         while not self._use("update the search index", self._batch):
             pass
@@ -223,7 +225,7 @@ class SearchIndex:
 
 
 def wanted_words(words: str) -> list[str]:
-    """The words that are looked for, each once."""
+    """The words that are looked for, each once, at most `_MOST_WORDS` of them."""
     different: dict[str, str] = {}
     for word in words.replace("\0", " ").split():  # SQLite ends a text at NUL
         different.setdefault(word.casefold(), word)
@@ -283,7 +285,8 @@ def _first_of_each(
 
 
 def _exact_first(found: list[_Found], wanted: list[str]) -> list[EntryHit]:
-    """Those that hold each word as it was written before the others: the index knows neither case nor underscores nor where a word ends."""
+    """The hits, with those first that hold each word as it was written: the index knows neither case nor underscores nor where a word
+    ends."""
     whole = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in wanted]
     exact: list[EntryHit] = []
     others: list[EntryHit] = []

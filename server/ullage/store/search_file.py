@@ -34,7 +34,7 @@ _VERSION = 5
 """Raise it when the tables or what is indexed change; the index is then made again."""
 
 _CHECKED_BYTES = 16 * 1024 * 1024
-"""Indexes up to this size are checked whole when they are opened (some 10 ms a megabyte)."""
+"""The size up to which indexes are checked whole when they are opened, in bytes (some 10 ms a megabyte)."""
 
 _BUSY_MILLISECONDS = 5_000
 """How long a call, which stands in a thread of its own, waits for another window's write."""
@@ -69,7 +69,7 @@ def open_index(path: Path | None) -> sqlite3.Connection:
 
 
 def made_anew(path: Path | None, without: str = ":memory:") -> sqlite3.Connection:
-    """An empty index: nothing in an old one cannot be made again. Without a path it is where SQLite takes `without` for. Raises
+    """Makes an empty index: nothing in an old one cannot be made again. Without a path it is where SQLite takes `without` for. Raises
     `StoreFailed`."""
     try:
         for suffix in ("", "-wal", "-shm") if path is not None else ():
@@ -125,13 +125,14 @@ def _objects(connection: sqlite3.Connection) -> frozenset[tuple[bytes, ...]]:
 # What is taken in
 
 PIECE_CHARACTERS = 20_000
-"""Longer text is indexed in pieces of this length, so that an excerpt is found quickly."""
+"""The length of the pieces in which longer text is indexed, so that an excerpt is found quickly."""
 
 INDEXED_CHARACTERS = 4_000_000
-"""Of a longer result only the beginning can be searched (it can still be opened whole); indexing takes about 0.1 s a million."""
+"""How many characters of a result, from its beginning, can be searched (a longer one can still be opened whole); indexing takes about 0.1 s
+a million."""
 
 RECALL = "recall"
-"""The tool that searches."""
+"""The name of the tool that searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +194,14 @@ CREATE TABLE telling (
     session_id TEXT NOT NULL, seq INTEGER NOT NULL, takes_out INTEGER NOT NULL, PRIMARY KEY (session_id, seq)
 )
 """
-"""By where an entry was first logged, as everything in the index."""
+"""The table of entries that tell what is taken out, by where each was first logged, as everything in the index."""
 
 _Places = tuple[int, ...]
 
 
 def note_telling(connection: sqlite3.Connection, origin: str, seq: int, entry: Entry) -> None:
-    """Notes an entry that tells of it: what takes something out, records, which may speak of it, and what undoes and redoes."""
+    """Notes an entry that tells what the user took out: what takes something out, records, which may speak of it, and what undoes and
+    redoes."""
     match entry:
         case Compaction():
             takes_out = bool(gone_by(entry))
@@ -213,7 +215,7 @@ def note_telling(connection: sqlite3.Connection, origin: str, seq: int, entry: E
 
 
 def telling_places(connection: sqlite3.Connection, lineages: Mapping[str, Lineage]) -> dict[str, _Places]:
-    """The seqs of those entries by session; of sessions from which nothing was ever taken out, none."""
+    """The seqs of the entries that `note_telling` noted, by session; none of a session from which nothing was ever taken out."""
     told: dict[str, list[tuple[int, bool]]] = {}
     for origin, seq, takes_out in connection.execute("SELECT session_id, seq, takes_out FROM telling ORDER BY seq"):
         told.setdefault(origin, []).append((seq, bool(takes_out)))
@@ -230,14 +232,14 @@ def telling_places(connection: sqlite3.Connection, lineages: Mapping[str, Lineag
 
 
 class OutOfSight:
-    """What is not to be found of each session, kept while nothing more tells of it there."""
+    """Knows what is not to be found of each session. It is read anew only where more entries tell of it."""
 
     def __init__(self, log: LogStore) -> None:
         self._log = log
         self._known: dict[str, tuple[_Places, AbstractSet[int]]] = {}
 
     def of_all(self, telling: Mapping[str, _Places]) -> Mapping[str, AbstractSet[int]]:
-        """By session, from what `telling_places` gave. Raises `StoreFailed`."""
+        """The seqs that are not to be found, by session, from what `telling_places` gave. Raises `StoreFailed`."""
         known = self._known
         self._known = {
             session_id: known[session_id] if known.get(session_id, ((),))[0] == seqs else (seqs, self._read(session_id, seqs))

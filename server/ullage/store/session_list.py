@@ -26,53 +26,54 @@ from ullage.store.statements import SessionRecord, add_after, add_session, entry
 from ullage.store.waiting import Waiting
 
 COPIED_ROWS = 250
-"""Rows that are copied at once: as long as several writes."""
+"""How many rows are copied at once: as long as several writes."""
 
 TAKEN_ROWS = 50
-"""The same of a session that is taken in: its rows are encoded meanwhile, and can be long."""
+"""How many rows of a session are taken in at once: they are encoded meanwhile, and can be long."""
 
 COPY_PAUSE = 0.001
 """Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
 
 
 REFETCHED = "refetched:"
-"""Before a session's id: what its compactions brought about (`session/compacting/saving.py`). It goes with the session."""
+"""Stands before a session's id in the key of what its compactions brought about (`session/compacting/saving.py`). It goes with the
+session."""
 
 FIGURES = "figures:"
-"""The same: what the list of sessions says of it (`session/sessions/figures.py`)."""
+"""Stands so in the key of what the list of sessions says of it (`session/sessions/figures.py`)."""
 
 WORKTREE = "worktree:"
-"""The same: the worktree in which its agent works (`session/sessions/worktrees.py`)."""
+"""Stands so in the key of the worktree in which its agent works (`session/sessions/worktrees.py`)."""
 
 BROUGHT = "brought:"
-"""The same: what was brought last from that worktree, so that it can be taken back (`session/sessions/bringing_back.py`)."""
+"""Stands so in the key of what was brought last from that worktree, so that it can be taken back (`session/sessions/bringing_back.py`)."""
 
 AGENT = "agent:"
-"""The same: that it is a sub-agent's, and of which call of which session (`session/sessions/sub_agents.py`)."""
+"""Stands so in the key that says that it is a sub-agent's, and of which call of which session (`session/sessions/sub_agents.py`)."""
 
 LISTED = "team:"
-"""The same: to which seq it has come in the team's store (`session_rows.py`)."""
+"""Stands so in the key of the seq to which it has come in the team's store (`session_rows.py`)."""
 
 SESSIONS = """
 SELECT id, title, created_at, updated_at FROM session
 WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
 ORDER BY updated_at DESC, rowid DESC
 """
-"""All but those that are being made, last updated first."""
+"""Selects all sessions but those that are being made, last updated first."""
 
 
 _REMEMBER = "INSERT INTO remembered (key, value, sum) VALUES (?1, ?2, value_sum(CAST(?1 AS BLOB), CAST(?2 AS BLOB)))"
 
 
 class SessionList:
-    """The sessions of one log."""
+    """Makes, lists, forks, renames and deletes the sessions of one log."""
 
     def __init__(self, file: LogFile, writer: SessionWriter) -> None:
         self._file = file
         self._writer = writer
 
     def create(self, title: str, at: float) -> SessionRecord:
-        """A new, empty session that this process writes."""
+        """Makes a new, empty session that this process writes."""
         record = SessionRecord(secrets.token_hex(8), storable(title), at, at)
         self._writer.claim(record.id)
         self._file.change("make a session", lambda connection: add_session(connection, record))
@@ -83,7 +84,7 @@ class SessionList:
         return record
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt]) -> bool:
-        """A session that was made elsewhere, whole or not at all. False if there is one of that id already."""
+        """Adds a session that was made elsewhere, whole or not at all. Gives False if there is one of that id already."""
 
         def change(connection: sqlite3.Connection) -> bool:
             if connection.execute("SELECT 1 FROM session WHERE id = ?", (record.id,)).fetchone() is not None:
@@ -106,8 +107,8 @@ class SessionList:
         return is_new
 
     def take_in_beside_others(self, record: SessionRecord, logged: Sequence[Logged], at: Callable[[float], None]) -> None:
-        """As `take_in`, of a new id and some rows at a time, so that others can write meanwhile. `at` is told what share is done, and may
-        raise: then nothing of it is there."""
+        """Adds a session with a new id as `take_in` does, but some rows at a time, so that others can write meanwhile. `at` is told what
+        share is done, and may raise: then nothing of the session is there."""
         self._writer.claim(record.id)
 
         def begin(connection: sqlite3.Connection) -> None:
@@ -142,7 +143,7 @@ class SessionList:
         return [replace(record, title=self._writer.waiting_of(record.id).title or record.title) for record in records]
 
     def lineages(self) -> dict[str, Lineage]:
-        """Of all sessions, where their entries were first logged."""
+        """Where the entries of each session were first logged, by the session's id."""
         return self._file.read("list the sessions", lineages_in)
 
     def rename(self, session_id: str, title: str) -> None:
@@ -182,7 +183,7 @@ class SessionList:
     # Forks
 
     def fork(self, session_id: str, through: int | None, title: str, at: float) -> SessionRecord:
-        """A new session with the entries of that one up to `through` (None: all), whole or not at all. Raises `UnknownSession`."""
+        """Makes a new session with the entries of that one up to `through` (None: all), whole or not at all. Raises `UnknownSession`."""
         if is_foreign(session_id):
             raise ForeignSession(session_id)
         last, lineage = self._file.read(
@@ -211,7 +212,7 @@ class SessionList:
             return last_in_file(connection, fork_id)
 
         def finish(connection: sqlite3.Connection) -> None:
-            # Deleted meanwhile, it would have been copied in part.
+            # If the session was deleted meanwhile, only a part of it was copied.
             original = connection.execute("SELECT title, updated_at FROM session WHERE id = ?", (session_id,)).fetchone()
             if original is None:
                 raise UnknownSession(session_id)
@@ -228,7 +229,7 @@ class SessionList:
         self._keep_beside(fork_id)
 
     def _keep_beside(self, session_id: str) -> None:
-        """A log that is locked has it beside it, whole."""
+        """Keeps the session whole beside a log that is locked."""
         self._writer.beside.put(
             session_id, lambda: self._file.read("read the session", lambda connection: whole_session(connection, session_id))
         )
@@ -255,7 +256,7 @@ def copy_page(connection: sqlite3.Connection, session_id: str, fork_id: str, aft
 
 
 def finish_fork(connection: sqlite3.Connection, fork_id: str) -> None:
-    """From now on it is a session like any other."""
+    """Marks the fork as whole: from now on it is a session like any other."""
     connection.execute("DELETE FROM remembered WHERE key = ?", (f"unfinished:{fork_id}",))
 
 
@@ -266,7 +267,7 @@ def unfinished_forks(connection: sqlite3.Connection) -> list[str]:
 
 
 def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
-    """Forgets what is kept here of a session that is deleted."""
+    """Forgets what is remembered of a session that is deleted."""
     keys = [
         f"unfinished:{session_id}",
         f"lineage:{session_id}",
@@ -282,7 +283,7 @@ def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
 
 
 def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
-    """All that a log has of a session, as it would wait. Raises `UnknownSession`."""
+    """Reads all that a log has of a session, in the form in which it would wait for the log. Raises `UnknownSession`."""
     session = connection.execute(
         "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session WHERE id = ?", (session_id,)
     ).fetchone()
@@ -297,7 +298,7 @@ def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
 
 
 def lineages_in(connection: sqlite3.Connection) -> dict[str, Lineage]:
-    """Of all sessions there are; empty for those that are no forks. Raises `Damage`."""
+    """The lineage of each session in the log, by its id; empty for those that are no forks. Raises `Damage`."""
     rows = connection.execute(
         "SELECT session.id, CAST(key AS BLOB), CAST(value AS BLOB), remembered.sum "
         "FROM session LEFT JOIN remembered ON key = 'lineage:' || session.id"
@@ -306,7 +307,7 @@ def lineages_in(connection: sqlite3.Connection) -> dict[str, Lineage]:
 
 
 def lineage_in(row: ValueRow) -> Lineage:
-    """That of a fork, as it is remembered. Raises `Damage`."""
+    """The lineage of a fork in the row in which it is remembered. Raises `Damage`."""
     if not row.is_whole:
         raise Damage("it does not say any more where a fork comes from")
     return tuple((str(origin), int(through)) for origin, through in json.loads(row.value))

@@ -32,16 +32,16 @@ from ullage.store.statements import (
 )
 
 PAGE_ROWS = 1_000
-"""Rows of a session that are read at once: some milliseconds, for which whoever else writes or reads waits."""
+"""How many rows of a session are read at once: some milliseconds, for which whoever else writes or reads waits."""
 
 _SHOWS_MEDIA = {"image": b'"media_type":', "document": b'"pages":'}
-"""What stands in the JSON of an entry that shows any: a quotation mark in a text has a backslash before it."""
+"""What stands in the JSON of an entry that shows an image or a document: a quotation mark in a text has a backslash before it."""
 
 _HAS_CALL = b'"kind":"tool_use"'
-"""The same of a reply with a tool use."""
+"""What stands so in the JSON of a reply with a tool use."""
 
 _NAMES_VERSION = b'"executable":'
-"""The same of one that names a version of a file."""
+"""What stands so in the JSON of an entry that names a version of a file."""
 
 
 class SessionReader:
@@ -70,7 +70,7 @@ class SessionReader:
         return loaded
 
     def damaged(self, session_id: str) -> tuple[DamagedRow, ...]:
-        """What the last `load` of the session had to pass over."""
+        """The rows that the last `load` of the session had to pass over."""
         return tuple(self._damaged.get(session_id, ()))
 
     def _read_all(self, session_id: str, last: int) -> tuple[list[Logged], list[DamagedRow], set[int]]:
@@ -87,8 +87,8 @@ class SessionReader:
         return loaded, damaged, missing
 
     def _look_for(self, session_id: str, missing: AbstractSet[int], last: int) -> bool:
-        """Looks through the whole file for entries that nobody knows to be lost: the numbers of a session have no gaps. Those that are
-        nowhere are noted, and not looked for again. Whether it was looked through."""
+        """Looks through the whole file for entries that nobody knows to be lost: the numbers of a session have no gaps. Entries that are
+        nowhere are noted, and not looked for again. Gives whether it was looked through."""
 
         def unknown(connection: sqlite3.Connection) -> set[int]:
             there = {row.seq for row in entry_rows(connection, session_id, 0, last)}
@@ -105,9 +105,9 @@ class SessionReader:
 
         if not self._file.read("read the session", unknown):
             return False
-        with suppress(StoreFailed):  # found nowhere
+        with suppress(StoreFailed):  # the entries were found nowhere
             self._file.read("read the session", look_through)
-        with suppress(StoreFailed):  # a log that is only read
+        with suppress(StoreFailed):  # the log is only read
             self._file.change("read the session", note)
         return True
 
@@ -126,7 +126,7 @@ class SessionReader:
             after = rows[-1].seq
 
     def entries(self, session_id: str) -> Iterator[Logged]:
-        """Those that can be read, oldest first, one by one. Raises `UnknownSession`."""
+        """The entries of a session that can be read, oldest first, one by one. Raises `UnknownSession`."""
         last = self._file.read("read the session", lambda connection: last_in_file(connection, session_id))
         for row in self._rows(session_id, last):
             logged = logged_or_none(row)
@@ -143,7 +143,7 @@ class SessionReader:
         return [logged for logged in map(logged_or_none, rows) if logged is not None]
 
     def _tell_of_damaged(self, session_id: str, seqs: Iterable[int]) -> None:
-        """Of what was damaged since the session was read, once."""
+        """Tells the user once of rows that were damaged since the session was read."""
         known = {row.seq for row in self.damaged(session_id)}
         new = [seq for seq in seqs if seq not in known and (session_id, seq) not in self._told]
         self._told.update((session_id, seq) for seq in new)

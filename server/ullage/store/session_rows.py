@@ -21,15 +21,16 @@ from ullage.store.statements import entry_rows, last_in_file
 from ullage.store.waiting import Waiting
 
 GO_ALONG = (LOST, "lineage:", "model:", "effort:", AGENT, FIGURES, REFETCHED)
-"""Before a session's id: what is remembered of it that goes where it goes. Its worktree stays: it is of this machine."""
+"""What stands before a session's id in the keys of what is remembered of it and goes where it goes. Its worktree stays: it is of this
+machine."""
 
 LAST = 1 << 62
-"""No seq is as high."""
+"""A number that is higher than any seq."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """All of a session but its entries."""
+    """All rows of a session but its entries."""
 
     session: SessionRow
     values: Sequence[ValueRow] = ()
@@ -37,14 +38,14 @@ class Heads:
 
 
 class SessionRows:
-    """The rows of the sessions of one log. All calls raise `StoreFailed`."""
+    """Reads the rows of the sessions of one log, and puts rows in. All calls raise `StoreFailed`."""
 
     def __init__(self, file: LogFile, writer: SessionWriter) -> None:
         self._file = file
         self._writer = writer
 
     def ids(self) -> list[str]:
-        """The sessions that are whole, last updated first."""
+        """The ids of the sessions that are whole, last updated first."""
         return self._file.read("list the sessions", lambda connection: [str(row[0]) for row in connection.execute(SESSIONS)])
 
     def last(self, session_id: str) -> int:
@@ -58,13 +59,13 @@ class SessionRows:
             return 0
 
     def after(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The rows behind that seq, at most that many; what waits for the log comes last."""
-        waiting = self._writer.waiting_of(session_id)  # first: it may be in the log by the time that is read
+        """The rows of entries behind that seq, at most that many; what waits for the log comes last."""
+        waiting = self._writer.waiting_of(session_id)  # asked first: it may be in the log by the time that the log is read
         rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, seq, LAST, most))
         return _with_waiting(rows, waiting, seq, most)
 
     def after_and_heads(self, session_id: str, seq: int, most: int) -> tuple[list[EntryRow], Heads | None]:
-        """The same, and `heads` at that moment. One look at the log: a turn waits for whoever sends them."""
+        """The rows that `after` gives, and what `heads` gives at that moment. One look at the log: a turn waits for whoever sends them."""
         waiting = self._writer.waiting_of(session_id)
         rows, heads = self._file.read(
             "read the session",
@@ -73,12 +74,12 @@ class SessionRows:
         return _with_waiting(rows, waiting, seq, most), _still_queued(heads, waiting)
 
     def heads(self, session_id: str) -> Heads | None:
-        """All but the entries; None if there is no such session."""
+        """All rows of a session but its entries; None if there is no such session."""
         waiting = self._writer.waiting_of(session_id)
         return _still_queued(self._file.read("read the session", lambda connection: _heads(connection, session_id)), waiting)
 
     def put(self, heads: Heads, rows: Sequence[EntryRow]) -> None:
-        """Adds the session where there is none, those of the rows that are not there, and what goes along with it as it is now."""
+        """Adds the session where there is none, those of the rows that are not there, and what goes along with the session as it is now."""
         name = heads.session.id
         session_id = name.decode()
         gone: list[str] = []
@@ -118,7 +119,7 @@ class SessionRows:
         self._writer.stands_at(session_id, last)
 
     def last_elsewhere(self, session_id: str) -> int:
-        """To which seq the session had come in the team's store when its list was seen last; 0 if it was not in it."""
+        """The seq to which the session had come in the team's store when its list was seen last; 0 if it was not in it."""
 
         def read(connection: sqlite3.Connection) -> int:
             found = connection.execute("SELECT value FROM remembered WHERE key = ?", (LISTED + session_id,)).fetchone()
@@ -127,7 +128,8 @@ class SessionRows:
         return self._file.read("read the session", read)
 
     def put_listed(self, listed: Sequence[tuple[Heads, int]]) -> None:
-        """What the list of the team's store says: sessions that are not here are in our list from now on, without their entries."""
+        """Takes in what the list of the team's store says: sessions that are not here are in our list from now on, without their
+        entries."""
 
         def change(connection: sqlite3.Connection) -> None:
             for heads, last in listed:
@@ -148,7 +150,7 @@ class SessionRows:
         self._file.change("list the sessions", change)
 
     def listed_alone(self) -> list[str]:
-        """The sessions of which only the list of the team's store tells: no entry of them is here."""
+        """The ids of sessions of which only the list of the team's store tells: no entry of them is here."""
 
         def read(connection: sqlite3.Connection) -> list[str]:
             rows = connection.execute(
@@ -161,7 +163,7 @@ class SessionRows:
         return self._file.read("list the sessions", read)
 
     def take_off_list(self, session_ids: Sequence[str]) -> None:
-        """These are no longer in the team's store, and nothing of them is here."""
+        """Takes sessions off our list that are no longer in the team's store, and of which nothing is here."""
 
         def change(connection: sqlite3.Connection) -> None:
             for session_id in session_ids:

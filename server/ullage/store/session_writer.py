@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class SessionWriter:
-    """What this process writes in the sessions of one log, and what of it waits."""
+    """Writes in the sessions of one log, and keeps what has to wait for it."""
 
     def __init__(self, file: LogFile, folder: Path | None) -> None:
         self._file = file
@@ -59,7 +59,7 @@ class SessionWriter:
         self.claims.give_back(session_id)
 
     def stop_waiting(self) -> None:
-        """What still waits stays in its file, for whoever claims the session next."""
+        """Stops the writing of what waits. It stays in its file, for whoever claims the session next."""
         self._waits.close()
 
     def release_all(self) -> None:
@@ -68,22 +68,22 @@ class SessionWriter:
             self.release(session_id)
 
     def take_in_all(self) -> None:
-        """What a process that ended wrote while the log was locked."""
+        """Takes into the log what a process that ended wrote while the log was locked."""
         for session_id in (each for each in self._waits.left_behind() if each not in self.claims):
             with suppress(StoreFailed):  # another window writes the session, or it was deleted
                 self.claim(session_id)
                 self.release(session_id)
 
     def waiting_of(self, session_id: str) -> Waiting:
-        """What waits of that session."""
+        """What waits of that session to be written into the log."""
         return self._waits.of(session_id)
 
     def forget_waiting(self, session_id: str) -> None:
-        """The session was deleted."""
+        """Forgets what waits of a session that was deleted."""
         self._waits.forget(session_id)
 
     def stands_at(self, session_id: str, seq: int) -> None:
-        """The session was read, or made, up to that seq: who finds another one there has written since."""
+        """Notes that the session was read, or made, up to that seq: who finds another one there has written since."""
         self._last_seq[session_id] = seq
 
     def append(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
@@ -100,8 +100,8 @@ class SessionWriter:
     def write(
         self, session_id: str, action: str, work: Callable[[sqlite3.Connection, int], _T], wait: Callable[[int], tuple[Waiting, _T]]
     ) -> _T:
-        """A transaction on one session, whose writer this process becomes; `work` gets the last seq before it. Where another program has
-        the log locked, what `wait` makes of the same is kept until it is free."""
+        """Makes a transaction on one session, whose writer this process becomes; `work` gets the last seq before it. Where another program
+        has the log locked, what `wait` makes of the same is kept until it is free. Gives what either gives."""
         if is_foreign(session_id):
             raise ForeignSession(session_id)
 
@@ -132,8 +132,8 @@ class SessionWriter:
         return done
 
     def change_now(self, session_id: str, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T | None:
-        """A transaction that needs no seq. None if something of the session waits, or the log is locked and this process writes the
-        session: then it has to wait, too (`keep`)."""
+        """Makes a transaction that needs no seq, and gives what `work` gives. None if something of the session waits, or the log is locked
+        and this process writes the session: then the change has to wait, too (`keep`)."""
         if self._waits.of(session_id):
             return None
         try:
@@ -146,7 +146,7 @@ class SessionWriter:
         return done
 
     def keep(self, session_id: str, waiting: Waiting) -> None:
-        """Has it wait for the log; on disk when it returns. Raises `StoreFailed`."""
+        """Lets these rows of a session wait for the log; they are on disk when it returns. Raises `StoreFailed`."""
         self._waits.keep(session_id, waiting)
         self.written(session_id)
 
@@ -171,11 +171,11 @@ class SessionWriter:
 # The queue of prompts. The statements stand below: others read and fill queues, too.
 
 DAMAGED = "[This prompt was damaged while it waited. What could be read of it follows; look it over before you send it again.]\n\n"
-"""Before the text of one that is no longer what the user wrote."""
+"""Stands before the text of a prompt that is no longer what the user wrote."""
 
 
 class StoredQueues:
-    """The queues of the sessions of one log."""
+    """The queues of prompts of the sessions of one log."""
 
     def __init__(self, file: LogFile, writer: SessionWriter) -> None:
         self._file = file
@@ -197,8 +197,8 @@ class StoredQueues:
             self._file.last_rows.queued(session_id, prompt.id)
 
     def of(self, session_id: str) -> list[UserPrompt]:
-        """The prompts that wait, first come first. Of a damaged one there is what can be read of it, behind a word that it is damaged; it
-        cannot be started."""
+        """The prompts of the session that wait, first come first. Of a damaged one there is what can be read of it, behind a word that it
+        is damaged; it cannot be started."""
         rows = self._file.read("read the queue", lambda connection: waiting_prompts(connection, session_id))
         rows = self._writer.waiting_of(session_id).still_queued(rows)
         self._seen.update((row.id.decode("utf-8", "replace"), row) for row in rows)
@@ -239,13 +239,13 @@ class StoredQueues:
 
 
 def prompt_row(session_id: str, prompt: UserPrompt) -> PromptRow:
-    """The prompt as a row."""
+    """The prompt as a row, with its sum."""
     prompt_id, of_session, body = prompt.id.encode(), session_id.encode(), encode_prompt(prompt).encode()
     return PromptRow(prompt_id, of_session, body, prompt_sum(prompt_id, of_session, body))
 
 
 def add_prompt(connection: sqlite3.Connection, row: PromptRow) -> None:
-    """Puts it at the end of the session's queue."""
+    """Puts the prompt at the end of its session's queue."""
     connection.execute(
         "INSERT INTO queued_prompt (id, session_id, body, sum) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?)",
         (row.id, row.session_id, row.body, row.sum),
@@ -253,7 +253,7 @@ def add_prompt(connection: sqlite3.Connection, row: PromptRow) -> None:
 
 
 def waiting_prompts(connection: sqlite3.Connection, session_id: str) -> list[PromptRow]:
-    """Those of the session, first come first."""
+    """The prompts of the session that wait, first come first."""
     rows = connection.execute(
         "SELECT CAST(id AS BLOB), CAST(session_id AS BLOB), CAST(body AS BLOB), sum FROM queued_prompt "
         "WHERE session_id = ? ORDER BY position",
@@ -282,7 +282,7 @@ def prompt_in(row: PromptRow | None, prompt_id: str) -> UserPrompt:
 
 
 def readable_prompt(row: PromptRow) -> tuple[UserPrompt, bool]:
-    """The prompt, and whether it is as the user wrote it; else with what can be read of its text."""
+    """The prompt, and whether it is as the user wrote it; if not, it has what can be read of its text."""
     try:
         return _whole(row), True
     except DamagedEntry:
@@ -296,7 +296,7 @@ def _whole(row: PromptRow) -> UserPrompt:
 
 
 def _text_of(body: bytes) -> str:
-    """What stands for the text of a prompt in damaged JSON."""
+    """The text that can be read of a prompt in damaged JSON."""
     readable = body.decode("utf-8", "replace")
     try:
         value: Any = json.loads(readable, strict=False)

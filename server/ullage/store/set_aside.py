@@ -21,15 +21,15 @@ Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
 PAGE = 16
-"""Entries that are read at once: few, since one may be as large as a file."""
+"""How many entries are read at once: few, since one may be as large as a file."""
 NEWEST = 64
-"""Entries at the end that stay in memory, whether they are in view or not."""
+"""How many entries at the end stay in memory, whether they are in view or not."""
 CACHED = 4
-"""Pages that were read lately."""
+"""How many pages that were read lately are kept in memory."""
 
 
 class Aside:
-    """Values by the order in which they were put."""
+    """Holds values in a file, in the order in which they were put."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile(buffering=0)  # noqa: SIM115 - closed when this is gone
@@ -39,7 +39,7 @@ class Aside:
         finalize(self, self._file.close)
 
     def put(self, value: object) -> int:
-        """Gives the number by which it is got again. Raises `OSError`, where the disk is full, say."""
+        """Writes a value into the file; gives the number by which `get` reads it. Raises `OSError`, where the disk is full, say."""
         data, written = packed(value), 0
         with self._lock:
             self._file.seek(self._starts[-1])
@@ -49,7 +49,7 @@ class Aside:
             return len(self._starts) - 2
 
     def get(self, number: int) -> Any:
-        """Another one that is equal; the same as long as none other is asked for. Raises `OSError`."""
+        """A value that is equal to the one put; the same object as long as no other number is asked for. Raises `OSError`."""
         known, value = self._latest
         if known == number:
             return value
@@ -68,18 +68,18 @@ class HeldValue(Protocol[Value_co]):
     """A value that is in memory, or in a file of values that were set aside."""
 
     def get(self) -> Value_co:
-        """The value."""
+        """The value, read from its file where it is in one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InMemory(Generic[Value_co]):
-    """One that is there."""
+    """A value that is in memory."""
 
     value: Value_co
 
     def get(self) -> Value_co:
-        """The value itself."""
+        """The value, which is at hand."""
         return self.value
 
 
@@ -100,7 +100,7 @@ class Shelf:
         self._aside: Aside | None = None
 
     def hold(self, value: Value, characters: int) -> HeldValue[Value]:
-        """`characters` says how large it is, about. Raises `OSError`."""
+        """Holds a value. `characters` says how large it is, about. Raises `OSError`."""
         self._left -= characters
         if self._left >= 0:
             return InMemory(value)
@@ -123,7 +123,7 @@ class LogAside(Log):
             self.append(logged)
 
     def append(self, logged: Logged) -> None:
-        """One more at the end. Raises `OSError`."""
+        """Adds an entry at the end. Raises `OSError`."""
         super().append(logged)
         self._unwritten.append(logged)
         while len(self._unwritten) >= self._written_at:  # more, where the disk was full before
@@ -135,15 +135,15 @@ class LogAside(Log):
 
 
 class EntriesAside(LogAside):
-    """All of it may leave memory, but for the newest."""
+    """A log whose entries may all leave memory, but for the newest."""
 
     def append(self, logged: Logged) -> None:
-        """One more at the end. Raises `OSError`."""
+        """Adds an entry at the end. Raises `OSError`."""
         super().append(logged)
         if logged.seq % NEWEST == 0:
             self.let_go(((1, logged.seq),))
 
 
 def held_as(others: Sequence[Logged], entries: Iterable[Logged]) -> Sequence[Logged]:
-    """In a file where the others are in one. Raises `OSError`."""
+    """The entries as a sequence that is in a file where the others are in one. Raises `OSError`."""
     return EntriesAside(entries) if isinstance(others, EntriesAside) else tuple(entries)

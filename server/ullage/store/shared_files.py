@@ -46,11 +46,11 @@ def write_whole(path: Path, what: str | bytes) -> None:
 
 
 class HeldElsewhere(Exception):
-    """Another holder has the lock, in this process or in another."""
+    """Raised where another holder has the lock, in this process or in another."""
 
 
 class SystemLock:
-    """Held from `__init__` to `release`, which may be called in another thread.
+    """A lock that is held from `__init__` to `release`, which may be called in another thread.
 
     Waits up to `wait` seconds for it; raises `HeldElsewhere` then, and `StoreFailed` where the file cannot be locked.
     """
@@ -85,12 +85,12 @@ class SystemLock:
             take("BEGIN EXCLUSIVE")
 
     def release(self) -> None:
-        """Lets another one have it. The empty file stays: removing it could take away a lock just taken on it."""
+        """Lets go of the lock. The empty file stays: removing it could take away a lock just taken on it."""
         self._connection.close()
 
 
 def is_held(path: Path) -> bool:
-    """Whether anybody has that lock now, in this process or in another; False if the file cannot be read.
+    """Whether anybody has the lock now, in this process or in another; False if the file cannot be read.
 
     Whoever takes it meanwhile gets it all the same.
     """

@@ -41,7 +41,7 @@ class DamagedRow:
     seq: int
     reason: str
     is_later: bool = False
-    """A later version of Ullage wrote it: nothing is wrong with it."""
+    """Whether a later version of Ullage wrote it: then nothing is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def storable(title: str) -> str:
 
 
 def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
-    """What was passed over, for the user: a sentence for each reason."""
+    """The damaged rows that were passed over, in words for the user: a sentence for each reason."""
     by_reason: dict[tuple[bool, str], list[int]] = {}
     for row in damaged:
         by_reason.setdefault((row.is_later, "" if row.is_later else row.reason), []).append(row.seq)
@@ -115,7 +115,7 @@ def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
 
 
 def entry_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int, limit: int = -1) -> list[EntryRow]:
-    """The rows of a session beyond seq `after` up to `last`, at most that many."""
+    """The rows of a session's entries beyond seq `after` up to `last`, at most `limit` of them."""
     rows = connection.execute(
         "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry "
         "WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
@@ -157,7 +157,7 @@ def last_given(connection: sqlite3.Connection, session_id: str) -> int:
 
 
 def known_to_be_lost(connection: sqlite3.Connection, session_id: str) -> set[int]:
-    """The entries of a session that are gone for good, as far as somebody has looked."""
+    """The seqs of a session's entries that are gone for good, as far as somebody has looked."""
     found = connection.execute("SELECT value FROM remembered WHERE key = ?", (LOST + session_id,)).fetchone()
     return set() if found is None else lost_of(json.loads(found[0]))
 

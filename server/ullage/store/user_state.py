@@ -24,7 +24,7 @@ RatioOf: TypeAlias = Literal["ratios", "counted_ratios"]
 """What a learned ratio corrects: estimates by kind of text, or what a tokenizer counts."""
 
 EVERYWHERE = "*"
-"""In the place of a workspace folder, whose path is absolute."""
+"""Stands in the place of a workspace folder, whose path is absolute, for what holds everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class KeptRule:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from others of its place."""
+        """The action and the pattern, which tell the rule from others of its place."""
         return self.action, self.pattern
 
 
@@ -62,16 +62,16 @@ class UserState:
         self._lock_path = folder / "state.lock"
 
     def early_approvals(self, workspace: Path) -> dict[str, tuple[str, ...]]:
-        """What versions before rules kept as always allowed there, by kind of action."""
+        """The patterns that versions before rules kept as always allowed in that workspace folder, by kind of action."""
         kept = _section(_section(self._read(), "approvals"), str(workspace))
         return {action: tuple(_strings(patterns)) for action, patterns in sorted(kept.items())}
 
     def rules(self, workspace: Path | None) -> list[KeptRule]:
-        """What the user always allows in that workspace folder; None: everywhere. What cannot be read is left out."""
+        """The rules of what the user always allows in that workspace folder; None: everywhere. What cannot be read is left out."""
         return _rules(_section(self._read(), "rules").get(_place(workspace)))
 
     def add_rule(self, workspace: Path | None, rule: KeptRule) -> None:
-        """Allows one more, in all windows; one of the same pattern is replaced. Raises `StoreFailed`."""
+        """Allows one thing more, in all windows; a rule of the same pattern is replaced. Raises `StoreFailed`."""
         with self._changing() as state:
             rules = _make_section(state, "rules")
             others = [known for known in _rules(rules.get(_place(workspace))) if known.key != rule.key]
@@ -93,7 +93,7 @@ class UserState:
             _make_section(state, "approvals").pop(_place(workspace), None)
 
     def count_use(self, workspace: Path | None, keys: Collection[tuple[str, str]], at: float) -> None:
-        """Notes that rules were used. Raises `StoreFailed`."""
+        """Notes that these rules were used at that time (Unix seconds). Raises `StoreFailed`."""
         with self._changing() as state:
             rules, place = _make_section(state, "rules"), _place(workspace)
             rules[place] = [
@@ -102,12 +102,12 @@ class UserState:
             ]
 
     def hook_decisions(self, workspace: Path) -> dict[str, str]:
-        """What the user decided about hooks of that workspace folder, by their digests."""
+        """What the user decided about each hook of that workspace folder, by its digest."""
         kept = _section(_section(self._read(), "hooks"), str(workspace))
         return {digest: runs for digest, runs in kept.items() if isinstance(runs, str)}
 
     def decide_hook(self, workspace: Path, digest: str, runs: str | None) -> None:
-        """From now on, in all windows; None: it is asked again. Raises `StoreFailed`."""
+        """Keeps what the user decided about a hook, from now on in all windows; with None they are asked again. Raises `StoreFailed`."""
         with self._changing() as state:
             decided = _make_section(_make_section(state, "hooks"), str(workspace))
             decided.pop(digest, None)
@@ -119,34 +119,36 @@ class UserState:
         return str(workspace) in _strings(self._read().get("web"))
 
     def turn_web(self, workspace: Path, *, on: bool) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Turns the reading of the web on or off in that workspace folder, from now on in all windows. Raises `StoreFailed`."""
         with self._changing() as state:
             others = {*_strings(state.get("web"))} - {str(workspace)}
             state["web"] = sorted({*others, str(workspace)} if on else others)
 
     def mcp_choices(self, workspace: Path) -> dict[str, tuple[str, bool]]:
-        """What the user chose for MCP servers there: by name the fingerprint of a configuration, and whether it is on."""
+        """What the user chose for each MCP server in that workspace folder, by its name: the fingerprint of a configuration, and whether it
+        is on."""
         kept = _section(_section(self._read(), "mcp"), str(workspace))
         found = {name: (_section(kept, name).get("fingerprint"), _section(kept, name).get("on")) for name in kept}
         return {name: (print_, on) for name, (print_, on) in found.items() if isinstance(print_, str) and isinstance(on, bool)}
 
     def choose_mcp(self, workspace: Path, name: str, fingerprint: str, on: bool) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Keeps whether an MCP server with that configuration is on, from now on in all windows. Raises `StoreFailed`."""
         with self._changing() as state:
             chosen = _make_section(_make_section(state, "mcp"), str(workspace))
             chosen[name] = {"fingerprint": fingerprint, "on": on}
 
     def is_confirmed_address(self, address: str) -> bool:
-        """Whether the user wants the model to be asked there although only the environment names the address."""
+        """Whether the user wants the model to be asked at the address although only the environment names it."""
         return address in _strings(self._read().get("addresses"))
 
     def confirm_address(self, address: str) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Keeps that the user wants the model to be asked at that address, from now on in all windows. Raises `StoreFailed`."""
         with self._changing() as state:
             state["addresses"] = sorted({*_strings(state.get("addresses")), address})
 
     def ratio(self, model: str, of: RatioOf = "ratios") -> float | None:
-        """Real tokens per token as estimated or counted for that model; None if nothing was learned yet, or what is kept cannot be."""
+        """How many real tokens one token is for that model, as estimated or counted; None if nothing was learned yet, or what is kept
+        cannot be right."""
         value = _section(self._read(), of).get(model)
         return value if isinstance(value, float) and LOWEST_RATIO <= value <= HIGHEST_RATIO else None
 
@@ -187,7 +189,7 @@ class UserState:
 
 
 def _is_as_of(known: str, pattern: str) -> bool:
-    """Whether it is that pattern with the digest of the files that it names."""
+    """Whether a kept approval is that pattern with the digest of the files that it names."""
     return known.startswith("as of ") and known.removeprefix("as of ").partition(" ")[2] == pattern
 
 
@@ -201,7 +203,7 @@ def _rules(value: object) -> list[KeptRule]:
 
 
 def kept_rule(value: object) -> KeptRule | None:
-    """A rule as it was kept; None if it is none."""
+    """The rule in a value as it was kept; None if it is no rule."""
     kept = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     action, pattern, files, since = kept.get("action"), kept.get("pattern"), kept.get("files", ""), kept.get("since")
     used, last = kept.get("used", 0), kept.get("last_used")

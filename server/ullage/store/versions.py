@@ -32,10 +32,11 @@ from ullage.store.versions_file import open_versions, put_aside
 MEGABYTE = 1 << 20
 
 LIMIT_BYTES = 1_024 * MEGABYTE
-"""Packed content of one workspace, where the user chose nothing else. What git packs of a large repository is of that order."""
+"""The most bytes of packed content of one workspace, where the user chose nothing else. What git packs of a large repository is of that
+order."""
 
 UNNAMED_SECONDS = 24 * 3600.0
-"""Content that no entry names is kept so long: a call of another window may still need it, and none takes a day."""
+"""How long content is kept that no entry names: a call of another window may still need it, and none takes a day."""
 
 _UNNEEDED = """
 SELECT sha256 FROM content WHERE NOT named AND kept_at < ? AND sha256 NOT IN
@@ -51,13 +52,13 @@ SELECT sha256, length(packed) FROM content WHERE packed IS NOT NULL AND sha256 N
 """
 
 _TAKEN_TOGETHER = 100
-"""Contents that are taken over in one go."""
+"""How many contents are taken over in one go."""
 
 GOING_BACK = "back to "
-"""In place of a call's id, before that of a checkpoint: the user goes back to it."""
+"""Stands, in the place of a call's id, before the id of a checkpoint that the user goes back to."""
 
 UNDOING = "undo of changes"
-"""In place of a call's id: the user takes changes back."""
+"""Stands in the place of a call's id where the user takes changes back."""
 
 Standing: TypeAlias = Literal["kept", "let go", "damaged", "unknown"]
 
@@ -74,7 +75,7 @@ class NoRoom(StoreFailed):
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Content that is about to be kept."""
+    """Content that is packed and about to be kept."""
 
     sha256: str
     size: int
@@ -101,7 +102,7 @@ class Begun:
 
 
 def pack(data: bytes) -> Packed:
-    """Takes about 15 ms a megabyte. Any thread; others run meanwhile."""
+    """Packs content. Takes about 15 ms a megabyte. Any thread; others run meanwhile."""
     return Packed(hashlib.sha256(data).hexdigest(), len(data), zlib.compress(data, 1))
 
 
@@ -110,7 +111,7 @@ _COUNT_COMMANDS = "UPDATE begun SET executable = executable + ? WHERE session_id
 
 
 class Versions:
-    """The content of one workspace. All methods raise `StoreFailed`, and have changed nothing then."""
+    """The versions of files of one workspace. All methods raise `StoreFailed`, and have changed nothing then."""
 
     def __init__(self, path: Path | None, limit: int = LIMIT_BYTES, clock: Callable[[], float] = time.time) -> None:
         self.limit = limit
@@ -125,7 +126,7 @@ class Versions:
 
     @classmethod
     def open(cls, folder: Path | None) -> Versions:
-        """That of the folder that is kept for a workspace. The file is made when it is first needed."""
+        """The versions in the folder that is kept for a workspace. The file is made when it is first needed."""
         return cls(None if folder is None else ullage_folder.versions(folder))
 
     def close(self) -> None:
@@ -167,7 +168,8 @@ class Versions:
             self._stay_within(connection, {each.sha256 for each in packed})
 
     def take_from(self, path: Path) -> bool:
-        """Keeps what entries name of another workspace's file, if there is one; whether all of it found room. Raises `StoreFailed`."""
+        """Keeps what entries name of another workspace's file, if there is one; gives whether all of it found room. Raises
+        `StoreFailed`."""
         if not path.exists():
             return True
         with failing_clearly("take over versions of files"), closing(open_versions(path)) as other:
@@ -180,13 +182,13 @@ class Versions:
         return True
 
     def name(self, versions: Iterable[FileVersion | None]) -> None:
-        """An entry of the log is about to name these."""
+        """Notes that an entry of the log is about to name these versions."""
         with self._changing("keep versions of files") as connection:
             named = [(_bytes_of(each.sha256),) for each in versions if each is not None]
             connection.executemany("UPDATE content SET named = 1 WHERE sha256 = ?", named)
 
     def read(self, sha256: str) -> bytes | None:
-        """The very bytes; None if they are not there, or are no longer what was kept."""
+        """The very bytes of that content; None if they are not there, or are no longer what was kept."""
         with self._reading("read a version of a file") as connection:
             row = connection.execute("SELECT packed FROM content WHERE sha256 = ?", (_bytes_of(sha256),)).fetchone()
         if row is None or row[0] is None:
@@ -209,7 +211,8 @@ class Versions:
         return "kept" if found[0] else "damaged" if found[1] else "let go"
 
     def forget_all_but(self, named: Iterable[str], *, keep_scans: bool = True) -> None:
-        """Sessions were deleted: what remains are these hashes, which others name, and what the newest scan found where that is wanted."""
+        """Forgets content after sessions were deleted. These hashes remain, which others name, and what the newest scan found where that is
+        wanted."""
         with self._changing("delete versions of files") as connection:
             if not keep_scans:
                 connection.execute("DELETE FROM seen")
@@ -225,7 +228,7 @@ class Versions:
 
     @property
     def size(self) -> int:
-        """Bytes of packed content."""
+        """The size of all packed content, in bytes."""
         with self._reading("look at the versions of files") as connection:
             return int(connection.execute("SELECT bytes FROM total").fetchone()[0])
 
@@ -285,7 +288,7 @@ class Versions:
             return running, (ever[0] if ever else 0) - self._commands_here
 
     def ended(self, session_id: str, tool_use_ids: Iterable[str] | None = None) -> None:
-        """What these calls of a session changed is in its log; without ids, what all of them did."""
+        """Notes that what these calls of a session changed is in its log; without ids, what all of them did."""
         with self._changing("note that a call has ended") as connection:
             if tool_use_ids is None:
                 connection.execute("DELETE FROM begun WHERE session_id = ?", (session_id,))
@@ -312,7 +315,8 @@ class Versions:
         connection.execute("UPDATE total SET bytes = bytes + ?", (sum(len(each.data) for each in new),))
 
     def _stay_within(self, connection: sqlite3.Connection, new: set[str]) -> None:
-        """Raises `NoRoom`, and the transaction is taken back, where all that is left is needed next."""
+        """Lets content go until the limit is kept. Raises `NoRoom`, and the transaction is taken back, where all that is left is needed
+        next."""
         if self._over(connection) <= 0:
             return
         self._forget_unneeded(connection, before=self._clock() - UNNAMED_SECONDS)
@@ -333,7 +337,7 @@ class Versions:
         return int(connection.execute("SELECT bytes FROM total").fetchone()[0]) - self.limit
 
     def _forget_unneeded(self, connection: sqlite3.Connection, before: float) -> None:
-        """What no entry and no scan names and was kept before that time: no hash of it stays."""
+        """Forgets what no entry and no scan names and was kept before that time: no hash of it stays."""
         unneeded = connection.execute(_UNNEEDED, (before,)).fetchall()
         self._drop(connection, [sha256 for (sha256,) in unneeded], is_damaged=False)
         connection.executemany("DELETE FROM content WHERE sha256 = ?", unneeded)

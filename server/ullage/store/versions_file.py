@@ -35,7 +35,7 @@ INSERT INTO total VALUES (0)
 
 
 def open_versions(path: Path | None) -> sqlite3.Connection:
-    """The file, made for its user alone where there is none. Raises SQLite's errors, and `OSError`."""
+    """Opens the file of the versions, made for its user alone where there is none. Raises SQLite's errors, and `OSError`."""
     if path is not None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
     connection = connect(":memory:" if path is None else str(path))
@@ -72,7 +72,7 @@ def _our_tables() -> frozenset[tuple[str, str]]:
 
 
 def put_aside(path: Path) -> Path:
-    """A damaged file is kept under another name; with it goes its write-ahead log. Raises `StoreFailed`."""
+    """Gives a damaged file another name, and its write-ahead log with it; gives the new path. Raises `StoreFailed`."""
     aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}")
     try:
         for suffix in ("-wal", "-shm", ""):

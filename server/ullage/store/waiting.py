@@ -32,10 +32,10 @@ from ullage.store.statements import SessionRecord, session_row
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS = 0.25
-"""Between two tries to take in what waits."""
+"""Seconds between two tries to take in what waits."""
 
 TOLD_AFTER = 8
-"""Tries after which the user is told: what waits for less is another window's work."""
+"""The number of tries after which the user is told: what waits for less is another window's work."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Waiting:
         return bool(self.session or self.entries or self.prompts or self.left or self.values or self.title is not None)
 
     def add(self, other: Waiting) -> None:
-        """What came after it."""
+        """Adds what came after this."""
         self.session = self.session or other.session
         self.entries += other.entries
         self.prompts += other.prompts
@@ -63,13 +63,13 @@ class Waiting:
         self.title = self.title if other.title is None else other.title
 
     def still_queued(self, queued: Sequence[PromptRow]) -> list[PromptRow]:
-        """The queue of the log as it is with what waits."""
+        """The prompts in the queue of the log as it is with what waits."""
         left = {prompt_id.encode() for prompt_id in self.left}
         known = {row.id for row in queued}
         return [row for row in (*queued, *(row for row in self.prompts if row.id not in known)) if row.id not in left]
 
     def as_text(self) -> str:
-        """As it is written into a waiting file."""
+        """The text that is written into a waiting file."""
         return "".join(f"{json.dumps(line)}\n" for line in _lines(self))
 
 
@@ -99,7 +99,7 @@ class WaitingRows:
         return self._files is not None
 
     def of(self, session_id: str) -> Waiting:
-        """What waits of that session."""
+        """A copy of what waits of that session."""
         with self._guard:
             found = self._of.get(session_id)
             return (
@@ -109,7 +109,7 @@ class WaitingRows:
             )
 
     def keep(self, session_id: str, more: Waiting) -> None:
-        """Adds to it; on disk when it returns. Raises `StoreFailed`."""
+        """Lets more of the session wait; it is on disk when it returns. Raises `StoreFailed`."""
         if self._files is None:
             raise StoreFailed("There is no folder in which anything could wait")
         with self._guard:
@@ -118,7 +118,7 @@ class WaitingRows:
             self._begin()
 
     def claimed(self, session_id: str) -> None:
-        """This process is the one that writes the session now: what another one left of it is taken in. Raises `StoreFailed`."""
+        """Takes in what another process left of a session that this one writes from now on. Raises `StoreFailed`."""
         if self._files is None:
             return
         with self._guard:
@@ -133,14 +133,14 @@ class WaitingRows:
         return [] if self._files is None else self._files.sessions()
 
     def forget(self, session_id: str) -> None:
-        """The session was deleted."""
+        """Forgets what waits of a session that was deleted."""
         with self._guard:
             self._of.pop(session_id, None)
             if self._files is not None:
                 self._files.remove(session_id)
 
     def close(self) -> None:
-        """What still waits stays in its file."""
+        """Ends the taking in. What still waits stays in its file."""
         self._closed.set()
         with self._guard:
             for session_id in tuple(self._of):
@@ -191,20 +191,20 @@ class WaitingRows:
 
 
 class WaitingFiles:
-    """The files of one log. All calls raise `StoreFailed`. Whoever calls holds the session's lock."""
+    """The waiting files of one log. All calls raise `StoreFailed`. Whoever calls holds the session's lock."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def sessions(self) -> list[str]:
-        """Those of which something waits."""
+        """The ids of the sessions of which something waits."""
         try:
             return [path.stem for path in self._folder.glob("*.jsonl")]
         except OSError:
             return []
 
     def add(self, session_id: str, more: Waiting) -> None:
-        """Adds it at the end; on disk when it returns."""
+        """Adds what waits at the end of the session's file; it is on disk when it returns."""
         path = self._path(session_id)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -218,7 +218,7 @@ class WaitingFiles:
             ) from error
 
     def read(self, session_id: str) -> Waiting:
-        """What a process that ended left; a line that is not whole was never acknowledged."""
+        """What a process that ended left waiting; a line that is not whole was never acknowledged."""
         waiting = Waiting()
         try:
             lines = self._path(session_id).read_bytes().splitlines(keepends=True)
@@ -232,12 +232,12 @@ class WaitingFiles:
         return waiting
 
     def put(self, session_id: str, whole: Waiting) -> None:
-        """All of it at once, or nothing; on disk when it returns."""
+        """Writes the session's file anew, whole or not at all; it is on disk when it returns."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(self._path(session_id), whole.as_text())
 
     def remove(self, session_id: str) -> None:
-        """The log has it."""
+        """Removes the session's file: what waited is in the log."""
         try:
             self._path(session_id).unlink(missing_ok=True)
         except OSError as error:
@@ -248,7 +248,7 @@ class WaitingFiles:
 
 
 class SideFiles:
-    """What is kept beside the file of one log; nothing without `files`. No call raises: what cannot be kept is told once."""
+    """Keeps a log in memory in files beside its own; nothing without `files`. No call raises: what cannot be kept is told once."""
 
     def __init__(self, files: WaitingFiles | None, tell: Callable[[str], None]) -> None:
         self._files = files
@@ -257,20 +257,20 @@ class SideFiles:
         self._guard = threading.Lock()
 
     def begin(self, record: SessionRecord) -> None:
-        """The session was made in memory."""
+        """Keeps a session that was made in memory."""
         with self._guard:
             if self._files is not None:
                 self._kept.add(record.id)
                 self._add(self._files, record.id, Waiting(session=session_row(record)))
 
     def add(self, session_id: str, written: Callable[[], Waiting]) -> None:
-        """That was written in the session, in memory; `written` is asked where it is to be kept."""
+        """Keeps what was written in a session in memory; `written` gives it, and is called only where it is to be kept."""
         with self._guard:
             if self._files is not None and session_id in self._kept:
                 self._add(self._files, session_id, written())
 
     def put(self, session_id: str, made: Callable[[], Waiting]) -> None:
-        """The session was made in memory with all that is in it by now: a fork, or one that was taken in."""
+        """Keeps a session that was made in memory with all that is in it by now: a fork, or one that was taken in."""
         whole = made() if self.is_needed else None  # without the guard: `end` is called where the database is in use
         with self._guard:
             if self._files is not None and whole is not None:
@@ -283,14 +283,14 @@ class SideFiles:
         return self._files is not None
 
     def forget(self, session_id: str) -> None:
-        """The session was deleted."""
+        """Removes what is kept of a session that was deleted."""
         with self._guard:
             if self._files is not None and session_id in self._kept:
                 self._kept.discard(session_id)
                 _remove(self._files, session_id)
 
     def end(self) -> None:
-        """The log is in its file now."""
+        """Removes all that is kept, since the log is in its file now."""
         with self._guard:
             for session_id in self._kept:
                 if self._files is not None:
@@ -312,7 +312,7 @@ class SideFiles:
 
 
 def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -> None:
-    """Writes into the log what is not in it yet. Statements alone; the caller makes a transaction of them."""
+    """Writes what waited into the log, as far as it is not in it. Statements alone; the caller makes a transaction of them."""
     if waiting.session is not None:
         row = waiting.session
         connection.execute(
@@ -361,7 +361,7 @@ def _lines(waiting: Waiting) -> Iterable[list[Any]]:
 
 
 def _of_line(line: Any) -> Waiting:
-    """What a line says; nothing if it is damaged. Raises `ValueError`."""
+    """What a line of a waiting file says; empty if it is damaged. Raises `ValueError`."""
     match line:
         case ["session", str(session_id), str(title), float(created_at), float(updated_at), str(check), str(second)]:
             sums = bytes.fromhex(check), bytes.fromhex(second)

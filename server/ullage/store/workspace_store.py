@@ -45,9 +45,9 @@ class WorkspaceStore:
     index: SearchIndex
     versions: Versions
     warnings: tuple[str, ...]
-    """What the user should know about it."""
+    """What the user should know about the opening, a sentence each."""
     following: Following | None = None
-    """What sends it to the store of a team; None if there is none. Whoever opened it starts that."""
+    """What sends the log to the store of a team; None if there is none. Whoever opened the store starts it."""
 
 
 def open_workspace_store(roots: Sequence[Path], location: str = "", team: TeamPlace | None = None) -> WorkspaceStore:
@@ -96,7 +96,7 @@ def _open_here(roots: Sequence[Path], location: str) -> WorkspaceStore:
 
 
 def _is_first_time(log: LogStore, told: str) -> bool:
-    """Whether the user was not told of it in this workspace; notes that they are now."""
+    """Whether the user is told this for the first time in this workspace; notes that they are now."""
     try:
         known = log.recalled(told) is not None
         if not known:
@@ -132,8 +132,8 @@ def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warni
 def erase_session(
     session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles, versions: Versions
 ) -> None:
-    """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
-    never shown again.
+    """Deletes a session for good. Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could
+    not be deleted after it is never shown again.
 
     Do it in another thread: it reads that log and those that have entries in common with it.
     """
@@ -188,7 +188,8 @@ def _outputs(log: LogStore, session_id: str) -> Iterator[str]:
 
 
 def _transcripts(log: LogStore, session_id: str, lineage: Lineage) -> Iterator[str]:
-    """The names of those that its compactions left: each is named after the session that made it, and its number there."""
+    """The names of the transcripts that a session's compactions left: each is named after the session that made it, and its number
+    there."""
     made = 0
     for logged in log.entries(session_id):
         if isinstance(logged.entry, Compaction):

@@ -51,7 +51,8 @@ NO_REGION = (
 
 
 class BedrockWire:
-    """One model there. `key` is one of Bedrock's own; None if requests are signed. A profile in the settings goes before the key."""
+    """The wire to one model in Bedrock. `key` is one of Bedrock's own; None if requests are signed. A profile in the settings goes before
+    the key."""
 
     stream_kind = "application/vnd.amazon.eventstream"
 
@@ -68,7 +69,7 @@ class BedrockWire:
         self.counting = CountPage(counted, "inputTokens", _as_invocation, (400, 403, *NOT_OFFERED))
 
     def make_client(self, transport: Transport) -> Client:
-        """Raises `NotSetUp` if region, profile or package are missing."""
+        """Makes the SDK's client. Raises `NotSetUp` if region, profile or package are missing."""
         from anthropic._streaming import SSEDecoder
         from anthropic.lib.bedrock import AsyncAnthropicBedrock
 
@@ -105,36 +106,37 @@ class BedrockWire:
         return client
 
     def page(self, client: Client) -> str:
-        """The model's own."""
+        """The page where the model streams a reply."""
         return f"/model/{quote(bedrock_id(self._name), safe=':')}/invoke-with-response-stream"
 
     def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """The version, and the betas, which stand in the body here."""
+        """The beginning of the body: the version, and the betas, which stand in the body here."""
         named: dict[str, Json] = {"anthropic_beta": [*betas]} if betas else {}
         return {"anthropic_version": VERSION, **named}
 
     def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
-        """What comes back is named, too."""
+        """The headers of a request; the type of what comes back is named, too."""
         return {"content-type": "application/json", "accept": "*/*"}
 
     def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """The body of an invocation, which must have a limit."""
+        """The beginning of the body for counting: that of an invocation, which must have a limit."""
         return {**self.opening(betas), "max_tokens": 1}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """From frames."""
+        """The events of a reply, out of Amazon's frames."""
         return bedrock_events(pieces)
 
     def expected(self) -> ModelCard:
-        """By the model's id."""
+        """The card by the model's id, without asking anybody."""
         return bedrock_card(self._name, self._region)
 
     async def ask(self, connect: Connect) -> CardAnswer:
-        """The same: Bedrock has no page that tells windows."""
+        """The card of `expected`: Bedrock has no page that tells windows."""
         return CardAnswer(self.expected(), settled=True)
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
-        """The profiles of inference across regions that have Claude. Who may invoke need not be allowed to list."""
+        """The models that can be chosen: the profiles of inference across regions that have Claude. Who may invoke need not be allowed to
+        list. Raises `ModelError`."""
         from anthropic import APIStatusError
 
         try:
@@ -165,7 +167,7 @@ class BedrockWire:
 
 
 def may_not_list(problem: Exception) -> bool:
-    """Whether an account is known but not allowed to list."""
+    """Whether the error says that the account is known but not allowed to list."""
     return getattr(problem, "status_code", None) == 403 and "not authorized" in str(problem)
 
 
@@ -174,7 +176,7 @@ def _title(region: str, address: str) -> str:
 
 
 def _or_why_not(ask: Callable[[], str]) -> tuple[str, NotSetUp | None]:
-    """What is wrong is said by the first call, not where a model is only made."""
+    """What `ask` gives, or an empty text and why not: what is wrong is said by the first call, not where a model is only made."""
     try:
         return ask(), None
     except NotSetUp as error:
@@ -182,7 +184,7 @@ def _or_why_not(ask: Callable[[], str]) -> tuple[str, NotSetUp | None]:
 
 
 def _region_of_profile(profile: str | None) -> str:
-    """From the files of AWS; empty if they say nothing. A profile that is not there is found out with the first request."""
+    """The region in the files of AWS; empty if they say nothing. Raises `NotSetUp` if the profile cannot be used."""
     boto3 = cast("Any", import_module("boto3"))
     try:
         return str(boto3.Session(profile_name=profile).region_name or "")
@@ -193,5 +195,5 @@ def _region_of_profile(profile: str | None) -> str:
 
 
 def _as_invocation(body: bytes) -> bytes:
-    """What CountTokens is asked for: the body of an invocation, in base64."""
+    """The body that CountTokens is asked with: that of an invocation, in base64."""
     return b'{"input":{"invokeModel":{"body":"' + base64.b64encode(body) + b'"}}}'

@@ -21,10 +21,10 @@ from ullage.models.event_stream import LARGEST_EVENT
 _PRELUDE, _CRC = 12, 4
 _STRING, _BYTES = 7, 6
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
-"""Bytes of a header's value by its type, for those that do not say their length: booleans, integers, times and ids."""
+"""How many bytes a header's value has by its type, for types that do not say their length: booleans, integers, times and ids."""
 
 LARGEST_FRAME = 2 * LARGEST_EVENT
-"""Bytes: base64 takes a third more, and there is padding."""
+"""The most bytes of a frame: base64 takes a third more, and there is padding."""
 
 _BUSY = {"throttlingException": "rate_limit_error", "serviceUnavailableException": "overloaded_error"}
 """Exceptions inside of a stream, by what the Messages API calls them."""
@@ -50,7 +50,7 @@ async def bedrock_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping
 
 
 def _size_of(waiting: bytearray) -> int:
-    """Bytes of the frame that begins there."""
+    """The size in bytes of the frame that begins there. Raises `Nonsense`."""
     size, headers, checksum = struct.unpack_from(">III", waiting)
     if crc32(waiting[:8]) != checksum or size < _PRELUDE + headers + _CRC:
         raise Nonsense("bytes that are no event stream of Amazon")
@@ -75,7 +75,7 @@ def _event(frame: bytes) -> Mapping[str, Json] | None:
 
 
 def _headers(data: bytes) -> dict[str, str]:
-    """Those that are texts."""
+    """The headers of a frame that are texts, by name."""
     found: dict[str, str] = {}
     at = 0
     try:

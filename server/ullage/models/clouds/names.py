@@ -13,7 +13,8 @@ from ullage.models.known_models import card_from_table, expected_card, price_lis
 from ullage.models.model import ModelCard
 
 _BEDROCK = re.compile(r"(?:(?P<where>[a-z][a-z-]*)\.)?anthropic\.(?P<model>claude-[a-z0-9-]+?)(?:-v\d+)?(?::\d+)?")
-"""`us.anthropic.claude-sonnet-4-5-20250929-v1:0`: a profile of inference across regions, or without `us.` the model in one region."""
+"""An id such as `us.anthropic.claude-sonnet-4-5-20250929-v1:0`: a profile of inference across regions, or without `us.` the model in one
+region."""
 
 COMPACTING = frozenset(
     {
@@ -25,7 +26,7 @@ COMPACTING = frozenset(
 
 
 def bedrock_id(name: str) -> str:
-    """Under which id a model is asked: Anthropic's own name stands for its profile in all regions, which every current model has."""
+    """The id under which a model is asked. Anthropic's own name stands for its profile in all regions, which every current model has."""
     if not name.startswith("claude-"):
         return name
     return f"global.anthropic.{name}-v1" if name == "claude-opus-4-6" else f"global.anthropic.{name}"

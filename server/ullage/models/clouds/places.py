@@ -14,29 +14,29 @@ from ullage.models.errors import NotSetUp
 
 _PART = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _PROJECT = re.compile(r"[a-z0-9][a-z0-9.:_-]{0,98}")
-"""Older projects have their organisation before a colon."""
+"""The id of a project. Older projects have their organisation before a colon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clouds:
-    """What the user says of them; empty if nothing is said."""
+    """What the user says of the clouds in the settings; fields are empty where nothing is said."""
 
     bedrock_region: str = ""
-    """Such as `us-east-1`."""
+    """A region of AWS, such as `us-east-1`."""
     bedrock_profile: str = ""
     """The name of a profile in the files of AWS."""
     bedrock_base_url: str = ""
-    """In place of Amazon's own address: an endpoint of a private network, or a gateway."""
+    """An address in place of Amazon's own: an endpoint of a private network, or a gateway."""
     vertex_region: str = ""
-    """Such as `global` or `europe-west1`."""
+    """A region of Google Cloud, such as `global` or `europe-west1`."""
     vertex_project: str = ""
     """The id of a Google Cloud project."""
     vertex_base_url: str = ""
-    """In place of Google's own address, with its version: `https://…/v1`."""
+    """An address in place of Google's own, with its version: `https://…/v1`."""
 
 
 NOTHING_SAID = Clouds()
-"""All of it comes from the environment, then."""
+"""For where the settings say nothing, so that all of it comes from the environment."""
 
 
 def aws_region(clouds: Clouds, environment: Mapping[str, str]) -> str:
@@ -46,7 +46,7 @@ def aws_region(clouds: Clouds, environment: Mapping[str, str]) -> str:
 
 
 def checked_region(region: str) -> str:
-    """The region of AWS. It becomes part of an address, so it must be nothing else. Raises `NotSetUp`."""
+    """The region of AWS, checked: it becomes part of an address, so it must be nothing else. Raises `NotSetUp`."""
     if not _PART.fullmatch(region):
         raise NotSetUp(
             f'{region[:60]!r} is no region of AWS. One looks like us-east-1. Enter it in the setting "Ullage › Bedrock: Region".'
@@ -73,7 +73,7 @@ def google_project(clouds: Clouds, environment: Mapping[str, str]) -> str:
 
 
 def checked_project(project: str) -> str:
-    """The project's id, as part of a path. Raises `NotSetUp`."""
+    """The project's id, checked: it becomes part of a path. Raises `NotSetUp`."""
     if not _PROJECT.fullmatch(project):
         raise NotSetUp(
             f"{project[:100]!r} is no id of a Google Cloud project. One looks like my-project-123. "

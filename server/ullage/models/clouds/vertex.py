@@ -57,7 +57,7 @@ NO_CREDENTIALS = (
 
 
 class VertexWire:
-    """One model there."""
+    """The wire to one model in Vertex AI."""
 
     stream_kind = "text/event-stream"
 
@@ -77,7 +77,7 @@ class VertexWire:
 
     @property
     def counting(self) -> CountPage:
-        """The page of a project, which may be known from the credentials alone."""
+        """The page of a project where tokens are counted. The project may be known from the credentials alone."""
         return CountPage(f"{self._models}/count-tokens:rawPredict")
 
     @property
@@ -85,7 +85,7 @@ class VertexWire:
         return f"/projects/{self._project}/locations/{self._region}/publishers/anthropic/models"
 
     def make_client(self, transport: Transport) -> Client:
-        """Raises `NotSetUp` if package or project are missing, `CloudRefused` where there are no credentials."""
+        """Makes the SDK's client. Raises `NotSetUp` if package or project are missing, `CloudRefused` where there are no credentials."""
         from anthropic.lib.vertex import AsyncAnthropicVertex
 
         if self._why_not is not None:
@@ -108,35 +108,36 @@ class VertexWire:
         )
 
     def page(self, client: Client) -> str:
-        """The model's own."""
+        """The page where the model streams a reply."""
         return f"{self._models}/{quote(self._name, safe='@')}:streamRawPredict"
 
     def opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """The version, and that it is streamed."""
+        """The beginning of the body: the version, and that the reply is streamed."""
         return {"anthropic_version": VERSION, "stream": True}
 
     def headers(self, betas: Sequence[str]) -> Mapping[str, str]:
-        """With the betas that are needed."""
+        """The headers of a request, with the betas that are needed."""
         return with_betas(betas)
 
     def counted_opening(self, betas: Sequence[str]) -> Mapping[str, Json]:
-        """All models are counted for on one page, so the body names it."""
+        """The beginning of the body for counting. All models are counted for on one page, so the body names the model."""
         return {"anthropic_version": VERSION, "model": self._name}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """Server-sent ones."""
+        """The events of a reply, which the server sends as such."""
         return events(pieces)
 
     def expected(self) -> ModelCard:
-        """By the model's name."""
+        """The card by the model's name, without asking anybody."""
         return vertex_card(self._name, self._region)
 
     async def ask(self, connect: Connect) -> CardAnswer:
-        """The same: Vertex has no page that tells windows."""
+        """The card of `expected`: Vertex has no page that tells windows."""
         return CardAnswer(self.expected(), settled=True)
 
     async def offered(self, connect: Connect) -> tuple[OfferedModel, ...]:
-        """What Anthropic publishes there. Not every project may use all of it."""
+        """The models that Anthropic publishes in Vertex AI. Not every project may use all of them. Raises `ModelError`; `ListRefused` where
+        none are listed."""
         from anthropic import APIStatusError
 
         try:
@@ -190,7 +191,7 @@ def default_credentials(environment: Mapping[str, str]) -> tuple[Any, str]:
 
 
 def _file_of_gcloud(environment: Mapping[str, str]) -> Path:
-    """Where `gcloud auth application-default login` writes (the rule of google-auth)."""
+    """The file that `gcloud auth application-default login` writes (the rule of google-auth)."""
     if environment.get("CLOUDSDK_CONFIG"):
         folder = Path(environment["CLOUDSDK_CONFIG"])
     elif sys.platform == "win32":

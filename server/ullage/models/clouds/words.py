@@ -28,8 +28,8 @@ _A_DAY = ("per day", "per_day", "daily")
 
 
 def cloud_refusal(problem: ErrorResponse, said: str, endpoint: Endpoint) -> ModelError | None:
-    """The error behind an answer of a cloud where waiting does not help; None if other endpoints answer like that, too. `said` are its own
-    words."""
+    """The error behind an answer of a cloud where waiting does not help; None if other endpoints answer like that, too. `said` are the
+    cloud's own words."""
     said = said.rstrip(".")  # it stands within a sentence
     if endpoint.api is BEDROCK:
         return _of_bedrock(problem, said, endpoint)

@@ -34,7 +34,7 @@ MOST_HITS = 8
 READ_LINES = 40
 README = "README.md"
 MOST_QUOTED = 600
-"""Characters of its beginning."""
+"""The most characters of the README's beginning that are quoted."""
 
 _WORD = re.compile(r"[^\W\d][\w./-]*\w")
 _SMALL_WORDS = """
@@ -46,7 +46,7 @@ mit nicht noch nur oder sich sie sind über und uns von war was wenn wer wie wir
 """
 """English and German words that say nothing of what is looked for."""
 _NUMBERED = re.compile(r"^\s*\d+\t")
-"""How `read_file` numbers lines."""
+"""The number that `read_file` puts before a line."""
 _HIT = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+)[:-] ?(?P<text>.*)$", re.MULTILINE)
 
 
@@ -60,7 +60,7 @@ class LineHit:
 
     @property
     def link(self) -> str:
-        """As a Markdown link that the panel opens at the line."""
+        """The place of the line as a Markdown link that the panel opens there."""
         return f"[{self.path}:{self.line}]({self.path.replace(' ', '%20')}#L{self.line})"
 
 
@@ -72,7 +72,7 @@ def words_of(prompt: str) -> tuple[str, ...]:
 
 
 def first_step(prompt: str, tools: Iterable[str]) -> ScenarioStep:
-    """What to do with a new prompt; `tools` are the names of those that there are."""
+    """The step that answers a new prompt; `tools` are the names of those that there are."""
     words = words_of(prompt)
     if not words or "search" not in tools:
         return ScenarioStep(text=f"{WHAT_I_AM}\n\n{TAKE_THE_TOUR} {HOW_TO_GET_A_MODEL}")
@@ -84,7 +84,7 @@ def first_step(prompt: str, tools: Iterable[str]) -> ScenarioStep:
 
 
 def next_step(step: int, request: Request, results: Sequence[ToolResult], tools: Iterable[str]) -> ScenarioStep:
-    """What to do after the results of step `step` (0: the search, 1: the reading)."""
+    """The step that follows the results of step `step` (0: the search, 1: the reading)."""
     if step > 0:
         all_results = _results(request)
         hits = _hits(_results_of("search", request, all_results))
@@ -107,7 +107,7 @@ def next_step(step: int, request: Request, results: Sequence[ToolResult], tools:
 
 
 def _report(hits: Sequence[LineHit], beginning: str = "") -> str:
-    """`beginning`: of the README, where nothing was found."""
+    """The report on what was found. `beginning` is that of the README, where nothing was found."""
     if not hits:
         found = f"[{README}]({README}) begins like this:\n\n> {beginning}\n\n" if beginning else "I found none of the words. "
         return f"{found}{WHAT_I_AM}\n\n{HOW_TO_GET_A_MODEL}"
@@ -135,7 +135,7 @@ def _best(hits: Sequence[LineHit]) -> LineHit:
 
 
 def _hits(results: Iterable[ToolResult]) -> list[LineHit]:
-    """Each line once; those that hold several of the words first."""
+    """The lines that the searches found, each once; those that hold several of the words first."""
     found = (match for result in results if not result.is_error for match in _HIT.finditer(result.content))
     times = Counter(LineHit(match["path"], int(match["line"]), match["text"]) for match in found)
     return sorted(times, key=lambda hit: -times[hit])

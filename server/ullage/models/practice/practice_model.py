@@ -30,12 +30,12 @@ from ullage.models.practice.scenario import PlayMark, Scenario, ScenarioStep, Si
 
 NAME = "practice"
 FULL_AT = 38_000
-"""Tokens: so few that the context is full in the tour, after the edit, and the compaction can be watched."""
+"""The tokens at which the context is full: so few that it is full in the tour, after the edit, and the compaction can be watched."""
 WINDOW = min(FULL_AT + BelowWindow().reserve + BelowWindow().margin, int(FULL_AT / (1 - LARGEST_HEADROOM_SHARE)))
-"""Tokens. By it the threshold of the policy `ullage` is `FULL_AT`, whatever that policy keeps free."""
+"""The window in tokens. By it the threshold of the policy `ullage` is `FULL_AT`, whatever that policy keeps free."""
 MAX_OUTPUT = 8_000
 CHUNK_SECONDS = 0.02
-"""Between two chunks of text at the usual pace: a little faster than anybody reads."""
+"""Seconds between two chunks of text at the usual pace: a little faster than anybody reads."""
 
 _CHUNK = re.compile(r".{1,24}(?:\s+|$)|.{1,24}", re.DOTALL)
 _FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -66,11 +66,11 @@ class PracticeModel:
         )
 
     def expected(self) -> ModelCard:
-        """Always the same."""
+        """The card, which is always the same."""
         return self._card
 
     async def card(self) -> ModelCard:
-        """Always the same."""
+        """The card, which is always the same."""
         return self._card
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
@@ -92,11 +92,11 @@ class PracticeModel:
         yield Reply(blocks, NAME, stop_reason, self._usage.with_output(used, blocks))
 
     async def count(self, request: Request) -> int | None:
-        """What a call would report."""
+        """The tokens of input that a call would report."""
         return _count_of(request)
 
     async def aclose(self) -> None:
-        """There is nothing to free."""
+        """Does nothing: there is nothing to free."""
 
     def _next(self, request: Request) -> tuple[PlayMark, ScenarioStep]:
         if request.system and request.system[0].text == commit_prompt.SYSTEM:
@@ -160,7 +160,7 @@ def _blocks(mark: PlayMark, step: ScenarioStep) -> tuple[AssistantBlock, ...]:
 
 
 def _commit_message(request: Request) -> str:
-    """Made of the names of the files, since nobody here understands the change."""
+    """A commit message made of the names of the files, since nobody here understands the change."""
     told = "\n".join(block.text for message in request.messages for block in message.blocks if isinstance(block, Text))
     names = [name.rpartition("/")[2] for name in commit_prompt.names_in(told)]
     others = f" and {len(names) - 1} other {'file' if len(names) == 2 else 'files'}" if len(names) > 1 else ""
@@ -173,7 +173,7 @@ def _is_due_again(step: ScenarioStep, situation: Situation) -> bool:
 
 
 def _unmet(step: ScenarioStep, situation: Situation) -> str:
-    """What to say where the results are not as expected; empty if they are, or where a compaction took them."""
+    """The text to say where the results are not as expected; empty if they are, or where a compaction took them."""
     if not situation.results:
         return ""
     everything = "\n".join(result.content for result in situation.results)
@@ -196,7 +196,7 @@ def _without(missing: Sequence[str]) -> str:
 
 
 def _count_of(request: Request) -> int:
-    """Tokens of input that a call would report."""
+    """The tokens of input that a call would report."""
     return estimate_prelude(Prelude(request.system, request.tools)) + sum(estimate_message(message) for message in request.messages)
 
 
@@ -209,7 +209,7 @@ class SimulatedUsage:
         self._counted: dict[int, tuple[Message, int]] = {}
 
     def of_request(self, request: Request) -> Usage:
-        """The input of a call; the output is still 0."""
+        """The usage of a call's input; the output is still 0."""
         prelude = Prelude(request.system, request.tools)
         shared = self._shared(request.messages) if prelude == self._prelude else 0
         ahead = estimate_prelude(prelude)
@@ -220,7 +220,7 @@ class SimulatedUsage:
         return Usage(input_tokens=0, output_tokens=0, cache_read_tokens=read, cache_write_5m_tokens=ahead + sum(counts) - read)
 
     def with_output(self, used: Usage, blocks: Sequence[AssistantBlock]) -> Usage:
-        """The same with what came back."""
+        """The usage of a call with the output that came back."""
         return replace(used, output_tokens=sum(estimate_block(block) for block in blocks))
 
     def _shared(self, messages: Sequence[Message]) -> int:

@@ -35,7 +35,7 @@ from ullage.context.view.fold import INTERRUPTED
 from ullage.context.view.request import Request
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""Names of scenarios; they become part of tool use ids."""
+"""The form of scenarios' names; they become part of tool use ids."""
 
 
 class BadScenario(ValueError):
@@ -44,7 +44,7 @@ class BadScenario(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A tool call of a step."""
+    """A tool call that a step makes."""
 
     name: str
     input: Mapping[str, Json]
@@ -85,7 +85,7 @@ class Scenario:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """What is said where the scenario ends, well or not."""
+        """The texts that are said where the scenario ends, well or not."""
         return (self.steps[-1].text, *(each.otherwise for step in self.steps for each in step.expects))
 
     def is_asked_for(self, prompt: str) -> bool:
@@ -196,7 +196,7 @@ def _marks_in(text: str) -> list[PlayMark]:
 
 
 QUOTED_CHARACTERS = 60
-"""So much of the words of a step is looked for in the summary of a compaction."""
+"""How many characters of a step's words are looked for in the summary of a compaction."""
 
 _OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Changed once more|Rules of this workspace)")
 """How texts begin that the program and not the user wrote: files, summaries, notices."""
@@ -207,22 +207,22 @@ _GO_ON = re.compile(r"\W*(please\s+)?(continue|go on|go ahead|carry on|resume|we
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the practice model has to answer."""
+    """The situation that the practice model has to answer."""
 
     prompt: str
-    """What the user asks for in the last message; empty if they ask for nothing new."""
+    """The words with which the user asks for something in the last message; empty if they ask for nothing new."""
     aside: str
-    """What the user said to the running turn beside the results of its calls."""
+    """The words that the user said to the running turn beside the results of its calls."""
     played: PlayMark | None
     """The step that was played last; None if none was, or where all was said."""
     plays: int
     """How often that step was played in a row, as far as the request tells."""
     results: tuple[ToolResult, ...]
-    """What the calls of that step gave, where they are in the last message."""
+    """The results of the calls of that step, where they are in the last message."""
 
     @property
     def wants_to_go_on(self) -> bool:
-        """Whether what was begun is to be gone on with."""
+        """Whether the user wants to go on with what was begun."""
         return self.played is not None and (not self.prompt or _GO_ON.fullmatch(self.prompt) is not None)
 
     @property
@@ -284,19 +284,19 @@ def _summarised_step(summary: str, scenarios: Sequence[Scenario]) -> PlayMark | 
 
 
 def _tells_of(summary: str, step: ScenarioStep) -> bool:
-    """Whether it has the words of the step. Summaries of earlier versions quote the end of them. Those of this one leave out sentences
-    that only announce what comes next, and cut the end of what is long."""
+    """Whether the summary has the words of the step. Summaries of earlier versions quote the end of them. Those of this one leave out
+    sentences that only announce what comes next, and cut the end of what is long."""
     calls = [ToolUse("", call.name, call.input) for call in step.calls]
     told = told_in(0, AssistantReply("", (Text(step.text), *calls), "", "", None))
     return _quotes(summary, step.text) or (told is not None and _plain(told.text)[:QUOTED_CHARACTERS] in _plain(summary))
 
 
 def _quotes(text: str, words: str) -> bool:
-    """Whether the end of the words stands there."""
+    """Whether the end of the words stands in the text."""
     end = _plain(words)[-QUOTED_CHARACTERS:]
     return bool(end) and end in _plain(text)
 
 
 def _plain(text: str) -> str:
-    """On one line and without quote marks, as summaries may show it."""
+    """The text on one line and without quote marks, as summaries may show it."""
     return " ".join(text.replace(">", " ").split())

@@ -246,7 +246,7 @@ class LaidOut:
                     yield self._recorded(str(recorded.seq))
             elif isinstance(entry, AssistantReply):
                 if isinstance(block, ToolResult):
-                    continue  # what is said of an interrupted call; its size is in that of its neighbours
+                    continue  # a result that stands for an interrupted call; its size is in that of its neighbours
                 place = _place_of(block, entry, place if is_same else 0)
                 yield self._recorded(f"{recorded.seq}.{place}")
                 place += 1

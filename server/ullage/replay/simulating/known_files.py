@@ -71,7 +71,7 @@ class KnownFiles:
             for touch in entry.touched:
                 known = self._files.get(touch.path)
                 if known is not None and touch.kind == "read" and entry.full_output is not None:
-                    known.touch = touch  # a reference to what is known, or a part of it
+                    known.touch = touch  # what was read is a reference to what is known, or a part of it
                 else:
                     self._touch(touch, input, entry.content)
             printed = files_printed(input) if not entry.touched and not entry.is_error else ()

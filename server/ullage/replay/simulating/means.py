@@ -357,7 +357,7 @@ class ReplayMeans:
                     self.made.undone.add(id)
                 case CompactionRedone(compaction_id=id):
                     self.made.undone.discard(id)
-                case Compaction() if isinstance(what, RecordedReversal) and entry.trigger != "manual":  # made again
+                case Compaction() if isinstance(what, RecordedReversal) and entry.trigger != "manual":  # a redo, made anew
                     self.made.left[entry.id] = left_by(entry, self.after_seq, seq, self.view)
                 case _:
                     pass

@@ -96,7 +96,7 @@ class _Simulation:
         return Outcome(self._result(), self._means.made.leaves(self._policy.name, self._means.ledger.questions))
 
     def carry_through(self) -> None:
-        """Goes through the transcript to its end."""
+        """Takes every entry of the transcript, and compacts where the policy or the record does."""
         means = self._means
         if self._session.sizes.requests:
             means.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))

@@ -94,7 +94,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one session spent."""
+    """What one session spent: its calls and its compactions."""
 
     calls: tuple[CountedRequest, ...]
     compactions: tuple[Compacted, ...]

@@ -18,10 +18,10 @@ from ullage.starting import take_secret
 from ullage.store.errors import StoreFailed
 
 VARIABLE = "ULLAGE_STORE"
-"""The address in the environment, where the setting is empty."""
+"""The variable of the environment that holds the address where the setting is empty."""
 
 WORKSPACE_VARIABLE = "ULLAGE_STORE_WORKSPACE"
-"""What the workspace is called there, where the setting is empty."""
+"""The variable of the environment that names the workspace where the setting is empty."""
 
 MISSING_LIBRARY = (
     'Sessions in PostgreSQL need the library psycopg, which is not installed. Install it beside Ullage: pip install "ullage[postgres]"'
@@ -37,20 +37,20 @@ class BadAddress(StoreFailed):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A database. `parameters` are libpq's, and hold the password where the user wrote it there."""
+    """The address of a team's database. `parameters` are libpq's, and hold the password where the user wrote it there."""
 
     parameters: Mapping[str, str] = field(repr=False)
     shown: str
-    """`user@host:port/database`."""
+    """The address as it may be shown: `user@host:port/database`."""
 
     def without_secrets(self, text: str) -> str:
-        """A text of a library or a server, without the password, should it ever name it."""
+        """The text of a library or a server without the password, should it ever name it."""
         password = self.parameters.get("password", "")
         return text.replace(password, "…") if password else text
 
 
 def is_address(text: str) -> bool:
-    """Whether it names a database and not a folder."""
+    """Whether the text names a database and not a folder."""
     return text.startswith(("postgresql://", "postgres://"))
 
 
@@ -64,12 +64,12 @@ class TeamPlace:
 
 @cache
 def _of_environment() -> str:
-    """The address may hold a password, so it leaves the environment."""
+    """The address in the environment; empty if there is none. It may hold a password, so it leaves the environment."""
     return take_secret(VARIABLE) or ""
 
 
 def address_of(setting: str, environment: Mapping[str, str] | None = None) -> Address | None:
-    """The database of the setting, or else of the environment; None if neither names one. Raises `BadAddress`."""
+    """The address in the setting, or else in the environment; None if neither names a database. Raises `BadAddress`."""
     inherited = _of_environment() if environment is None else environment.get(VARIABLE, "")
     for name, value in (('The setting "Ullage › Store: Url"', setting), (VARIABLE, inherited)):
         if value.strip():
@@ -78,7 +78,7 @@ def address_of(setting: str, environment: Mapping[str, str] | None = None) -> Ad
 
 
 def read_address(text: str, name: str) -> Address:
-    """The database that `text` names; `name` is who says so. Raises `BadAddress`."""
+    """The address of the database that `text` names; `name` is who says so. Raises `BadAddress`."""
     if not is_address(text):
         raise BadAddress(f"{name} is no address of a database. It looks like postgresql://user@host/database.")
     try:
@@ -129,7 +129,7 @@ def _shown(given: Mapping[str, str], host: str) -> str:
 
 
 def workspace_name(setting: str, folder: Path, environment: Mapping[str, str] = os.environ) -> str:
-    """What the sessions of that folder go by in the database: what the user says, with the folder's name in place of `{folder}`, else its
-    path. Containers have the same path as those before them; colleagues who want one list say the same name."""
+    """The name of the workspace in the database: what the user says, with the folder's name in place of `{folder}`, else the folder's path.
+    Containers have the same path as those before them; colleagues who want one list say the same name."""
     said = setting.strip() or environment.get(WORKSPACE_VARIABLE, "").strip()
     return said.replace("{folder}", folder.resolve().name) if said else folder.resolve().as_posix()

@@ -16,8 +16,8 @@ from ullage.store.team.store import TeamStore
 logger = logging.getLogger(__name__)
 
 NobodyComes: TypeAlias = Callable[[], AbstractContextManager[AbstractSet[str]]]
-"""While this is entered no session is opened, brought or deleted; it gives those that are followed, whose entries are sent meanwhile.
-Nobody asks the database in it: a user waits. Raises `StoreFailed` when the log is closing."""
+"""A context manager in which no session is opened, brought or deleted; it gives the ids of those that are followed, whose entries are sent
+meanwhile. Nobody asks the database in it: a user waits. Raises `StoreFailed` when the log is closing."""
 
 KEPT = (
     "The session “{}” was deleted by a colleague, or by you on another machine, and had gone on here. What is here is kept as a session "
@@ -27,7 +27,7 @@ KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class KeptBeside:
-    """A session of its own now, made of one that was deleted."""
+    """A session of its own that was made of one that was deleted."""
 
     session_id: str
     told: str
@@ -35,7 +35,8 @@ class KeptBeside:
 
 
 class Burying:
-    """For one log; one call at a time, but for `is_gone` and `leave`. Raises what the store does."""
+    """Deletes sessions of one log that were deleted in the team's store. One call at a time, but for `is_gone` and `leave`. Raises what the
+    store does."""
 
     def __init__(
         self, here: Here, team: TeamStore, claim: Callable[[str], None], release: Callable[[str], None], erase: Callable[[str], None]
@@ -51,7 +52,7 @@ class Burying:
         self._gone: set[str] = set()
 
     def leave(self, session_id: str) -> None:
-        """This process deletes it just now, here and there."""
+        """Notes that this process deletes the session just now, here and there."""
         self._left.add(session_id)
 
     def is_gone(self, session_id: str) -> bool:
@@ -59,8 +60,8 @@ class Burying:
         return session_id in self._gone
 
     def bury_all(self, nobody_comes: NobodyComes, buried: Callable[[KeptBeside | None], None]) -> None:
-        """Deletes here what was deleted there since the last time, but for those that are followed: these hear of it with their next entry.
-        `buried` is told for each what was kept. What the database says is asked before, so that nothing else waits for it."""
+        """Deletes here what was deleted there since the last time, but for sessions that are followed: these hear of it with their next
+        entry. `buried` is told for each what was kept. What the database says is asked before, so that nothing else waits for it."""
         for gone in self._team.gone(self._looked_at):
             if gone.session_id not in self._left and self._is_here(gone.session_id):
                 known = self._team.sums_of_gone(gone.session_id)
@@ -73,8 +74,8 @@ class Burying:
             self._looked_at = gone.number
 
     def bury(self, session_id: str, known: AbstractSet[bytes]) -> KeptBeside | None:
-        """Deletes that one here, or gives it another id where something in it was never there: `known` are the sums of what was. Raises
-        `SessionInUse`, `UnknownSession`."""
+        """Deletes the session here. Where something in it was never there, it gets another id instead, and what was kept so is given; else
+        None. `known` are the sums of what was there. Raises `SessionInUse`, `UnknownSession`."""
         rows = self._here.rows
         heads = rows.heads(session_id)
         after, is_known = 0, True

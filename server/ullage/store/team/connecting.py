@@ -19,7 +19,7 @@ LEASE_SECONDS = 30.0
 """How long a session stays with a process that was lost. It is renewed with each write, and three times in that time."""
 
 IDLE_SECONDS = LEASE_SECONDS * 0.7
-"""A connection that was not used for so long is made anew. One that holds leases is used more often."""
+"""The time after which a connection that was not used is made anew. One that holds leases is used more often."""
 
 CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 30
@@ -39,14 +39,14 @@ _SETTINGS = {
 
 
 class Connections(Protocol):
-    """Where statements get their connection from."""
+    """Gives statements their connection to the team's database."""
 
     def lent(self) -> AbstractContextManager[psycopg.Connection[Any]]:
-        """One for a statement. Raises what `faults.py` has."""
+        """A connection for a statement. Raises what `faults.py` has."""
         ...
 
     def close(self) -> None:
-        """Lets go of all."""
+        """Closes all connections."""
         ...
 
 
@@ -62,7 +62,7 @@ class OwnConnection:
 
     @contextmanager
     def lent(self) -> Generator[psycopg.Connection[Any]]:
-        """Waits for whoever has it. Raises what `faults.py` has."""
+        """The connection, once whoever has it is done. Raises what `faults.py` has."""
         with self._lock:
             if time.monotonic() - self._used_at > IDLE_SECONDS:
                 self._drop()  # the server is about to do it, or has done it
@@ -76,7 +76,7 @@ class OwnConnection:
                     self._drop()
 
     def close(self) -> None:
-        """Lets go of it, and of all leases that are tied to it."""
+        """Closes the connection, and so lets go of all leases that are tied to it."""
         with self._lock:
             self._drop()
 
@@ -90,7 +90,7 @@ class OwnConnection:
 def connected(
     address: Address, ready: Callable[[psycopg.Connection[Any]], None], settings: Mapping[str, str] | None = None
 ) -> psycopg.Connection[Any]:
-    """A connection on which `settings` hold beside those of each, and on which `ready` was called. Raises what `faults.py` has."""
+    """Makes a connection on which `settings` hold beside those of each, and on which `ready` was called. Raises what `faults.py` has."""
     import psycopg
 
     try:

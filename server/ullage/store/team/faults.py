@@ -21,11 +21,11 @@ class TeamStoreFailed(StoreFailed):
 
 
 class Away(TeamStoreFailed):
-    """It cannot be used now. What was wanted can be tried again."""
+    """The team's database cannot be used now. What was wanted can be tried again."""
 
 
 class LinkLost(Away):
-    """The connection is gone. Whether the last call was done is not known."""
+    """The connection to the team's database is gone. Whether the last call was done is not known."""
 
 
 class TeamStoreRefused(TeamStoreFailed):
@@ -96,7 +96,8 @@ _AT_CONNECTING: tuple[tuple[str, str, bool], ...] = (
 
 
 def fault_of(error: BaseException, address: Address, *, connecting: bool = False) -> TeamStoreFailed:
-    """The same as one of ours. `error` is any that psycopg raises."""
+    """The error of psycopg as one of ours, with a sentence for the user. `connecting`: whether it came while a connection was being
+    made."""
     code, place = getattr(error, "sqlstate", None), address.shown
     said = address.without_secrets(" ".join(str(error).split()))
     if code in _TAKEN:

@@ -55,8 +55,8 @@ class Following:
         lease_seconds: float = LEASE_SECONDS,
         erase: Callable[[str], None] = lambda session_id: None,
     ) -> None:
-        """`claim` and `release` are those of the log, for sessions that are taken in without being opened. `erase` deletes one here, with
-        all that goes with it."""
+        """`claim` and `release` are those of the log, for sessions that are taken in without being opened. `erase` deletes a session here,
+        with all that goes with it."""
         self._here = here
         self._writes = writes
         self._reads = reads
@@ -88,7 +88,7 @@ class Following:
         self._thread = threading.Thread(target=self._run, name="ullage-team", daemon=True)
 
     def start(self) -> None:
-        """Begins to follow."""
+        """Starts the threads that follow the log."""
         self._thread.start()
         self._words.start()
         self.team_list.start()
@@ -110,14 +110,15 @@ class Following:
     # What others ask
 
     def written(self, session_id: str) -> None:
-        """Something of it was written here."""
+        """Notes that something of the session was written here, and sends it."""
         if can_go(session_id):
             with self._guard:
                 self._sessions.setdefault(session_id, FollowedLog()).is_unsent = True
             self._wake.set()
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when everything written of it so far is there; None if it is there already. Fails where that can never be."""
+        """A future that is done when everything written of the session so far is in the team's store; None if it is there already. Fails
+        where that can never be."""
         if not can_go(session_id):
             return None
         last = self._here.rows.last(session_id)
@@ -136,7 +137,7 @@ class Following:
             return future
 
     def released(self, session_id: str) -> None:
-        """This process writes it no longer: the lease is given back when all of it is there."""
+        """Notes that this process no longer writes the session: the lease is given back when all of it is in the team's store."""
         with self._guard:
             session = self._sessions.get(session_id)
             if session is not None:
@@ -145,16 +146,16 @@ class Following:
         self._wake.set()
 
     def followed(self) -> frozenset[str]:
-        """Those that this process writes, or of which something is not there yet."""
+        """The ids of the sessions that this process writes, or of which something is not in the team's store yet."""
         with self._guard:
             return frozenset(self._sessions)
 
     def held(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """Those that another machine writes, as far as it is known."""
+        """Those of the sessions that another machine writes, as far as it is known."""
         return self.team_list.held(session_ids)
 
     def search(self, words: str, limit: int) -> Sequence[EntryHit]:
-        """Where the words stand, best first; nothing while the database is away."""
+        """The entries in the team's store in which the words stand, best first; none while the database is away."""
         if self._outages.is_away:
             return ()
         try:
@@ -164,8 +165,8 @@ class Following:
             return ()
 
     def open(self, session_id: str) -> None:
-        """Takes the lease, and what was written elsewhere. While the database is away the session is opened as it is here, and what is said
-        waits. Raises `SessionInUse` if another machine writes it."""
+        """Takes the lease of a session, and what was written elsewhere. While the database is away the session is opened as it is here, and
+        what is said waits. Raises `SessionInUse` if another machine writes it."""
         if not can_go(session_id):
             return
         with self._one_comes, self._one_passes:
@@ -190,7 +191,7 @@ class Following:
         self._wake.set()
 
     def bring(self, session_id: str) -> None:
-        """Takes what was written elsewhere, where nobody writes the session here."""
+        """Takes what was written of the session elsewhere, where nobody writes it here."""
         with self._guard:
             if not can_go(session_id) or session_id in self._sessions:
                 return
@@ -198,7 +199,7 @@ class Following:
             try:
                 self._claim(session_id)
             except SessionInUse:
-                return  # another window has it, and all of it
+                return  # another window writes the session, and has all of it
             try:
                 self._fetch(session_id, FollowedLog())
             except (Away, TeamStoreRefused) as error:
@@ -207,7 +208,7 @@ class Following:
                 self._release(session_id)
 
     def delete(self, session_id: str) -> None:
-        """Deletes it there for good. Raises `StoreFailed`, and nothing is deleted then."""
+        """Deletes the session in the team's store for good. Raises `StoreFailed`, and nothing is deleted then."""
         if not can_go(session_id):
             return
         with self._one_comes:
@@ -266,7 +267,7 @@ class Following:
                 self._closed.wait(LONGEST_WAIT)
 
     def send_all(self) -> None:
-        """Sends what is not there yet, once. Raises what the store and the log do."""
+        """Sends what is not in the team's store yet, once. Raises what the store and the log do."""
         with self._guard:
             unsent = [session_id for session_id, session in self._sessions.items() if session.is_unsent and session.failed is None]
         for session_id in unsent:
@@ -298,7 +299,7 @@ class Following:
             raise
 
     def _take(self, session_id: str, session: FollowedLog) -> None:
-        """Takes the lease, and finds out to where the session is the same here and there. Raises `SessionTaken`, `Diverged`."""
+        """Takes the lease of a session, and finds out to where it is the same here and there. Raises `SessionTaken`, `Diverged`."""
         self._lease(session_id)
         reached = common(self._here, self._writes, session_id)
         self._acknowledged(session, Sent(reached, reached))
@@ -368,7 +369,8 @@ class Following:
             yield self.followed()
 
     def _bury(self, kept: KeptBeside | None) -> None:
-        """A session was deleted there, and so here; what went on here alone is kept."""
+        """Tells the user what is kept of a session that was deleted there, and so here (what went on here alone), and that the list has
+        changed."""
         if kept is not None:
             self.tell(kept.told)
             self.written(kept.session_id)

@@ -17,7 +17,8 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 5.0
 
 
 class Outages:
-    """For any thread. `tell` is told what is wrong, and `is_over` is called when nothing is any more."""
+    """Knows whether the team's database answers. For any thread. `tell` is told what is wrong, and `is_over` is called when nothing is any
+    more."""
 
     def __init__(self, tell: Callable[[str], None], is_over: Callable[[], None]) -> None:
         self._tell = tell
@@ -27,11 +28,11 @@ class Outages:
 
     @property
     def is_away(self) -> bool:
-        """Whether it did not answer somebody the last time."""
+        """Whether the database did not answer somebody the last time."""
         return bool(self._faults)
 
     def failed(self, asking: Asking, error: TeamStoreFailed) -> None:
-        """It did not do what was asked."""
+        """Notes that the database did not do what was asked, and tells the user if that is new."""
         with self._guard:
             known = {type(each) for each in self._faults.values()}
             is_new = not known or (type(error) not in known and not isinstance(error, LinkLost))
@@ -41,7 +42,7 @@ class Outages:
                     self._tell(str(error))
 
     def answered(self, asking: Asking) -> None:
-        """It did."""
+        """Notes that the database answered, and tells the user if nothing else is wrong any more."""
         with self._guard:
             if self._faults.pop(asking, None) is not None and not self._faults:
                 with suppress(Exception):

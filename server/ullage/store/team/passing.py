@@ -31,13 +31,13 @@ from ullage.store.versions import Versions, pack
 PAGE_ROWS = 200
 
 PAGE_BYTES = 4_000_000
-"""Of entries that are sent at once."""
+"""The bytes of entries that are sent at once."""
 
 SAID_BYTES = 200_000
-"""Of entries whose words are sent at once: some hundredths of a second for the index there."""
+"""The bytes of entries whose words are sent at once: some hundredths of a second for the index there."""
 
 SAID_CHARACTERS = 200_000
-"""Of an entry, so much can be found by its words in the team's store."""
+"""How many characters of an entry can be found by their words in the team's store."""
 
 _FILE = re.compile(r"[A-Za-z0-9_-]{1,150}\.(txt|png|jpeg|gif|webp|pdf)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -63,7 +63,7 @@ class Here:
 
 
 def can_go(session_id: str) -> bool:
-    """Whether a session goes into the team's store: not one that somebody else may have written."""
+    """Whether a session goes into the team's store: one that somebody else may have written does not."""
     return is_id(session_id) and not is_foreign(session_id)
 
 
@@ -74,9 +74,9 @@ class Sent:
     there: int
     """The last seq that is in the store."""
     through: int
-    """All that is whole here up to that seq is there."""
+    """The seq up to which all that is whole here is in the store."""
     heads: Heads | None = None
-    """What goes along with it, where that is there, too; None if there is no such session here."""
+    """What goes along with the session, where that is in the store, too; None if there is no such session here."""
 
 
 def send(
@@ -111,7 +111,7 @@ def send(
 
 
 def _is_the_same(now: Heads, before: Heads | None) -> bool:
-    """But for the time, which the entries tell."""
+    """Whether the heads are the same, but for the time, which the entries tell."""
     return before is not None and (now.session.title, now.values, now.prompts) == (before.session.title, before.values, before.prompts)
 
 
@@ -140,7 +140,7 @@ def _batch(here: Here, team: TeamStore, rows: Sequence[EntryRow]) -> Batch:
 
 
 def say(here: Here, team: TeamStore, session_id: str, through: int) -> None:
-    """Lets the entries up to that seq, which are there, be found by their words. What can be found already is passed over."""
+    """Lets the entries up to that seq, which are in the store, be found by their words. What can be found already is passed over."""
     after = team.said_through(session_id)
     while after < through and (rows := here.rows.after(session_id, after, PAGE_ROWS)):
         page = [row for row in _first_of(rows, SAID_BYTES) if row.seq <= through]
@@ -196,8 +196,8 @@ def _is_name(spoken: Spoken) -> bool:
 
 
 def fetch(here: Here, team: TeamStore, session_id: str) -> int:
-    """Adds here what the store has beyond it; gives the last seq that is there. The session is claimed here. Raises `Diverged`, and has
-    changed nothing then."""
+    """Adds here what the store has beyond the session here; gives the last seq that is there. The session is claimed here. Raises
+    `Diverged`, and has changed nothing then."""
     heads = team.heads(session_id)
     if heads is None:
         return 0
@@ -214,7 +214,7 @@ def fetch(here: Here, team: TeamStore, session_id: str) -> int:
 
 
 def common(here: Here, team: TeamStore, session_id: str) -> int:
-    """The last seq of those that are here and there. Raises `Diverged` if they are not the same up to it."""
+    """The last seq of those that are both here and in the store. Raises `Diverged` if the entries are not the same up to it."""
     mine = [row for row in _all(here, session_id) if row.is_whole]
     if not mine:
         return 0
@@ -227,7 +227,7 @@ def common(here: Here, team: TeamStore, session_id: str) -> int:
 
 
 def is_same(here: Here, team: TeamStore, session_id: str) -> bool:
-    """Whether all of the session that can be read here is there, by count and hash, and nothing else is."""
+    """Whether all of the session that can be read here is in the store, by count and hash, and nothing else is."""
     mine = [row for row in _all(here, session_id) if row.is_whole]
     return digest_of(mine) == team.digest(session_id, 1 << 62)
 
@@ -240,7 +240,7 @@ def _all(here: Here, session_id: str) -> Iterator[EntryRow]:
 
 
 def _keep(here: Here, team: TeamStore, spoken: Spoken) -> None:
-    """What is not here yet. Content that does not match its name is not taken."""
+    """Fetches an image, an output or a version that is not here yet. Content that does not match its name is not taken."""
     if here.folder is None or not _is_name(spoken):
         return
     if spoken.kind == "version":

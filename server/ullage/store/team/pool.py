@@ -28,20 +28,21 @@ if TYPE_CHECKING:
     import psycopg_pool
 
 LENT_AT_ONCE = 2
-"""One for a search, and one for what runs in the background, which takes turns (`InTurn`). Each is a process of the database."""
+"""How many connections are lent at once: one for a search, and one for what runs in the background, which takes turns (`InTurn`). Each is a
+process of the database."""
 
 BUSY_SECONDS = 2.0 * STATEMENT_SECONDS
-"""After so long it is given up to wait for one that is free."""
+"""How long a call waits for a connection that is free, before it gives up."""
 
 CLOSE_SECONDS = 1.0
-"""How long `close` waits for one that is just being made."""
+"""How long `close` waits for a connection that is just being made."""
 
 LOOK_SECONDS = 0.05
-"""Between two looks at why none has come about."""
+"""Seconds between two looks at why no connection has come about."""
 
 
 class PooledConnections:
-    """Those of one process to one database; for any thread. `ready` is called on each that is made, and `settings` hold on it."""
+    """The connections of one process to one database; for any thread. `ready` is called on each that is made, and `settings` hold on it."""
 
     def __init__(
         self, address: Address, ready: Callable[[psycopg.Connection[Any]], None], settings: Mapping[str, str] | None = None
@@ -62,7 +63,7 @@ class PooledConnections:
 
     @contextmanager
     def lent(self) -> Generator[psycopg.Connection[Any]]:
-        """One for a statement. Raises what `faults.py` has."""
+        """A connection for a statement. Raises what `faults.py` has."""
         pool = self._opened()
         connection = self._borrowed(pool)
         try:
@@ -73,7 +74,7 @@ class PooledConnections:
             pool.putconn(connection)
 
     def close(self) -> None:
-        """Lets go of all, for good. One that is lent is closed when it comes back."""
+        """Closes all connections, for good. One that is lent is closed when it comes back."""
         with self._guard:
             self._is_closed = True
             pool, self._pool = self._pool, None
@@ -129,8 +130,8 @@ class PooledConnections:
         return connection
 
     def _check(self, connection: psycopg.Connection[Any]) -> None:
-        """Closes one that the server has closed, or is about to, and one whose network may be gone. Without a round trip: nothing was asked
-        on it, so what waits to be read is its end."""
+        """Closes a connection that the server has closed, or is about to, and one whose network may be gone. Without a round trip: nothing
+        was asked on it, so what waits to be read is its end."""
         with self._guard:
             is_old = time.monotonic() - self._used_at.get(connection, time.monotonic()) > IDLE_SECONDS
         with selectors.DefaultSelector() as selector:
@@ -162,7 +163,7 @@ class PooledConnections:
 
 
 class InTurn:
-    """Those connections for callers of which one is answered at a time, so that all of them together have one at most."""
+    """Lends connections to callers of which one is answered at a time, so that all of them together have one at most."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -170,10 +171,10 @@ class InTurn:
 
     @contextmanager
     def lent(self) -> Generator[psycopg.Connection[Any]]:
-        """One for a statement, when the others are done with theirs. Raises what `faults.py` has."""
+        """A connection for a statement, once the others are done with theirs. Raises what `faults.py` has."""
         with self._turn, self._connections.lent() as connection:
             yield connection
 
     def close(self) -> None:
-        """Lets go of all, also for callers who do not take turns."""
+        """Closes all connections, also for callers who do not take turns."""
         self._connections.close()

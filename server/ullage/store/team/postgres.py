@@ -33,19 +33,20 @@ _PUT_HEADS = "ullage.put_heads(%s, %s, %s, %s, %s, %b::bytea[], %b::bytea[], %b:
 # `%b` sends an array as its bytes. As `%s` it goes as text: 22,000 bytes took 1.2 ms instead of 0.2, half of it with Python's lock held.
 
 _SEVERAL = 3
-"""Passages that are looked at for each hit that is wanted: an entry may have several."""
+"""How many passages are looked at for each hit that is wanted: an entry may have several."""
 
 _LOOKED_THROUGH = 20_000
-"""The newest passages, which are looked through for words inside other words: at most some tenths of a second."""
+"""How many of the newest passages are looked through for words inside other words: at most some tenths of a second."""
 
 
 class PostgresStore:
-    """The sessions of `workspace` in that database. `holder` names this machine's copy of the log in leases."""
+    """The sessions of `workspace` in the team's database. `holder` names this machine's copy of the log in leases."""
 
     def __init__(
         self, address: Address, workspace: str, holder: str, lease_seconds: float = LEASE_SECONDS, *, durable: bool = True
     ) -> None:
-        """Not `durable`: for who takes no leases, but reads, and writes only what can be made again (words for the search)."""
+        """With `durable` False the store is for who takes no leases, but reads, and writes only what can be made again (words for the
+        search)."""
         self.address = address
         self.workspace = workspace
         self._holder = holder
@@ -55,17 +56,17 @@ class PostgresStore:
         )
 
     def in_turn(self) -> PostgresStore:
-        """The same for what runs in the background: of all its calls one is made at a time, so they have one connection at most."""
+        """This store for what runs in the background: of all its calls one is made at a time, so they have one connection at most."""
         other = copy.copy(self)
         other._connections = InTurn(self._connections)  # noqa: SLF001 (it is one of these)
         return other
 
     def close(self) -> None:
-        """Lets go of its connections, and of all leases that are tied to them."""
+        """Closes its connections, and so lets go of all leases that are tied to them."""
         self._connections.close()
 
     def sessions(self) -> list[TeamSession]:
-        """All of the workspace, last updated first."""
+        """All sessions of the workspace, last updated first."""
         rows = self._ask(
             "SELECT id, title, created_at, updated_at, last_seq, coalesce(held_by, '') FROM ullage.session "
             "LEFT JOIN ullage.lease ON lease.workspace = session.workspace AND lease.session_id = id "
@@ -91,7 +92,7 @@ class PostgresStore:
         return int(self._ask("SELECT ullage.make_session(%s, %s, %s, %s)", given)[0][0])
 
     def take(self, session_id: str) -> bool:
-        """Takes the lease of a session, or renews it. Whether it is this process's now."""
+        """Takes the lease of a session, or renews it; gives whether it is this process's now."""
         given = (self.workspace, session_id, self._holder, self._seconds)
         return bool(self._ask("SELECT ullage.take_lease(%s, %s, %s, %s)", given)[0][0])
 
@@ -117,13 +118,13 @@ class PostgresStore:
             self._ask(f"SELECT {_APPEND}, {_PUT_HEADS}", (*given, *self._given(heads)))
 
     def said_through(self, session_id: str) -> int:
-        """Up to which seq its entries can be found by their words."""
+        """The seq up to which the session's entries can be found by their words; 0 if none can."""
         place = (self.workspace, session_id)
         found = self._ask("SELECT through FROM ullage.said WHERE workspace = %s AND session_id = %s", place)
         return int(found[0][0]) if found else 0
 
     def say(self, session_id: str, after: int, through: int, said: Sequence[IndexedWords]) -> bool:
-        """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
+        """Lets the entries behind seq `after`, up to `through`, be found by these words. Gives False if another one said them meanwhile."""
         given = (
             *(self.workspace, session_id, after, through, [each.seq for each in said], [_text(each.what) for each in said]),
             *([None if each.tool_use_id is None else _text(each.tool_use_id) for each in said], [_text(each.text) for each in said]),
@@ -133,7 +134,7 @@ class PostgresStore:
         )
 
     def put_heads(self, heads: Heads) -> None:
-        """What goes along with a session is this now."""
+        """Puts what goes along with a session in the place of what did before."""
         self._ask(f"SELECT {_PUT_HEADS}", self._given(heads))
 
     def _given(self, heads: Heads) -> tuple[object, ...]:
@@ -145,7 +146,8 @@ class PostgresStore:
         )
 
     def heads(self, session_id: str) -> Heads | None:
-        """What goes along with it; None if there is no such session. One statement, since each takes its time in a slow database."""
+        """What goes along with the session; None if there is no such session. One statement, since each takes its time in a slow
+        database."""
         found = self._ask(
             "SELECT id, title, created_at, updated_at, keys, vals, val_sums, prompt_ids, prompt_bodies, prompt_sums FROM ullage.session, "
             "LATERAL (SELECT array_agg(key ORDER BY key), array_agg(value ORDER BY key), array_agg(sum ORDER BY key) FROM ullage.value "
@@ -168,7 +170,7 @@ class PostgresStore:
         )
 
     def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The entries behind that seq, at most that many."""
+        """The session's entries behind that seq, at most that many."""
         rows = self._ask(
             "SELECT seq, at, body, sum FROM ullage.entry WHERE workspace = %s AND session_id = %s AND seq > %s ORDER BY seq LIMIT %s",
             (self.workspace, session_id, seq, most),
@@ -177,7 +179,7 @@ class PostgresStore:
         return [EntryRow(name, seq, at, bytes(body), bytes(check)) for seq, at, body, check in rows]
 
     def digest(self, session_id: str, through: int) -> tuple[int, str]:
-        """How many entries there are up to that seq, and a hash over their bytes, as `digest_of` makes it."""
+        """How many entries of the session there are up to that seq, and a hash over their bytes, as `digest_of` makes it."""
         count, digest = self._ask(
             "SELECT count(*), encode(sha256(coalesce(string_agg(int8send(seq) || float8send(at) || sha256(body), ''::bytea ORDER BY seq), "
             "''::bytea)), 'hex') FROM ullage.entry WHERE workspace = %s AND session_id = %s AND seq <= %s",
@@ -186,7 +188,7 @@ class PostgresStore:
         return int(count), str(digest)
 
     def missing(self, spoken: Sequence[Spoken]) -> list[Spoken]:
-        """Those that are not kept there."""
+        """Those of the images, outputs and versions that are not kept in the store."""
         if not spoken:
             return []
         there = self._ask(
@@ -198,11 +200,11 @@ class PostgresStore:
         return [each for each in spoken if (each.kind, each.name) not in known]
 
     def attach(self, spoken: Spoken, data: bytes) -> None:
-        """Keeps it."""
+        """Keeps the bytes of an image, an output or a version."""
         self._ask("SELECT ullage.attach(%s, %s, %s, %s)::text", (self.workspace, spoken.kind, spoken.name, data))
 
     def spoken_of(self, session_id: str) -> list[Spoken]:
-        """All that the entries of a session speak of."""
+        """All images, outputs and versions that the entries of a session speak of."""
         rows = self._ask(
             "SELECT kind, name FROM ullage.speaks_of WHERE workspace = %s AND session_id = %s ORDER BY kind, name",
             (self.workspace, session_id),
@@ -210,7 +212,7 @@ class PostgresStore:
         return [Spoken(kind, str(name)) for kind, name in rows]
 
     def attached(self, spoken: Spoken) -> bytes | None:
-        """Its bytes; None if they are not there."""
+        """The bytes of an image, an output or a version; None if they are not in the store."""
         found = self._ask(
             "SELECT data FROM ullage.attached WHERE workspace = %s AND kind = %s AND name = %s", (self.workspace, spoken.kind, spoken.name)
         )
@@ -242,11 +244,11 @@ class PostgresStore:
         return _first_of_each(hits)[:limit]
 
     def delete(self, session_id: str) -> bool:
-        """Deletes a session for good; this process holds its lease. Whether there was one."""
+        """Deletes a session for good; this process holds its lease. Gives whether there was one."""
         return bool(self._ask("SELECT ullage.delete_session(%s, %s, %s)", (self.workspace, session_id, self._holder))[0][0])
 
     def gone(self, after: int) -> list[Gone]:
-        """The sessions that were deleted since that number, in order."""
+        """The sessions that were deleted after the one with that number, in order."""
         rows = self._ask(
             "SELECT number, session_id FROM ullage.deleted WHERE workspace = %s AND number > %s ORDER BY number",
             (self.workspace, after),
@@ -262,7 +264,8 @@ class PostgresStore:
     # Connections
 
     def _ask(self, statement: str, given: Iterable[object]) -> list[tuple[Any, ...]]:
-        """One statement, which is a transaction by itself. Raises what `faults.py` has; a lost connection is made anew by the next call."""
+        """Runs one statement, which is a transaction by itself. Raises what `faults.py` has; a lost connection is made anew by the next
+        call."""
         import psycopg
 
         with self._connections.lent() as connection:
@@ -303,5 +306,5 @@ def _session(session_id: str, title: bytes, created_at: float, updated_at: float
 
 
 def _text(said: str) -> str:
-    """A text that PostgreSQL can hold: neither NUL nor half a surrogate pair."""
+    """The text as PostgreSQL can hold it: with neither NUL nor half a surrogate pair."""
     return said.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import psycopg
 
 PAGE_ROWS = 500
-"""Entries that are asked for at once."""
+"""How many entries are asked for at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,18 @@ class StoredSession:
 
 
 class TeamReader:
-    """Reads by connections that are made when they are needed; for any thread. All calls raise what `faults.py` has."""
+    """Reads sessions by connections that are made when they are needed; for any thread. All calls raise what `faults.py` has."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
         self._connections = PooledConnections(address, self._ready, {"default_transaction_read_only": "on"})
 
     def close(self) -> None:
-        """Lets go of them."""
+        """Closes the connections."""
         self._connections.close()
 
     def sessions(self) -> list[StoredSession]:
-        """Those of all workspaces that this user is a member of, last updated first in each. Raises `Damage`."""
+        """The sessions of all workspaces that this user is a member of, last updated first in each. Raises `Damage`."""
         rows = self._ask(
             "SELECT session.workspace, id, last_seq, key, value, sum FROM ullage.session LEFT JOIN ullage.value "
             "ON value.workspace = session.workspace AND session_id = id AND key = convert_to('lineage:' || id, 'UTF8') "
@@ -64,7 +64,7 @@ class TeamReader:
         return int(found[0][0]) if found else None
 
     def entries(self, workspace: str, session_id: str, last: int) -> Iterator[EntryRow]:
-        """The entries up to that number, in order; some are in memory at a time."""
+        """The entries of a session up to that number, in order; some are in memory at a time."""
         after, name = 0, session_id.encode()
         while after < last:
             rows = self._ask(
@@ -78,7 +78,7 @@ class TeamReader:
             after = int(rows[-1][0])
 
     def _ask(self, statement: str, given: tuple[object, ...]) -> list[tuple[Any, ...]]:
-        """One statement. It only reads, so it is asked once more where the connection was lost."""
+        """Runs one statement. It only reads, so it is asked once more where the connection was lost."""
         try:
             return self._asked(statement, given)
         except LinkLost:

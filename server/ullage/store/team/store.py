@@ -15,7 +15,7 @@ from ullage.store.schema import EntryRow, SessionRow, ValueRow
 from ullage.store.session_rows import Heads
 
 Kind: TypeAlias = Literal["media", "result", "version"]
-"""What is kept beside the log: an image or a document, a whole output, a version of a file."""
+"""The kinds of what is kept beside the log: an image or a document, a whole output, a version of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class IndexedWords:
-    """Words of an entry, to be found by them."""
+    """Words by which an entry can be found."""
 
     seq: int
     what: str
@@ -55,17 +55,17 @@ class TeamSession:
     last_seq: int
     held_by: str = ""
     values: Sequence[ValueRow] = ()
-    """What the list shows of it."""
+    """The remembered values that the list of sessions shows of it."""
 
     @property
     def session(self) -> SessionRow:
-        """As a row, with its sums; they are made only for what is new in the list."""
+        """The session as a row, with its sums; they are made only for what is new in the list."""
         return make_session(self.id.encode(), self.title, self.created_at, self.updated_at)
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A session that was deleted. `number` grows from one to the next."""
+    """A session that was deleted. `number` grows from one deletion to the next."""
 
     number: int
     session_id: str
@@ -75,7 +75,7 @@ class TeamStore(Protocol):
     """The sessions of one workspace in a store that several machines share."""
 
     def sessions(self) -> list[TeamSession]:
-        """All of the workspace, last updated first."""
+        """All sessions of the workspace, last updated first."""
         ...
 
     def make(self, session: SessionRow) -> int:
@@ -83,7 +83,7 @@ class TeamStore(Protocol):
         ...
 
     def take(self, session_id: str) -> bool:
-        """Takes the lease of a session, or renews it. Whether it is this process's now."""
+        """Takes the lease of a session, or renews it; gives whether it is this process's now."""
         ...
 
     def give_back(self, session_id: str) -> None:
@@ -96,43 +96,43 @@ class TeamStore(Protocol):
         ...
 
     def said_through(self, session_id: str) -> int:
-        """Up to which seq its entries can be found by their words."""
+        """The seq up to which the session's entries can be found by their words; 0 if none can."""
         ...
 
     def say(self, session_id: str, after: int, through: int, said: Sequence[IndexedWords]) -> bool:
-        """The words of the entries behind seq `after`, up to `through`. False if another one said them meanwhile."""
+        """Lets the entries behind seq `after`, up to `through`, be found by these words. Gives False if another one said them meanwhile."""
         ...
 
     def put_heads(self, heads: Heads) -> None:
-        """What goes along with a session is this now."""
+        """Puts what goes along with a session in the place of what did before."""
         ...
 
     def heads(self, session_id: str) -> Heads | None:
-        """What goes along with it; None if there is no such session."""
+        """What goes along with the session; None if there is no such session."""
         ...
 
     def since(self, session_id: str, seq: int, most: int) -> list[EntryRow]:
-        """The entries behind that seq, at most that many."""
+        """The session's entries behind that seq, at most that many."""
         ...
 
     def digest(self, session_id: str, through: int) -> tuple[int, str]:
-        """How many entries there are up to that seq, and a hash over their bytes."""
+        """How many entries of the session there are up to that seq, and a hash over their bytes."""
         ...
 
     def missing(self, spoken: Sequence[Spoken]) -> list[Spoken]:
-        """Those that are not kept there."""
+        """Those of the images, outputs and versions that are not kept in the store."""
         ...
 
     def attach(self, spoken: Spoken, data: bytes) -> None:
-        """Keeps it."""
+        """Keeps the bytes of an image, an output or a version."""
         ...
 
     def spoken_of(self, session_id: str) -> list[Spoken]:
-        """All that the entries of a session speak of."""
+        """All images, outputs and versions that the entries of a session speak of."""
         ...
 
     def attached(self, spoken: Spoken) -> bytes | None:
-        """Its bytes; None if they are not there."""
+        """The bytes of an image, an output or a version; None if they are not in the store."""
         ...
 
     def search(self, words: str, limit: int) -> list[EntryHit]:
@@ -140,11 +140,11 @@ class TeamStore(Protocol):
         ...
 
     def delete(self, session_id: str) -> bool:
-        """Deletes a session for good; this process holds its lease. Whether there was one."""
+        """Deletes a session for good; this process holds its lease. Gives whether there was one."""
         ...
 
     def gone(self, after: int) -> list[Gone]:
-        """The sessions that were deleted since that number, in order."""
+        """The sessions that were deleted after the one with that number, in order."""
         ...
 
     def sums_of_gone(self, session_id: str) -> frozenset[bytes]:
@@ -152,9 +152,9 @@ class TeamStore(Protocol):
         ...
 
     def in_turn(self) -> TeamStore:
-        """The same for what runs in the background: of all its calls one is made at a time."""
+        """This store for what runs in the background: of all its calls one is made at a time."""
         ...
 
     def close(self) -> None:
-        """Lets go of the connection, and of all leases that are tied to it."""
+        """Closes the connection, and so lets go of all leases that are tied to it."""
         ...

@@ -18,22 +18,23 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA_VERSION = 4
-"""The number of the last file."""
+"""The version of the tables that this Ullage works with: the number of the last file."""
 
 
 def version_of(connection: psycopg.Connection[Any]) -> int:
-    """The version of the tables."""
+    """The version of the tables; 0 if no version is noted."""
     row = connection.execute("SELECT max(number) FROM ullage.schema_version").fetchone()
     return 0 if row is None or row[0] is None else int(row[0])
 
 
 def later(place: str) -> str:
-    """What is said where the tables are of a later version than this Ullage."""
+    """The sentence for the user where the tables are of a later version than this Ullage."""
     return f"The tables in {place} are of a later version of Ullage. Update Ullage here."
 
 
 def set_up(address: Address, to: int = SCHEMA_VERSION) -> bool:
-    """Makes the tables, or takes them up to that version, as their owner; whether there was anything to do. Raises what `faults.py` has."""
+    """Makes the tables, or takes them up to that version, as their owner; gives whether there was anything to do. Raises what `faults.py`
+    has."""
     import psycopg
 
     def make(connection: psycopg.Connection[Any]) -> None:

@@ -18,11 +18,11 @@ from ullage.store.team.store import TeamSession, TeamStore
 logger = logging.getLogger(__name__)
 
 LIST_SECONDS = 15.0
-"""Between two looks."""
+"""Seconds between two looks at the list."""
 
 
 class TeamList:
-    """That of one workspace. `held` is for any thread."""
+    """Looks at the list of one workspace in the team's store. `held` is for any thread."""
 
     def __init__(
         self,
@@ -35,8 +35,8 @@ class TeamList:
         behind: Callable[[str], None],
         changed: Callable[[], None],
     ) -> None:
-        """`buried` is told of each session that was deleted there, `behind` once of those of which the store did not have all; `changed`
-        is called when the list has changed."""
+        """`buried` is told of each session that was deleted there, `behind` once of those of which the store did not have all; `changed` is
+        called when the list has changed."""
         self._here = here
         self._team = team
         self._burying = burying
@@ -51,15 +51,16 @@ class TeamList:
         self._thread = threading.Thread(target=self._run, name="ullage-team-list", daemon=True)
 
     def start(self) -> None:
-        """Looks at once, and again and again."""
+        """Starts the thread that looks at the list at once, and again and again."""
         self._thread.start()
 
     def end(self) -> None:
-        """Begins to end."""
+        """Tells the thread to end, and does not wait for it."""
         self._closed.set()
 
     def close(self, seconds: float) -> None:
-        """Waits until it has ended, for so long at most. A statement may take longer: nothing is done with its answer then."""
+        """Waits until the thread has ended, for so many seconds at most. A statement may take longer: nothing is done with its answer
+        then."""
         self._closed.set()
         if self._thread.is_alive():
             self._thread.join(seconds)
@@ -70,7 +71,7 @@ class TeamList:
         return frozenset(each for each in session_ids if each in listed and listed[each].held_by)
 
     def look(self) -> None:
-        """Looks once. Raises what the store and the log do."""
+        """Looks at the list once, and takes in what is new. Raises what the store and the log do."""
         self._burying.bury_all(self._nobody_comes, self._buried)
         listed = {each.id: each for each in self._team.sessions()}
         is_new = self._take_over(listed)
@@ -82,8 +83,8 @@ class TeamList:
             self._changed()
 
     def _take_over(self, listed: dict[str, TeamSession]) -> bool:
-        """Puts what is new of sessions that are not followed into the list here; whether anything is new. One that was deleted there leaves
-        the list where nothing of it is here."""
+        """Puts what is new of sessions that are not followed into the list here; gives whether anything is new. A session that was deleted
+        there leaves the list where nothing of it is here."""
         rows, before = self._here.rows, self._listed
         with self._nobody_comes() as followed:
             self._listed = {session_id: each for session_id, each in listed.items() if can_go(session_id)}

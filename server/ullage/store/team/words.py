@@ -13,10 +13,10 @@ from ullage.store.team.store import TeamStore
 logger = logging.getLogger(__name__)
 
 QUIET_SECONDS, LATEST_SECONDS = 0.5, 10.0
-"""An index takes longer than an entry. So it is left until nothing was sent for so long, but no longer than that."""
+"""Seconds. An index takes longer than an entry. So it is left until nothing was sent for the first time, but no longer than the second."""
 
 AGAIN_SECONDS = 5.0
-"""Until the next try, where the database is away."""
+"""Seconds until the next try, where the database is away."""
 
 CLOSE_SECONDS = 2.0
 """How long `close` waits. What is left is sent by whoever opens the session next."""
@@ -35,17 +35,17 @@ class WordsThread:
         self._thread = threading.Thread(target=self._run, name="ullage-team-words", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._thread.start()
 
     def sent(self, session_id: str, through: int) -> None:
-        """The entries of that session are there, up to that seq."""
+        """Notes that the entries of that session are in the team's store, up to that seq."""
         with self._guard:
             self._unsaid[session_id] = max(through, self._unsaid.get(session_id, 0))
         self._wake.set()
 
     def close(self) -> None:
-        """Ends, when what is left was said or some seconds are over."""
+        """Ends the thread when what is left was said, or some seconds are over."""
         self._closed.set()
         self._wake.set()
         if self._thread.is_alive():

@@ -223,7 +223,7 @@ def _cell(share: HitShare) -> Markup:
 WIDTH, HEIGHT = 760, 430
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 28, 50
 CHARACTER, LINE = 7.4, 13
-"""About the size of the labels' letters."""
+"""About how wide and how high a letter of the labels is."""
 
 Shape = Literal["front", "other", "unfit"]
 _DRAWN: dict[Shape, str] = {"front": "m0-6l6 6-6 6-6-6z", "other": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "unfit": "m-4-4l8 8m0-8l-8 8"}
