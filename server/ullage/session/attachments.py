@@ -38,13 +38,13 @@ ATTACHED_CHARACTERS = 30_000
 """A longer file is cut, as a tool result would be; the agent can read the rest."""
 
 PROBLEMS_NAME = "problems"
-"""What the editor's problems are called among the attachments."""
+"""The name that the editor's problems have among the attachments."""
 
 PASTED_NAME = "pasted image"
-"""What an image is called that was pasted."""
+"""The name that a pasted image has among the attachments."""
 
 LISTED_FILES = 300
-"""Of a folder that is attached. The agent can list the rest."""
+"""Most files that are listed of an attached folder. The agent can list the rest."""
 
 PROBLEMS = 100
 """Most problems that are put into a prompt."""
@@ -64,7 +64,8 @@ class FileRef:
 
 @dataclass(frozen=True, slots=True)
 class TextRef:
-    """A text that is in no file, or that of a `file` as the editor has it, wherever it lies. `name` says where it is from (`terminal`)."""
+    """A text that is in no file, or the text of `file` as the editor has it, wherever that lies. `name` says where it is from
+    (`terminal`)."""
 
     name: str
     text: str
@@ -85,10 +86,8 @@ class ProblemsRef:
 
 @dataclass(frozen=True, slots=True)
 class PastedRef:
-    """An image that was pasted or dropped and is in no file of the workspace. `name` is that of the file that was dropped.
-
-    Or that of a `file` as the editor has it, wherever it lies.
-    """
+    """An image that was pasted or dropped and is in no file of the workspace, or the image in `file` as the editor has it, wherever that
+    lies. `name` is the name of the dropped file; None if the image was pasted."""
 
     data: bytes
     name: str | None = None
@@ -113,7 +112,7 @@ class ResourceRef:
 Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef | PageRef | ResourceRef
 
 FetchPage: TypeAlias = Callable[[str], Awaitable[Page]]
-"""Raises `NotFetched`."""
+"""Fetches a page of the web by its address. Raises `NotFetched`."""
 
 
 async def attach(
@@ -125,7 +124,7 @@ async def attach(
     fetch: FetchPage = fetch_page,
     servers: Servers | None = None,
 ) -> Attachment:
-    """What the model reads. Raises `SessionError` for what cannot be attached."""
+    """Gives what the model reads of what a reference names. Raises `SessionError` for what cannot be attached."""
     folders = files.folders
     if isinstance(ref, PageRef):
         return await _page(ref.url, fetch)
@@ -163,7 +162,8 @@ async def attach(
 
 
 async def _check_file(file: FileRef | None, read_rules: ReadRules) -> None:
-    """Raises `SessionError` if a rule refuses reading it: whoever has its text, it is not to get to the model."""
+    """Raises `SessionError` if a rule refuses reading the file: its text is not to reach the model, whoever has it already. None: there is
+    no file to check."""
     if file is not None:
         await _check(read_rules.refusing(file.path, file.given), read_rules.folders.show(file.path), read_rules)
 
@@ -175,7 +175,8 @@ async def _check(rule: PermissionRule | None, name: str, read_rules: ReadRules) 
 
 
 def _some_lines(name: str, text: str, lines: tuple[int, int]) -> Attachment:
-    """With their numbers, so that the agent knows where they stand. Raises `SessionError` if the file has fewer."""
+    """The attachment with these lines of a file (the first and the last, from 1) and their numbers, so that the agent knows where they
+    stand. Raises `SessionError` if the file has fewer."""
     all_lines = text.split("\n")
     first, last = lines[0], min(lines[1], len(all_lines))
     if not 1 <= first <= last:
@@ -201,7 +202,8 @@ def _new_document(uri: str, editor: Editor) -> Attachment:
 
 
 async def _page(url: str, fetch: FetchPage) -> Attachment:
-    """Its text, as it was when the prompt was sent. Attached again (`ref_of`) it is that text, and nothing is fetched."""
+    """The attachment with the text of a page of the web, as it was when the prompt was sent. Attached again (`ref_of`) it is that text, and
+    nothing is fetched. Raises `SessionError`."""
     try:
         page = await fetch(url)
     except NotFetched as error:
@@ -232,7 +234,7 @@ async def _pasted(ref: PastedRef, shelf: MediaShelf) -> Attachment:
 
 
 def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
-    """What was attached under that name, to attach it again as it is now; None if it cannot be."""
+    """The reference by which something is attached once more, as it is now; None if it cannot be."""
     if attachment.name == PROBLEMS_NAME:
         return ProblemsRef()
     if attachment.name.startswith(NEW_DOCUMENT):
@@ -250,7 +252,7 @@ def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
 
 
 def problems_text(problems: list[Diagnostic] | None, folders: Folders) -> str:
-    """One line a problem."""
+    """The editor's problems as the model reads them, one line for each, `PROBLEMS` at most. None: the editor cannot tell them."""
     if problems is None:
         return "(the editor cannot tell its problems)"
     if not problems:
@@ -269,11 +271,12 @@ class SessionShelf:
         self._messages = messages
 
     def sight(self) -> Sight:
-        """Looks through what is in view: asked only where an image is about to be shown."""
+        """What the model can be shown, and what images are in view already. All messages in view are looked through, so it is asked only
+        where an image is about to be shown."""
         card = self._card()
         in_view = sum((weight_of(media) for message in self._messages() for media in shown_in(message)), Weight())
         return Sight(card.display_name, card.media_room, in_view, card.images, card.window)
 
     def keep(self, data: bytes, media: Media) -> None:
-        """Raises `StoreFailed`."""
+        """Keeps the bytes of an image or PDF. Raises `StoreFailed`."""
         self._files.keep(data, media)

@@ -25,7 +25,7 @@ ATTEMPTS = 3
 OUTPUT_TOKENS = 6_000
 """A message takes some hundred; what a model thinks before it is counted, too."""
 MOST_NEW_FILES = 30
-"""Of those that git does not know yet; the names of the others are left out."""
+"""Most files that are shown of those that git does not know yet; the names of the others are left out, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,7 @@ class Written:
 
 
 async def write_commit_message(changed: Changed, model: Model, card: ModelCard, rules: ReadRules, files: WorkspaceFiles) -> Written:
-    """Asks the model. What rules refuse to have read is not in the question.
-
+    """Has the model write the message. What rules refuse to have read is not in the question.
     Raises `SessionError`, in words for the user. Cancelling ends the call at once.
     """
     new_files = [file for path in changed.new_files[:MOST_NEW_FILES] if (file := await _new_file(path, rules, files)) is not None]
@@ -71,7 +70,8 @@ class NoMessage(SessionError):
 
 
 async def _new_file(path: Path, rules: ReadRules, files: WorkspaceFiles) -> NewFile | None:
-    """None if it lies elsewhere or is gone."""
+    """A file that git does not know yet, for the question; its text is empty if it may or can not be read. None if the file lies outside
+    the workspace or is gone."""
     folders = rules.folders
     try:
         inside = folders.resolve(str(path))

@@ -33,10 +33,10 @@ from ullage.store.errors import StoreFailed
 logger = logging.getLogger(__name__)
 
 TOLD_SECONDS = 2.0
-"""After which the user sees that the turn waits for the team's store."""
+"""Seconds after which the user is shown that the turn waits for the team's store."""
 
 WAITS = "nwaits"
-"""Id of that notice."""
+"""The id of the notice that the turn waits for the store."""
 
 WAITS_FOR_STORE = (
     "The turn waits until what was said is in the team's database. Nothing is lost: it goes on when the database is back. You can stop it."
@@ -45,7 +45,8 @@ WAITS_FOR_STORE = (
 
 @contextmanager
 def in_any_case(what: str) -> Generator[None]:
-    """For what follows from an entry that is logged: an error in it, which is one of Ullage, goes to the server's log and no further."""
+    """Stands around what follows from an entry that is logged. An error in it, which is one of Ullage, goes to the server's log, with these
+    words, and no further."""
     try:
         yield
     except Exception:
@@ -56,15 +57,15 @@ class Store(Protocol):
     """The durable side: entries of one session. Raises `StoreFailed` and has then written nothing."""
 
     def append(self, session_id: str, entry: Entry, at: float) -> Logged:
-        """Durable when it returns."""
+        """Adds an entry to the log of a session, at that time (Unix seconds). It is durable when this returns."""
         ...
 
     def append_many(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
-        """All of them at once, or none."""
+        """Adds entries to the log of a session: all of them at once, or none."""
         ...
 
     def settled(self, session_id: str) -> Future[None] | None:
-        """Done when all of the session is where it has to be before anything depends on it; None if it is already."""
+        """A future that is done when all of the session is where it has to be before anything depends on it; None if it is already."""
         ...
 
     def between(self, session_id: str, first: int, last: int) -> Sequence[Logged]:
@@ -103,7 +104,8 @@ class Conversation:
         return logged
 
     def append_all(self, entries: Sequence[Entry]) -> None:
-        """The same of several, all at once or none: one write, however many they are."""
+        """Makes several entries durable with one write, all of them or none, then shows them everywhere. Raises `StoreFailed`, and nothing
+        has changed then."""
         for logged in self._log.append_many(self.session_id, entries, self.clock()):
             self.show(logged)
         self._append_owed()
@@ -131,7 +133,8 @@ class Conversation:
                 self.timeline.remove(WAITS)
 
     def append_or_owe(self, entry: Entry) -> None:
-        """The same of an entry that nothing depends on: where it cannot be written now, that is done with the next one that can."""
+        """Makes an entry durable that nothing depends on, then shows it. If it cannot be written now, that is done with the next one that
+        can."""
         try:
             self.append(entry)
         except StoreFailed as error:
@@ -198,11 +201,11 @@ class Conversation:
         return self._forgotten.look(self.entries, self.projection.active_by_seq)
 
     def state(self, stated: Stated) -> None:
-        """The endpoint has said what a request takes: `counted` goes by that until a reply tells more."""
+        """Takes the size that the endpoint says a request has: `counted` goes by that until a reply tells more."""
         self._account.state(stated)
 
     def stated(self, calibration: Calibration) -> Stated | None:
-        """What the endpoint said, where `counted` goes by that."""
+        """The size that the endpoint said, while `counted` goes by that; else None."""
         return self._account.stated(self.projection, calibration)
 
     @property

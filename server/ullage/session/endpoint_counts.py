@@ -30,10 +30,10 @@ from ullage.session.surroundings import Surroundings
 WORTH = 1_000
 """Tokens. What is less is not counted by itself: the next reply tells soon enough."""
 WORTH_SHARE = 0.02
-"""Of the context, likewise: the whole request goes over the wire for it."""
+"""A share of the context. What is less is not counted by itself either: the whole request goes over the wire for it."""
 
 WORTH_ASKED = 100
-"""Tokens, where the user wants to know."""
+"""Tokens. Where the user wants to know, only what is less is not counted."""
 
 PAUSE = 3.0
 """Seconds between two counts of a session, whatever comes meanwhile."""
@@ -66,12 +66,12 @@ class EndpointCounts:
         """Whether the user wants to know."""
 
     def look(self) -> None:
-        """Something was logged: has it counted, where it is worth it."""
+        """Has the endpoint count what was logged, if it is worth it."""
         if self._work is not None or self._may_ask():
             self._begin()
 
     def ask(self) -> None:
-        """The user wants to know: has all but a few tokens counted, though nothing is being done."""
+        """Has all but a few tokens counted, since the user wants to know, though nothing is being done."""
         self._is_asked = True
         self._begin()
 
@@ -82,7 +82,7 @@ class EndpointCounts:
             self._work = asyncio.get_running_loop().create_task(self._count(), name="count at the endpoint")
 
     async def close(self) -> None:
-        """Asks no more."""
+        """Stops asking."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
@@ -107,7 +107,7 @@ class EndpointCounts:
             self._work = None
 
     async def _count_once(self) -> bool:
-        """Whether anything was counted."""
+        """Asks the endpoint for what is worth it; gives whether anything was counted."""
         model, card = self._model.model, self._model.card
         fixed, prelude = self._surroundings.fixed_of(card), self._conversation.projection.prelude
         if fixed is None or prelude is None or not self._conversation.projection.messages:
@@ -127,7 +127,7 @@ class EndpointCounts:
 
 
 async def _count_whole(model: Model, request: Request) -> int | None:
-    """Tokens of the conversation as it would be sent."""
+    """How many tokens the conversation has as it would be sent; None if the endpoint does not count."""
     request = replace(request, breakpoints=())
     if request.messages[-1].role == "user":
         return await model.count(request)
@@ -136,7 +136,7 @@ async def _count_whole(model: Model, request: Request) -> int | None:
 
 
 async def _count_fixed(model: Model, prelude: Prelude, known: FixedParts) -> bool:
-    """Has system prompt, rules and tools counted apart, by what each adds; whether that was told."""
+    """Has system prompt, rules and tools counted apart, by what each adds; gives whether the endpoint told that."""
     parts: dict[str, tuple[tuple[SystemPart, ...], tuple[ToolSpec, ...]]] = {}
     own = tuple(part for part in prelude.system if part.category == "system")
     if own:
@@ -172,7 +172,7 @@ _LATER = AssistantReply | Prelude | Compaction | CompactionUndone | CompactionRe
 
 
 def take_size(refusal: PromptTooLong, conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
-    """From now on the gauge goes by what the refusal named, where it named anything."""
+    """Has the gauge go by the size that the refusal named, if it named one."""
     if refusal.input_tokens is not None:
         _state(conversation, surroundings, card, conversation.entries[-1].seq, refusal.input_tokens)
 
@@ -186,7 +186,7 @@ def keep_size(conversation: Conversation, surroundings: Surroundings, card: Mode
 
 
 def restate_size(conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
-    """Takes up what was logged, where it is of the newest request, by this model, and can be."""
+    """Has the gauge go by the size that was logged, if it is that of the newest request, by this model, and fits the estimate."""
     newest = _newest(conversation)
     if newest is None or newest.model != card.name:
         return

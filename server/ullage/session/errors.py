@@ -27,7 +27,7 @@ Reason: TypeAlias = Literal[
     "store_failed",
     "invalid",
 ]
-"""As PROTOCOL.md names them."""
+"""Why a request is refused, in the words of PROTOCOL.md."""
 
 
 class SessionError(Exception):
@@ -44,7 +44,7 @@ def in_ullage_itself(error: Exception) -> str:
 
 
 def refusal_of(error: StoreFailed) -> SessionError:
-    """What the store could not do, as a refusal."""
+    """A failure of the store as a refusal, with the reason that fits it."""
     if isinstance(error, UnknownSession):
         return SessionError("unknown_session", f"There is no session {error.session_id} in this workspace")
     if isinstance(error, ForeignSession):
@@ -54,7 +54,7 @@ def refusal_of(error: StoreFailed) -> SessionError:
 
 @contextmanager
 def refusing() -> Generator[None]:
-    """What the store cannot do becomes a `SessionError`; so does what needs an entry that is lost."""
+    """Stands around what uses the store: what it cannot do becomes a `SessionError`, and so does what needs an entry that is lost."""
     try:
         yield
     except StoreFailed as error:

@@ -27,7 +27,7 @@ _DECISIONS: dict[str, Runs | None] = {"allow": "sandbox", "never": "never", "for
 
 
 def hooks_in_words(now: HooksNow) -> str:
-    """The list, as Markdown."""
+    """The list of hooks, as Markdown."""
     lines = [now.off] if now.off else []
     lines += [line for number, each in enumerate(now.listed, 1) for line in _hook_lines(number, each)]
     lines += [f"- `{_spelt(' '.join(filter(None, (each.event, each.command, each.source))))}`: not run, {each.why}" for each in now.passed]
@@ -76,7 +76,7 @@ async def decide_hook(hooks: Hooks, words: str) -> None:
 
 
 def _spelt(text: str) -> str:
-    """As it can stand in a line of code."""
+    """The text as it can stand in a line of code."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
 
 
@@ -86,7 +86,7 @@ WAYS_MCP = "Write `/mcp`, or `/mcp on NAME`, `/mcp off NAME` or `/mcp restart NA
 
 
 async def mcp_in_words(sessions: Sessions, argument: str) -> str:
-    """What the command did. Raises `SessionError`."""
+    """Carries out what stands behind `/mcp`, and gives the list of servers, as Markdown. Raises `SessionError`."""
     servers = sessions.servers
     await servers.look()
     way, _, name = argument.partition(" ")
@@ -134,11 +134,12 @@ HOW_RUNNING = "`/running output ID` shows what one said last, `/running stop ID`
 WAYS_RUNNING = "Write `/running`, or `/running output ID` or `/running stop ID`"
 
 MOST_CHARACTERS = 4_000
-"""Of an output; the newest."""
+"""Most characters that are shown of an output: the newest."""
 
 
 def running_in_words(session: Session, words: str) -> str:
-    """What the command did. Raises `SessionError`."""
+    """Carries out what stands behind `/running`, and gives the list of commands, or what came of one, as Markdown. Raises
+    `SessionError`."""
     way, _, id = words.partition(" ")
     if way and (way not in ("stop", "output") or not id.strip()):
         raise SessionError("invalid", WAYS_RUNNING)

@@ -26,7 +26,7 @@ from ullage.store.errors import StoreBusy
 logger = logging.getLogger(__name__)
 
 SHARED_SECONDS = 0.005
-"""How long all of them together keep the loop before everybody else comes in between."""
+"""How long all pieces of long work together keep the loop before everybody else comes in between."""
 
 
 MANY = 2_000
@@ -34,7 +34,7 @@ MANY = 2_000
 
 
 AGAIN_SECONDS = 0.25
-"""Between two tries."""
+"""Seconds between two tries."""
 
 
 PATIENCE = 480
@@ -60,15 +60,14 @@ class Breath:
         Breath._working -= 1
 
     async def take(self) -> None:
-        """Lets others go first where its part is used up. To be called often."""
+        """Lets others go first once its part of the time is used up. To be called often."""
         if perf_counter() - self._since > SHARED_SECONDS / Breath._working:
             await asyncio.sleep(0)
             self._since = perf_counter()
 
 
 class Round:
-    """One round of the event loop, and how much of it those have used who do a piece of work of some milliseconds.
-
+    """One round of the event loop, and how much of it is used up by pieces of work of some milliseconds.
     A hundred sessions whose turns end together would keep the loop for as long as all of their pieces take. So only as many are done in a
     round as fit in `SHARED_SECONDS`, and at least one; the others come in the next rounds, in the order in which they asked.
     """
@@ -78,7 +77,7 @@ class Round:
         self._began = 0.0
 
     async def has_room(self) -> None:
-        """Waits for a round that has."""
+        """Waits for a round that has room for a piece of work."""
         while self._is_used_up():  # noqa: ASYNC110 - those who wait go round in their order
             await asyncio.sleep(0)
 
@@ -95,7 +94,7 @@ class Round:
 
 
 ROUND = Round()
-"""The present one: there is one loop, which all sessions share."""
+"""The present round: there is one loop, which all sessions share."""
 
 
 class Background:
@@ -105,7 +104,7 @@ class Background:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def keep(self, work: Coroutine[None, None, None]) -> None:
-        """Runs it until it is done, or until `close`."""
+        """Runs the work until it is done, or until `close`."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -124,8 +123,8 @@ class Background:
 
 @contextmanager
 def uncollected(values: int = MANY) -> Generator[None]:
-    """While so many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
-    is what comes of a failure."""
+    """Has nothing collected while that many values are made, and never walks what there is afterwards. If the values are fewer than `MANY`,
+    or making them fails, everything is as always."""
     if values < MANY:
         yield
         return
@@ -138,13 +137,14 @@ def uncollected(values: int = MANY) -> Generator[None]:
 
 
 def walked_again() -> None:
-    """Frees what refers to itself alone by now, of all that there is; from here on the collector knows it again."""
+    """Frees all values by now that only refer to each other; from here on the collector walks what there is again."""
     gc.unfreeze()
     gc.collect()
 
 
 async def patiently(call: Callable[[], Awaitable[_T]]) -> _T:
-    """What the call gives. Raises `StoreBusy` if the log is not free in time, and whatever else the call raises."""
+    """Makes a call, and makes it again while another program has the log locked; gives what the call gives. Raises `StoreBusy` if the log
+    is not free in time, and whatever else the call raises."""
     for _ in range(PATIENCE):
         try:
             return await call()
@@ -154,7 +154,7 @@ async def patiently(call: Callable[[], Awaitable[_T]]) -> _T:
 
 
 async def patiently_at_once(call: Callable[[], _T]) -> _T:
-    """The same of a call that is quick enough for the event loop."""
+    """Makes a call as `patiently` does, if the call is quick enough for the event loop."""
 
     async def made() -> _T:
         return call()
@@ -190,6 +190,6 @@ def weakly(method: Callable[[], None]) -> Callable[[], None]:
 
 
 def call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    """Calls it in the event loop, from any thread."""
+    """Has the event loop make a call, from any thread. Does nothing if the loop was closed."""
     with suppress(RuntimeError):  # it was closed by now
         loop.call_soon_threadsafe(call)

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class ModelInUse:
-    """The model of one session; `changed` is called whenever it is another one, or more is known of it."""
+    """The model of one session. `changed` is called whenever another model is in use, or more is known of it."""
 
     def __init__(self, model: Model, changed: Callable[[], None]) -> None:
         self.model: Model = model
@@ -44,7 +44,7 @@ class ModelInUse:
         self._changed = changed
 
     def use(self, model: Model) -> None:
-        """Another model answers from the next call on."""
+        """Has another model answer from the next call on."""
         self.model = model
         self.card = model.expected()
         self._changed()
@@ -59,7 +59,7 @@ class ModelInUse:
 
     @property
     def info(self) -> ModelInfo:
-        """For the panel."""
+        """What the panel shows of the model."""
         card = self.card
         return ModelInfo(card.name, card.display_name, card.practice, card.source, card.efforts, card.effort)
 
@@ -82,8 +82,9 @@ class ChooseModel(Protocol):
         editor: EditorModels,
         fault: str,
     ) -> Model:
-        """`effort` is None if it is left to the model. `media` gives the bytes of what it is shown. `facts` is what the user says of it,
-        `clouds` where a cloud is asked. `editor` has models of its own. With a `fault` (`Settings.endpoint_fault`) nobody is asked.
+        """`effort` is None if it is left to the model. `media` gives the bytes of the images that it is shown. `facts` is what the user
+        says of the model, `clouds` where a cloud is asked. `editor` has models of its own. With a `fault` (`Settings.endpoint_fault`)
+        nobody is asked.
 
         Raises `ValueError` or `OSError` if the surroundings of the practice model are broken.
         """
@@ -94,16 +95,16 @@ class RememberedCounts(Protocol):
     """Keeps small values for a workspace, each under a key. Both methods raise `StoreFailed`."""
 
     def remember(self, key: str, value: Json) -> None:
-        """In place of what was there."""
+        """Keeps a value in place of what was there."""
         ...
 
     def recalled(self, key: str) -> Json:
-        """None if nothing was kept."""
+        """The value of a key; None if nothing was kept."""
         ...
 
 
 def _tokens_by_prelude(value: Json) -> dict[str, dict[str, int]]:
-    """What `FixedParts.to_remember` gave; empty if it is not that."""
+    """The counts that `FixedParts.to_remember` gave; empty if the value is something else."""
     return {digest: counts for digest, tokens in mapping(value).items() if (counts := _counts(tokens))}
 
 
@@ -125,7 +126,7 @@ class ModelsInWorkspace:
         counted: Callable[[], None],
         editor: EditorModels = NO_EDITOR_MODELS,
     ) -> None:
-        """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something. `editor` has models of its
+        """`kept` is what the workspace remembers. `counted` is called when a tokenizer has counted something. `editor` has models of its
         own."""
         self._editor = editor
         self._kept = kept
@@ -137,18 +138,18 @@ class ModelsInWorkspace:
         self._find_tokenizer = find_tokenizer
         self._counted = counted
         self.calibrations: dict[str, Calibration] = {}
-        """By the model's name: what was learned of how it counts, now and in earlier sessions."""
+        """What was learned of how each model counts, now and in earlier sessions, by the model's name."""
         self._models: dict[tuple[str, Effort | None], Model] = {}
         self._leaving: set[asyncio.Task[None]] = set()
-        """What frees the connections of models that are no longer asked."""
+        """The tasks that free the connections of models that are no longer asked."""
         self._fixed: dict[str, FixedParts] = {}
-        """By the model's name, at the endpoint in use."""
+        """What system prompt, rules and tools take with each model at the endpoint in use, by the model's name."""
         self._counts: dict[str, TokenCounts | None] = {}
-        """By the version of Claude's tokenizer, or by the name of a model of the editor."""
+        """Who counts tokens, by the version of Claude's tokenizer, or by the name of a model of the editor; None if nobody can."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """From now on tokenizers may count, beside the running loop."""
+        """Lets tokenizers count from now on, beside the running loop."""
         self._loop = asyncio.get_running_loop()
 
     async def close(self) -> None:
@@ -218,7 +219,8 @@ class ModelsInWorkspace:
             raise _refusal_of(error) from error
 
     def forget(self) -> None:
-        """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
+        """Lets go of all models, since the endpoint is another one: each is made anew when it is next asked for. Calls that run are not cut
+        off."""
         self._remember_fixed()
         self._fixed.clear()
         self._let_go()
@@ -231,7 +233,8 @@ class ModelsInWorkspace:
         self._models.clear()
 
     def counts_of(self, card: ModelCard) -> TokenCounts | None:
-        """Who counts for that model. May be asked for the first time on the loop and in a thread that reads a session, both at once."""
+        """Who counts tokens for that model; None if nobody can. May be asked for the first time on the loop and in a thread that reads a
+        session, both at once."""
         by = card.name if card.editor_counts else card.tokenizer
         if by is None:
             return None
@@ -250,7 +253,7 @@ class ModelsInWorkspace:
         return None if count is None else partial(in_a_thread, count)
 
     def fixed_of(self, card: ModelCard) -> FixedParts:
-        """What system prompt and tools were last counted as for that model."""
+        """The tokens of system prompt, rules and tools, as they were last counted for that model."""
         return self._fixed.setdefault(card.name, FixedParts())
 
     def _calibrate(self, model_name: str) -> None:
@@ -300,7 +303,7 @@ def _provider_at(settings: Settings, address: str | None, provider: Provider | N
 
 
 def _refusal_of(error: ModelError) -> SessionError:
-    """Why an endpoint cannot be connected."""
+    """The refusal that says why an endpoint cannot be connected."""
     if isinstance(error, AuthenticationFailed):
         return SessionError("key_refused", str(error))
     return SessionError("list_refused" if isinstance(error, ListRefused) else "endpoint_failed", str(error))

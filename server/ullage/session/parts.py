@@ -69,7 +69,7 @@ from ullage.workspace.web_search import Searcher
 MakeTools: TypeAlias = Callable[
     [str, FileReads, Callable[[], Sequence[Logged]], MediaShelf, ReadRulesNow, RunningCommands, Searcher], Mapping[str, Tool]
 ]
-"""The tools of the session with that id, by name."""
+"""Makes the tools of the session with that id; gives them by name."""
 
 
 class SessionParts:
@@ -85,7 +85,7 @@ class SessionParts:
         tell: Callable[[str, int, Update], None],
         role: Role | None = None,
     ) -> None:
-        """`role`: where it is a sub-agent's."""
+        """`role` is given if the session is a sub-agent's."""
         self.id = record.id
         self.role = role
         self._ended_agents: dict[str, tuple[AgentRun, str]] = {}
@@ -181,16 +181,16 @@ class SessionParts:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is being done for it; prompts wait then."""
+        """Whether anything is being done in the session; prompts wait then."""
         return self._work.is_running
 
     def file_changed(self, name: str) -> None:
-        """A file of the workspace was changed by somebody else than this session's tools."""
+        """Tells that a file of the workspace was changed by somebody else than this session's tools."""
         self._notices.changed(name)
         self.reviewing.file_changed(name)
 
     def set_mode(self, mode: ModeId) -> None:
-        """What the agent may do from its next call on. Raises `StoreFailed`."""
+        """Sets what the agent may do from its next call on. Raises `StoreFailed`."""
         if mode != self._mode.id:
             self._mode.choose(mode)
             self._display.tell(ModeChanged(mode))
@@ -201,19 +201,20 @@ class SessionParts:
         return self._mode.id
 
     def together(self, agent_id: str, told: Callable[[Iterable[str]], None]) -> Together:
-        """What a sub-agent of it shares; `told` gets the paths of files that one changed."""
+        """What a sub-agent shares with this session; `told` gets the paths of files that the sub-agent changed."""
         return Together(self.permits.own, AgentsRecording(self._recording, self._conversation, agent_id, told))
 
     def show_agent(self, call_id: str, run: AgentRun, doing: str, asked: ToolCallItem | None, agent: SessionParts) -> None:
-        """A sub-agent is at work for that call, and does this now. What it is `asked` about is asked, and answered, in the call's card."""
+        """Shows in a call's card that a sub-agent is at work for it, and what it does now. What the sub-agent is `asked` about is asked,
+        and answered, there."""
         self._approvals.stand_in(call_id, run, visible_line(doing), asked, agent._approvals)
 
     def agent_ended_early(self, call_id: str, run: AgentRun, told: str) -> None:
-        """A sub-agent was ended before it was done: the result of its call says so, once the turn is closed."""
+        """Notes that a sub-agent was ended before it was done: the result of its call says so, once the turn is closed."""
         self._ended_agents[call_id] = (run, told)
 
     def _plan_accepted(self, seq: int) -> None:
-        """The plan in that result is carried out now, and no compaction takes it out of view."""
+        """Begins to carry out the plan in that result, and pins it: no compaction takes it out of view."""
         self._conversation.append(EntryPinned(seq, True))
         self.set_mode("act")
 
@@ -225,7 +226,7 @@ class SessionParts:
         return visible_line(title(input)), kind
 
     def _have_counted(self) -> None:
-        """The user looks at the context: what is only estimated is counted. None of a foreign session goes anywhere."""
+        """Has counted what is only estimated, since the user looks at the context. Nothing of a foreign session is sent anywhere."""
         if not is_foreign(self.id):
             self._endpoint_counts.ask()
 
@@ -282,6 +283,6 @@ class SessionParts:
 
 
 async def well(compacting: Coroutine[None, None, object]) -> bool:
-    """Whatever comes of a compaction, the queue goes on after it."""
+    """Waits for a compaction; True, since the queue goes on whatever came of it."""
     await compacting
     return True

@@ -32,13 +32,14 @@ class PolicyInUse:
 
     @property
     def policy(self) -> Policy:
-        """The one that the settings name now."""
+        """The policy that the settings name now."""
         if self._surroundings.policy is not self._policy:
             self._policy, self._breaker = self._surroundings.policy, Breaker()
         return self._policy
 
     def take_over(self) -> None:
-        """At a boundary: says so where the policy is another one than at the boundary before, since the tools may be others too."""
+        """Takes over another policy at a boundary, and tells so if it is another one than at the boundary before: the tools may be others
+        too."""
         if self.policy is not self._at_boundary:
             self._at_boundary = self.policy
             self._taken_over()
@@ -55,8 +56,8 @@ class PolicyInUse:
 
     @contextmanager
     def asked(self, policy: Policy, *, counts: bool) -> Generator[None]:
-        """While an answer of the policy's engine is waited for. Raises `PolicyFailed`; of Ullage's own engine what that raises itself.
-
+        """Stands around waiting for an answer of the policy's engine. Raises `PolicyFailed` for what an engine raises; what Ullage's own
+        engine raises stays as it is.
         `counts`: a failure is one of those after which the engine rests.
         """
         if not policy.has_stand_in:
@@ -70,7 +71,7 @@ class PolicyInUse:
             raise self._failed(error, counts=counts) from error
 
     def succeeded(self) -> None:
-        """The engine gave an answer that can be used."""
+        """Tells that the engine gave an answer that can be used."""
         self._breaker.succeeded()
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:

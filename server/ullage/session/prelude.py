@@ -53,7 +53,7 @@ def make_prelude(
 
 
 def explore_prompt() -> str:
-    """What the sub-agent is told that every workspace has."""
+    """What the sub-agent `explore`, which every workspace has, is told."""
     return package_files("ullage.session").joinpath("explore_prompt.md").read_text("utf-8").strip()
 
 
@@ -82,13 +82,14 @@ class PreludeInUse:
         self._servers = servers
 
     def use(self) -> None:
-        """Logs the prelude where it is new or has changed."""
+        """Logs the prelude if it is new or has changed."""
         now = self._changed()
         if now is not None:
             self._conversation.append(now)
 
     async def use_as_foreseen(self, calibration: Calibration) -> None:
-        """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
+        """Logs the prelude if it is new or has changed. Where all of a long conversation is folded and counted anew for that, other work is
+        not held up."""
         await self._servers.ready()
         now = self._changed()
         if now is not None:
@@ -96,8 +97,8 @@ class PreludeInUse:
             self.use()  # settings may have changed meanwhile
 
     def _changed(self) -> Prelude | None:
-        """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
-        the cache and all thinking."""
+        """The prelude as it is now; None if the log has it already. In the middle of an epoch the rules stay as they were: changing them
+        would cost the cache and all thinking."""
         before = self._conversation.projection.prelude
         begun = bool(self._conversation.projection.messages)
         now = self._now(with_servers=self._knows_servers(before) if begun else self._servers.wanted)
@@ -111,16 +112,17 @@ class PreludeInUse:
 
     @staticmethod
     def _knows_servers(before: Prelude | None) -> bool:
-        """In the middle of an epoch the tools stay as they were, whatever is configured."""
+        """Whether the tools of MCP servers are in that prelude: in the middle of an epoch they stay as they were, whatever is
+        configured."""
         return before is not None and any(tool.name in OF_SERVERS for tool in before.tools)
 
     def settings_changed(self) -> None:
-        """The tools work by other settings from now on, and those that are gone cannot be called. The model is told with the next turn:
+        """Makes the tools anew by the settings as they are now; those that are gone cannot be called. The model is told with the next turn:
         until then what it was told stays in the prefix."""
         self._take_over(self._make_tools())
 
     def renew_tools(self) -> None:
-        """Another policy is in force: some come with tools of their own."""
+        """Makes the tools anew and logs them, when another policy is in force: some policies come with tools of their own."""
         self._take_over(self._make_tools())
         if self._conversation.projection.prelude is not None:
             self.use()
@@ -132,7 +134,7 @@ class PreludeInUse:
             del self._tools[name]
 
     def renew(self) -> None:
-        """At an epoch boundary rules that changed go where rules belong."""
+        """Logs the prelude at an epoch boundary, with rules that changed where rules belong."""
         now = self._now(with_servers=self._servers.wanted)
         try:
             if now != self._conversation.projection.prelude:

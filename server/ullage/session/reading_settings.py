@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SECTION = "ullage"
 
 _MINIMUM_CAP = 1_000
-"""Tokens; less would be full before the first prompt."""
+"""Tokens of the smallest cap: less would be full before the first prompt."""
 
 _DEFAULTS: dict[str, object] = {field.name: {} if field.default is MISSING else field.default for field in fields(Settings)}
 
@@ -38,9 +38,9 @@ class _Setting:
     fits: Callable[[object], bool]
     wanted: str | Callable[[], str]
     read: Callable[[object], object] = lambda value: value
-    """Makes the field's value of one that fits."""
+    """Makes the field's value from one that fits."""
     strictest: object = None
-    """Taken in the place of a bad value. None: the default is."""
+    """The value that is taken in the place of a bad one; None: the default is taken."""
 
 
 def _one_of(*values: str) -> tuple[Callable[[object], bool], str]:
@@ -65,7 +65,7 @@ def _installed() -> Installed:
 
 
 def installed_by_name() -> Mapping[str, Policy]:
-    """Every policy that can be used. It loads all of them."""
+    """Every policy that can be used, by name. This loads all of them."""
     return _installed().policies
 
 
@@ -205,12 +205,11 @@ _SAYS_WHERE = {
 _KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}
 
 _MOST_NAMED = 10
-"""Unknown settings that are named in one sentence."""
+"""Most unknown settings that are named in one sentence."""
 
 
 def read_settings(section: object, *, trusted: bool, shows_questions: bool = True) -> tuple[Settings, list[str]]:
-    """The settings, and a sentence for the user about each value that could not be used and about what is no setting.
-
+    """Gives the settings, and a sentence for the user about each value that could not be used and about names that are no settings.
     `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
     """
     used: dict[str, Any] = {}
@@ -262,15 +261,16 @@ def _fault_of_names(section: object) -> str:
 
 
 def name_on_the_page(setting: str) -> str:
-    """`ullage.model.baseUrl` as "Ullage › Model: Base Url": how VS Code's settings page names it, by the rules of its own
-    (`settingKeyToDisplayFormat`) as far as our names need them."""
+    """The name of a setting as VS Code's settings page shows it, by the rules of its own (`settingKeyToDisplayFormat`) as far as our names
+    need them: `ullage.model.baseUrl` is "Ullage › Model: Base Url"."""
     words = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", part) for part in setting.split(".")]
     *groups, name = [word[:1].upper() + word[1:] for word in words]
     return f"{' › '.join(groups)}: {name}"
 
 
 def _unknown(section: object) -> list[str]:
-    """What of the section is no setting, in a sentence for the user; names alone, since a value may be a secret."""
+    """A sentence for the user about what in the section is no setting; none if all are. It has names alone, since a value may be a
+    secret."""
     if section is None:
         return []
     if not isinstance(section, dict):
@@ -290,7 +290,7 @@ _EXAMPLE = 'Settings are nested objects, as in {"model": {"name": "…"}, "compa
 
 
 def _names_in(section: dict[str, object]) -> Iterator[str]:
-    """The settings in it, each by its whole name. A flat key keeps its dot, and so is none of the known."""
+    """The names of the settings in a section, each in full. A flat key keeps its dot, and so is none of the known."""
     for area, value in section.items():
         inner = cast("dict[str, object]", value) if isinstance(value, dict) else None
         if inner is None or "." in area:

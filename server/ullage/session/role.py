@@ -20,9 +20,9 @@ class Together:
     """What a sub-agent at work has together with its parent."""
 
     rules: SessionRules
-    """What is always allowed, or never, in the session of the parent."""
+    """What the rules of the parent's session always allow, or never."""
     recording: AgentsRecording
-    """Where it is told what was changed: in the log of the parent, so that the user reviews it and goes back there."""
+    """Records what was changed in the log of the parent, so that the user reviews it and goes back there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +30,30 @@ class Role:
     """The role of a sub-agent."""
 
     parent: str
-    """The session that called it."""
+    """The id of the session that called it."""
     call_id: str
-    """The call, in that session's log."""
+    """The id of the call, in that session's log."""
     name: str
-    """As the user and the model know it: `explore`."""
+    """The name by which the user and the model know it: `explore`."""
     system: str = ""
     """What it is told in place of the usual instructions; empty if it began with the view of its parent."""
     tools: frozenset[str] | None = None
     """The names of its tools; None if it has those of its parent."""
     model: str = ""
-    """The model that it asks; empty: that of its parent."""
+    """The name of the model that it asks; empty for that of its parent."""
     acts: bool = False
     """Whether it may change something: the user allowed that, and its parent is in Act mode."""
     together: Together | None = None
-    """None in a log that is only read."""
+    """What it has together with its parent; None in a log that is only read."""
 
 
 def to_json(role: Role) -> Json:
-    """As a row keeps it: not what it is told, which its log has."""
+    """The role as it is kept, without what the sub-agent is told, which its log has."""
     return {"parent": role.parent, "call": role.call_id, "name": role.name}
 
 
 def from_json(value: Json) -> Role | None:
-    """As a row has it; None if it is none."""
+    """The role that was kept; None if the value is none."""
     if not isinstance(value, Mapping):
         return None
     texts = [value.get(name) for name in ("parent", "call", "name")]
@@ -68,9 +68,8 @@ def defined(files: Sequence[AgentFile], agent: str) -> AgentFile | None:
 
 
 def role_for(parent_id: str, task: SubAgentTask, files: Sequence[AgentFile]) -> Role | str:
-    """The role that a call wants; a sentence for the model where there is no such sub-agent.
-
-    One acts only by what was allowed for this very call, with the definition as it was then.
+    """The role that a call wants; if there is no such sub-agent, a sentence for the model that says so.
+    A sub-agent acts only by what was allowed for this very call, with its definition as it was then.
     """
     called = task.agent.lower()
     if called == FORK:

@@ -26,7 +26,7 @@ _NAMED = re.compile(NAME, re.IGNORECASE)
 
 
 def offered_prompts(servers: Servers | None) -> Iterator[tuple[str, OfferedPrompt, str]]:
-    """Those that can be called: how the user writes each, and its server."""
+    """The prompts of MCP servers that can be called: the name by which the user calls each, the prompt, and its server."""
     for server, offers in servers.prompts() if servers is not None else ():
         for prompt in offers.prompts:
             name = f"{server}:{prompt.name}".lower()
@@ -35,12 +35,12 @@ def offered_prompts(servers: Servers | None) -> Iterator[tuple[str, OfferedPromp
 
 
 def hint_of(prompt: OfferedPrompt) -> str:
-    """What can follow the name of a prompt."""
+    """What can follow the name of a prompt, for the user."""
     return " ".join(f"[{each.name}]" if each.required else f"[{each.name}?]" for each in prompt.arguments)
 
 
 async def called_prompt(text: str, servers: Servers | None, shelf: MediaShelf) -> Attachment | None:
-    """What is attached to a prompt that calls one of a server; None if it calls none. Raises `SessionError`."""
+    """What is attached to a prompt that calls one of an MCP server; None if it calls none. Raises `SessionError`."""
     match = _CALLED.fullmatch(text.strip())
     found = None if match is None else next((each for each in offered_prompts(servers) if each[0] == match[1].lower()), None)
     if match is None or found is None or servers is None:
@@ -87,7 +87,7 @@ def _words(typed: str) -> list[str]:
 
 
 async def attached_resource(server: str, uri: str, servers: Servers | None, shelf: MediaShelf) -> Attachment:
-    """A resource, read now. Raises `SessionError`."""
+    """The attachment with what a resource says now. Raises `SessionError`."""
     try:
         if servers is None:
             raise NoSuchServer("There are no MCP servers here")
@@ -99,7 +99,7 @@ async def attached_resource(server: str, uri: str, servers: Servers | None, shel
 
 
 async def _shown(answered: ServerResult, shelf: MediaShelf) -> tuple[str, Media | None]:
-    """Its words, and its first image."""
+    """The words that a server answered, and its first image; None if it has none that can be shown."""
     said = answered.text
     if len(said) > TEXT_CHARACTERS:
         said = f"{said[:TEXT_CHARACTERS]}\n[cut here: it has {len(said):,} characters]"

@@ -19,7 +19,7 @@ _ANY_SIZE = 10**9
 
 
 class ServersTold:
-    """Knows what was told. `entries` is the log so far, `window` the tokens of the model's window."""
+    """Knows what the model was told of MCP servers. `entries` is the log so far, `window` gives the tokens of the model's window."""
 
     def __init__(self, surroundings: Surroundings, window: Callable[[], int], entries: Iterable[Logged]) -> None:
         self._surroundings = surroundings
@@ -37,7 +37,7 @@ class ServersTold:
         return servers is not None and servers.any_configured
 
     async def ready(self) -> None:
-        """Before a turn: what is configured now. It waits a little for servers that are just starting, for each of them once."""
+        """Looks, before a turn, at what is configured now. It waits a little for servers that are just starting, for each of them once."""
         servers = self._surroundings.servers
         if servers is None:
             return
@@ -55,7 +55,7 @@ class ServersTold:
         return int(self._window() * self._surroundings.settings.mcp_in_full / 100)
 
     def see(self, entry: Entry) -> None:
-        """The next entry of the log."""
+        """Takes in the next entry of the log."""
         if isinstance(entry, Prelude):
             self._has_tools = any(tool.name in OF_SERVERS for tool in entry.tools)
             index = [part.text for part in entry.system if part.name == NAME or part.name.startswith(f"{NAME} ")]

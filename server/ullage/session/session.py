@@ -53,7 +53,7 @@ class Session(SessionParts):
     # What was there before
 
     async def record_cut_off(self) -> None:
-        """Logs what calls changed that a crash cut off. Comes before `mend`, which gives them a result."""
+        """Logs what calls changed that a crash cut off. To be called before `mend`, which gives them a result."""
         await self._recording.record_cut_off()
 
     def mend(self) -> None:
@@ -75,7 +75,7 @@ class Session(SessionParts):
         return [call.id for call in self._conversation.projection.pending_tool_uses]
 
     def begin_as_fork(self, told: str) -> None:
-        """It began as a fork, in the middle of a reply of its parent: each call of that gets this result here."""
+        """Gives each call of its parent's last reply that result, in a session that began as a fork in the middle of it."""
         pending = self._conversation.projection.pending_tool_uses
         self._conversation.append_all([ToolReturned(call.id, call.name, told, is_error=False, characters=len(told)) for call in pending])
 
@@ -114,11 +114,11 @@ class Session(SessionParts):
         return self._rules.listed()
 
     async def instructions(self) -> Sequence[InstructionFile]:
-        """The same, and its rules, for the user: what each takes, and whether it is in force."""
+        """The rules, commands and skills as a list for the user: what each takes, and whether it is in force."""
         return listed_instructions(self.rules(), await self.prompt_files())
 
     async def look_at_hooks(self) -> None:
-        """Says where hooks of the project wait for the user's decision."""
+        """Reads the project's hooks. A notice says so if they wait for the user's decision."""
         await self.hooks.renew()
 
     async def prompt_files(self) -> Sequence[PromptFile]:
@@ -130,13 +130,13 @@ class Session(SessionParts):
         return agent_files(self._surroundings.folders, self.permits.reading())
 
     def server_prompts(self) -> Sequence[tuple[str, str, str, str]]:
-        """The prompts of MCP servers: name, description, what can follow it, and the server."""
+        """The prompts of MCP servers: the name, the description, what can follow the name, and the server of each."""
         found = offered_prompts(self._surroundings.servers)
         return [(name, prompt.description, hint_of(prompt), server) for name, prompt, server in found]
 
     @property
     def entries(self) -> Sequence[Logged]:
-        """Its log, which grows; most of a long one is read where it is asked for."""
+        """The log of the session, which grows; most of a long one is read where it is asked for."""
         return self._conversation.entries
 
     @property
@@ -145,28 +145,29 @@ class Session(SessionParts):
         return self._conversation.projection.in_memory
 
     def now(self) -> float:
-        """The time by which its entries are logged (Unix seconds)."""
+        """The time now, by the clock by which entries are logged (Unix seconds)."""
         return self._surroundings.clock()
 
     @property
     def fixed_tokens(self) -> int:
-        """What system prompt, rules and tools take of its context."""
+        """How many tokens system prompt, rules and tools take of the context."""
         return self._controller.fullness().counted.fixed
 
     @property
     def title(self) -> str:
-        """What the list of sessions calls it; empty until the first prompt."""
+        """The title of the session in the list; empty until the first prompt."""
         return self._display.title
 
     @property
     def state(self) -> SessionState:
-        """What it is doing."""
+        """What the session is doing now."""
         return self._display.state
 
     # What the user does
 
     async def prompt(self, text: str, refs: Sequence[Ref] = (), *, steer: bool = False) -> str:
-        """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then."""
+        """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then. Raises `SessionError`,
+        `StoreFailed`."""
         if not text.strip() and not refs:
             raise SessionError("invalid", "The prompt is empty")
         stops = self._stops
@@ -205,11 +206,11 @@ class Session(SessionParts):
             logger.warning("session %s has no title: %s", self.id, error)
 
     def answer_command(self, text: str) -> str:
-        """Shows what a command that was typed did; gives the id of that notice. It is not kept, and the model never sees it."""
+        """Shows what a command that was typed did; gives the id of the notice that says it. It is not kept, and the model never sees it."""
         return self._display.command_answered(self._conversation.timeline, self._surroundings.clock(), text)
 
     async def commit_message(self, changed: Changed) -> str:
-        """The message of a commit, by the model in use; counted in what the session costs. Raises `SessionError`."""
+        """Has the model in use write the message of a commit; what it costs counts for the session. Raises `SessionError`."""
         around = self._surroundings
         try:
             written = await write_commit_message(changed, self._model.model, self._model.card, self.permits.reading(), around.files)
@@ -256,7 +257,7 @@ class Session(SessionParts):
         return wanted.id
 
     def make_room(self) -> None:
-        """Compacts at once where the next call would: for a session that begins with all that was said elsewhere."""
+        """Compacts at once if it would be done before the next call: for a session that begins with all that was said elsewhere."""
         if self._work.can_begin and self._controller.is_due():
             self._work.begin(well(self._controller.while_idle()))
 
@@ -268,26 +269,26 @@ class Session(SessionParts):
         return await self._work.do(self.going_back.restore(checkpoint_id, overwrite))
 
     def postpone_compaction(self, until: Postponed) -> None:
-        """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
+        """Makes no compaction that is only to save, for that long; `none` takes that back. At the threshold it compacts all the same."""
         self._controller.postpone(until)
         self._gauge.show()
 
     def answer_permission(
         self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None, rules: Sequence[PermissionRule] = ()
     ) -> None:
-        """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
+        """Takes the user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
         self._approvals.answer(tool_call_id, permission_id, option_id, reason, rules)
 
     def answer_question(self, tool_call_id: str, question_id: str, given: Sequence[Given] | None) -> None:
-        """The user's answers to the questions of a call, in their order; None skips them. Raises `SessionError`."""
+        """Takes the user's answers to the questions of a call, in their order; None skips them. Raises `SessionError`."""
         self._questions.answer(tool_call_id, question_id, given)
 
     def question_not_shown(self, tool_call_id: str, question_id: str) -> None:
-        """The front end cannot show these questions after all: the agent asks in words."""
+        """Tells that the front end cannot show these questions after all: the agent asks in words."""
         self._questions.not_shown(tool_call_id, question_id)
 
     def leave_running(self, tool_call_id: str) -> None:
-        """The command of that call goes on in the background, and the turn goes on without its end. Raises `SessionError`."""
+        """Leaves the command of that call running in the background; the turn goes on without its end. Raises `SessionError`."""
         try:
             is_left = self.running.let_go_on(tool_call_id)
         except TooMany as error:
@@ -296,14 +297,14 @@ class Session(SessionParts):
             raise SessionError("no_such_command", "No command of that call is waited for any more")
 
     def running_command(self, command_id: str) -> StartedCommand:
-        """One that was left running, ended or not. Raises `SessionError`."""
+        """A command that was left running, ended or not. Raises `SessionError`."""
         command = self.running.get(command_id)
         if command is None:
             raise SessionError("no_such_command", f"There is no command {command_id} in this session any more")
         return command
 
     def stop_command(self, command_id: str) -> None:
-        """Ends it with all that it started; the next request tells the model. Raises `SessionError`."""
+        """Ends a command with all that it started; the next request tells the model. Raises `SessionError`."""
         self.running.end(self.running_command(command_id))
 
     async def open_port(self, command_id: str, port: int) -> int:
@@ -318,17 +319,17 @@ class Session(SessionParts):
             raise SessionError("invalid", str(error)) from error
 
     def rename(self, title: str) -> None:
-        """Gives the session another title."""
+        """Gives the session another title. Raises `StoreFailed`."""
         self._surroundings.store.rename(self.id, title)
         self._display.set_title(title)
 
     def take_title(self, title: str) -> None:
-        """The title that the log has: another window may have given it."""
+        """Shows the title that the log has: another window may have given it."""
         if title != self._display.title:
             self._display.set_title(title)
 
     def use_model(self, model: Model) -> None:
-        """Another model answers from the next call on."""
+        """Has another model answer from the next call on."""
         self._model.use(model)
 
     @property
@@ -342,24 +343,25 @@ class Session(SessionParts):
         return self._searching.provider
 
     def turn_web(self, *, on: bool) -> None:
-        """For all sessions of the workspace. A conversation that has begun is told with its next prompt. Raises `StoreFailed`."""
+        """Lets the agent ask for pages of the web or not, in all sessions of the workspace. A conversation that has begun is told with its
+        next prompt. Raises `StoreFailed`."""
         self._surroundings.remembered.turn_web(on=on)
         (self._surroundings.home or self._surroundings).web_turned()
 
     # What happens around it
 
     def settings_changed(self) -> None:
-        """The user changed settings that the tools, the policy or the gauge depend on."""
+        """Tells that the user changed settings on which the tools, the policy or the gauge depend."""
         self._prelude.settings_changed()
         self._controller.settings_changed()
         self._gauge.show()
 
     def tokens_counted(self) -> None:
-        """More is known of how many tokens the texts take."""
+        """Tells that more is known of how many tokens the texts take."""
         self._gauge.show()
 
     def user_edits(self) -> None:
-        """The user is editing: where the next turn would cross the threshold, the compaction is made as soon as they pause."""
+        """Tells that the user is editing: where the next turn would cross the threshold, the compaction is made as soon as they pause."""
         self._while_editing.user_edits()
 
     async def close(self) -> None:

@@ -58,9 +58,9 @@ class Settings:
     vertex_base_url: str = ""
     """`ullage.vertex.baseUrl`: in place of Google's address of the region, with its version."""
     auto_compact: bool = True
-    """`ullage.compaction.auto`."""
+    """`ullage.compaction.auto`: whether a compaction is made by itself at the threshold."""
     threshold_cap: int = USUAL_CAP
-    """`ullage.compaction.cap` (tokens)."""
+    """`ullage.compaction.cap` (tokens): the threshold is never above it."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
     economy: Economy = "fullest"
@@ -68,9 +68,10 @@ class Settings:
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0
-    """`ullage.bash.timeout` (seconds)."""
+    """`ullage.bash.timeout` (seconds): how long a command may take."""
     bash_sandbox: SandboxWanted = "auto"
-    """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
+    """`ullage.bash.sandbox`: whether commands run in a sandbox. `auto`: where one works; `required`: no command runs without; `off`:
+    none."""
     ask_for: AskFor = "notHarmless"
     """`ullage.permissions.ask`: what is asked about that no rule allows."""
     hooks: bool = True
@@ -82,13 +83,13 @@ class Settings:
     store_url: str = field(default="", repr=False)
     """`ullage.store.url`: the address of a team's PostgreSQL; empty means `ULLAGE_STORE`, or none. Read at the start."""
     store_workspace: str = ""
-    """`ullage.store.workspace`: what the workspace is called there; empty means `ULLAGE_STORE_WORKSPACE`, or its path."""
+    """`ullage.store.workspace`: what the workspace is called in a team's store; empty means `ULLAGE_STORE_WORKSPACE`, or its path."""
     versions_limit: int = 1_024
     """`ullage.store.versionsLimit` (megabytes): what copies of files may take, by which the agent's changes are taken back."""
     agents_at_once: int = 4
     """`ullage.agents.atOnce`: sub-agents of one session that work side by side; the others wait."""
     agents_per_turn: int = 20
-    """`ullage.agents.perTurn`."""
+    """`ullage.agents.perTurn`: how many sub-agents may be called in one turn."""
     agents_max_cost: float = 5.0
     """`ullage.agents.maxCost`: dollars that the sub-agents of one turn may cost together."""
     agents_max_tokens: int = 2_000_000
@@ -107,12 +108,12 @@ class Settings:
 
     @property
     def versions_bytes(self) -> int:
-        """The same in bytes."""
+        """What copies of files may take (`versions_limit`), in bytes."""
         return self.versions_limit << 20
 
     @property
     def clouds(self) -> Clouds:
-        """What is said of the clouds."""
+        """What the settings say of the clouds."""
         from ullage.models.clouds.places import Clouds
 
         return Clouds(
@@ -126,12 +127,12 @@ class Settings:
 
     @property
     def team_place(self) -> TeamPlace:
-        """What is said of the team's store."""
+        """What the settings say of the team's store."""
         from ullage.store.team.address import TeamPlace
 
         return TeamPlace(self.store_url, self.store_workspace)
 
     @property
     def endpoint(self) -> tuple[str, str, str, str, Mapping[str, ModelFacts], Clouds]:
-        """What says where the model is asked, which one, and what the user says of it."""
+        """What says where the model is asked, which one, and what the user says of it. If it changes, models are made anew."""
         return self.model_name, self.base_url, self.provider, self.endpoint_fault, self.facts, self.clouds

@@ -39,13 +39,14 @@ _Left: TypeAlias = tuple[FileVersion | None, FileVersion | None]
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Changes of a file that are to be taken back: all of them, or one hunk. `left` says what is open then, None: nothing was before."""
+    """Changes of a file that are to be taken back: all of them, or one hunk. `left` gives what is open after that; None if nothing was open
+    before."""
 
     looked: FileUnderReview
     hunk: OpenHunk | None
     left: Callable[[], Awaitable[_Left | None]]
     turn_id: str = ""
-    """The turn that they are of, where it is about one."""
+    """The id of the turn whose changes these are; empty if they are not those of one turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,12 @@ class Deciding:
         self._looking = looking
         self._notice = notice
         self._unkept: list[Packed] = []
-        """Content that the next entry names."""
+        """Contents that the next entry names; they are kept right before it is logged."""
 
     # What is kept
 
     async def keep(self, looked: FileUnderReview, hunk: OpenHunk | None = None) -> Reviewed:
-        """Accepts all changes of the file, or one."""
+        """The decision that accepts all changes of the file, or one hunk. `log_kept` logs it."""
         agents, texts = looked.settled.agents, looked.texts
         baseline, kept = agents, 1 if texts is None else len(texts.hunks)
         if hunk is not None and texts is not None:
@@ -84,7 +85,8 @@ class Deciding:
         return Reviewed(looked.change.path, baseline, agents, "kept", kept)
 
     async def keep_turn(self, turn_id: str, file: ChangedFile, open_now: FileUnderReview | None) -> Reviewed | None:
-        """Accepts what a turn changed in the file, as far as it is open. Raises `StoreFailed`."""
+        """The decision that accepts what a turn changed in the file, as far as it is open; None if nothing of the file is open. `log_kept`
+        logs it. Raises `StoreFailed`."""
         if open_now is None:
             return None
         baseline, agents = open_now.settled.baseline, open_now.settled.agents
@@ -100,13 +102,13 @@ class Deciding:
         return Reviewed(file.path, await self._as_version(baseline, open_now.agents), agents, "kept", 1, turn_id)
 
     async def log_kept(self, kept: Sequence[Reviewed]) -> None:
-        """Raises `StoreFailed`, and nothing is kept then."""
+        """Logs decisions that accept changes. Raises `StoreFailed`, and nothing is kept then."""
         await self._log([], kept)
 
     # What is undone
 
     def undo(self, looked: FileUnderReview, hunk: OpenHunk | None = None) -> Undo:
-        """All changes of the file, or one."""
+        """What is to be taken back of the file: all changes, or one hunk. `undo_all` does it."""
 
         async def left() -> _Left:
             baseline = looked.settled.baseline
@@ -121,7 +123,8 @@ class Deciding:
         return Undo(looked, hunk, left)
 
     async def undo_turn(self, turn_id: str, file: ChangedFile, open_now: FileUnderReview | None) -> Undo | None:
-        """What a turn changed in the file; what came before and after it stays. Raises `StoreFailed`."""
+        """What is to be taken back of a turn's changes in the file; what came before and after them stays. `undo_all` does it. None if
+        nothing is left of them. Raises `StoreFailed`."""
         looked = await self._looking.look(OpenChange(file.path, file.before, file.after))
         if looked is None:
             return None
@@ -142,7 +145,7 @@ class Deciding:
         return Undo(looked, None, left, turn_id)
 
     async def undo_all(self, undos: Sequence[Undo]) -> list[DecidedFile]:
-        """Takes these changes back; in the log when it returns. Raises `StoreFailed`."""
+        """Takes these changes back, and gives what came of each file. All is in the log when this returns. Raises `StoreFailed`."""
         refused = [(each, _refusal(each)) for each in undos]
         decided = [DecidedFile(each.looked.change.path, "conflict", why) for each, why in refused if why]
         writings = [self._writing(each) for each, why in refused if not why]
@@ -203,7 +206,8 @@ class Deciding:
         return _Writing(undo, None, text, len(taken), stays=hunk is None and len(taken) < len(texts.hunks))
 
     def _note(self, writings: Sequence[_Writing]) -> list[FileVersion | None]:
-        """Keeps what the files hold now, and notes that they are about to be changed."""
+        """Keeps what the files hold now, and notes that they are about to be changed. Gives the version of each; None where there is no
+        file."""
         versions = self._surroundings.versions
         looked = [each.undo.looked for each in writings]
         packed = [None if each.now is None else pack(each.now.data) for each in looked]
@@ -239,13 +243,13 @@ class Deciding:
         return await self._version(baseline.text, like) if isinstance(baseline, CarriedText) else baseline
 
     async def _version(self, text: str, *like: Side) -> FileVersion:
-        """A text as a version, with the encoding and the line ends of the first of these that is a text."""
+        """Keeps a text as a version, with the encoding and the line ends of the first of these sides that is a text."""
         known = next((side.text for side in like if side.text is not None), None)
         return await self._keep(Content(bytes_of(text, known)))
 
 
 def _refusal(undo: Undo) -> str:
-    """Why it cannot be undone at all; empty if it can."""
+    """Why changes cannot be taken back at all, for the user; empty if they can."""
     looked, texts = undo.looked, undo.looked.texts
     if (undo.hunk is not None and undo.hunk.edited) or (texts is not None and all(each.edited for each in texts.hunks)):
         return EDITED
@@ -253,7 +257,7 @@ def _refusal(undo: Undo) -> str:
 
 
 def _in_words(error: Exception) -> str:
-    """Why something could not be written."""
+    """Why a file could not be written, for the user."""
     match error:
         case ChangedMeanwhile():
             return CHANGED_MEANWHILE

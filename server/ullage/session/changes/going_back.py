@@ -39,15 +39,15 @@ EDITOR_REFUSED = "The editor did not take the change, so nothing was written"
 LEADS_ELSEWHERE = "A link stands there by now, or on the way to it. Nothing is written through links"
 GOES_BACK = "Going back"
 LOOKED_AT = 0.4
-"""As much of the work it is to look at the files."""
+"""The share of the work that it is to look at the files."""
 
 NO_SUCH_CHECKPOINT = "There is no checkpoint {} in this session"
 
 
 @dataclass(frozen=True, slots=True)
 class FileBack:
-    """What would become of one file. With a `conflict`, in words for the user, it stays as it is; where it `can_overwrite`, only unless
-    they choose otherwise."""
+    """What would become of one file. With a `conflict`, in words for the user, it stays as it is; if it `can_overwrite`, the user may
+    choose otherwise."""
 
     path: str
     where: Path
@@ -67,7 +67,7 @@ class GoingBackPreview:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A file as it is now, and what it is to be."""
+    """A file as it is `now`, and as it is `wanted`; None where there is no file."""
 
     back: FileBack
     wanted: Content | None
@@ -83,16 +83,17 @@ class GoingBack:
         self._notice = notice
 
     async def checkpoints(self) -> list[Checkpoint]:
-        """All of the session, the oldest first. A long log is read for it."""
+        """All checkpoints of the session, the oldest first. The whole log is read for that, also a long one."""
         return await asyncio.to_thread(checkpoints, self._conversation.entries[:])
 
     async def preview(self, checkpoint_id: str) -> GoingBackPreview:
-        """What would happen; nothing is done. Raises `SessionError`, `StoreFailed`."""
+        """What going back to that checkpoint would do; nothing is changed. Raises `SessionError`, `StoreFailed`."""
         checkpoint, uncovered, found = await self._look(checkpoint_id, ManyFiles(nowhere, ""))
         return GoingBackPreview(checkpoint, tuple(each.back for each in found), uncovered)
 
     async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[DecidedFile]:
-        """Goes back. Files in conflict stay as they are, but for those in `overwrite`. Raises `SessionError`, `StoreFailed`."""
+        """Goes back to that checkpoint, and gives what came of each file. Files in conflict stay as they are, but for the paths in
+        `overwrite`. Raises `SessionError`, `StoreFailed`."""
         decided: list[DecidedFile] = []
         with suppress(asyncio.CancelledError):  # it comes too late: what was begun is done
             await to_its_end(self._restore(checkpoint_id, overwrite, decided))
@@ -138,7 +139,7 @@ class GoingBack:
         return [self._place(each) for each in files]
 
     def _place(self, file: WantedFile) -> Path | _Found:
-        """Where the file lies, if it can be reached there."""
+        """Where the file lies; if it cannot be reached there, what is found instead: a conflict."""
         try:
             where = self._surroundings.folders.resolve_for_writing(file.path)
         except OutsideWorkspace:
@@ -162,7 +163,7 @@ class GoingBack:
         ]
 
     def _look_at(self, file: WantedFile, where: Path, now: Content | Exception | None) -> _Found | None:
-        """None if the file is as it was then."""
+        """What is to become of a file, or what stands against it; None if the file is as it was then."""
         if isinstance(now, FileTooLarge):
             return self._stays(file, f"It is {TOO_LARGE} by now, so what it holds could not be kept")
         if isinstance(now, Exception):
@@ -194,7 +195,8 @@ class GoingBack:
     # What is written
 
     def _note(self, checkpoint_id: str, chosen: Collection[_Found]) -> dict[str, FileVersion | None]:
-        """Keeps what the files hold now, and notes that they are about to be changed."""
+        """Keeps what the files hold now, and notes that they are about to be changed. Gives the versions by path; None where there is no
+        file."""
         versions, session_id = self._surroundings.versions, self._conversation.session_id
         versions.keep_packed([pack(each.now.data) for each in chosen if each.now is not None], named=True)
         before = {each.back.path: _version_of(each.now) for each in chosen}
@@ -203,7 +205,8 @@ class GoingBack:
         return before
 
     async def _write(self, found: Sequence[_Found]) -> list[str]:
-        """Of each why it could not be written; empty if it was. Those that no editor has open are written in one go."""
+        """Writes the files. Gives for each why it could not be written, for the user; empty if it was. Files that no editor has open are
+        written in one go."""
         files, editor = self._surroundings.files, self._surroundings.editor
         closed = [each for each in found if editor.open_text(each.back.where) is None]
         raised = await files.put_all([Put(each.back.where, each.wanted, each.now) for each in closed])
@@ -216,7 +219,7 @@ class GoingBack:
         return [whys[each.back.where] for each in found]
 
     async def _write_shown(self, file: _Found) -> Exception | None:
-        """The same of one that an editor has open; why it could not be."""
+        """Writes a file that an editor has open; gives why it could not be written, None if it was."""
         files, where, now = self._surroundings.files, file.back.where, file.now
         try:
             if file.wanted is not None and now is not None:

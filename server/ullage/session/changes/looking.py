@@ -29,7 +29,8 @@ TOO_LARGE = "This file is too large by now to be compared"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the three sides of a comparison. `text` is None if it is no text; of no file, both are empty."""
+    """One of the three sides of a comparison: the bytes of a file, and its text, which is None if they are no text. Both are None if there
+    is no file."""
 
     data: bytes | None
     """None if there is no file."""
@@ -59,7 +60,7 @@ class FileUnderReview:
     status: Status
     note: str
     can_undo: bool
-    """Of the whole file; where there are hunks, they say it themselves."""
+    """Whether the file can be undone as a whole; where there are hunks, each says for itself whether it can."""
     binary: bool = False
 
     @property
@@ -69,7 +70,7 @@ class FileUnderReview:
 
     @property
     def shown(self) -> ShownFile:
-        """What the user sees of it."""
+        """The file as the user sees it."""
         added, removed = (self.texts.added, self.texts.removed) if self.texts is not None else _counts(self.baseline, self.agents)
         hunks = () if self.texts is None else tuple(map(_hunk, self.texts.hunks))
         return ShownFile(self.change.path, self.where, self.status, added, removed, self.binary, self.note, hunks)
@@ -86,8 +87,8 @@ class Looking:
         self._surroundings = surroundings
 
     async def look(self, change: OpenChange, before: FileUnderReview | None = None) -> FileUnderReview | None:
-        """The file now; None if nothing of the change is open any more. `before` is what was found last.
-
+        """The file as it is now; None if nothing of the change is open any more. `before` is what was found last, and is given again if
+        nothing is new.
         Raises `StoreFailed`.
         """
         try:
@@ -161,7 +162,7 @@ class Looking:
     # What a turn changed
 
     def turn_file(self, file: ChangedFile) -> ShownFile | None:
-        """What a turn made of a file, then; None if it is as it was. Any thread. Raises `StoreFailed`."""
+        """What a turn made of a file at that time, for the user; None if the file is as it was before. Any thread. Raises `StoreFailed`."""
         if file.before == file.after:
             return None
         before, after = self._side(file.before), self._side(file.after)
@@ -175,7 +176,7 @@ class Looking:
         return ShownFile(file.path, self.place(file.path), status, added, removed, is_binary, note)
 
     def place(self, path: str) -> Path:
-        """Where a file lies that a log names, whether or not it can be reached."""
+        """The place of a file that a log names, whether or not it can be reached."""
         first = self._surroundings.folders.first
         return Path(path) if first is None else first / path
 
@@ -200,7 +201,7 @@ def _side_of(data: bytes | None) -> Side:
 
 
 def _counts(before: Side, after: Side) -> tuple[int, int]:
-    """Lines added and removed; none of what is no text."""
+    """How many lines were added and removed; 0 and 0 if one of the sides is no text."""
     old, new = before.words, after.words
     if old is None or new is None:
         return 0, 0

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeVar
 
 BATCH = 100
-"""Files. They take some 50 ms, and an entry of the log for each batch is little."""
+"""Files that are changed in one go. They take some 50 ms, and an entry of the log for each batch is little."""
 
 SHOWN_AFTER_SECONDS = 0.4
 """What is done sooner is not shown: it would only flicker."""
@@ -25,11 +25,11 @@ class ShownProgress(Protocol):
     """A progress that the user sees."""
 
     def report(self, percent: int) -> None:
-        """How much is done."""
+        """Shows how much of the work is done, in percent."""
         ...
 
     def end(self) -> None:
-        """It is done, or stopped."""
+        """Takes the progress away: the work is done, or stopped."""
         ...
 
 
@@ -46,7 +46,7 @@ class _Nowhere:
 
 
 def nowhere(title: str, stop: Callable[[], None]) -> ShownProgress:
-    """Where nobody looks on."""
+    """A progress that is shown nowhere, since nobody looks on."""
     return _Nowhere()
 
 
@@ -68,11 +68,12 @@ class ManyFiles:
             self._shown.end()
 
     def stop(self) -> None:
-        """No further batch is begun."""
+        """Ends the work before the next batch."""
         self.is_stopped = True
 
     def batches(self, items: Sequence[T], begins: float = 0.0, ends: float = 1.0) -> Iterator[Sequence[T]]:
-        """One after the other, until it is stopped. All of them are the part from `begins` to `ends` of the work."""
+        """The items in batches, one after the other, until the work is stopped. Together they are the part from `begins` to `ends` of it (0
+        to 1)."""
         for at in range(0, len(items), BATCH):
             if self.is_stopped:
                 return

@@ -52,13 +52,14 @@ class CallChanges:
 
 @dataclass(slots=True)
 class _Before:
-    """What was there before a command, or before that of its changes which is not told yet."""
+    """The scan that the changes of a running command are told against: that before the command, or a later one if what changed by then is
+    told already."""
 
     scan: Scan
 
 
 class NotCovered(Exception):
-    """The file cannot be gone back to; `str()` says why."""
+    """A file that cannot be gone back to; `str()` says why."""
 
 
 class Recording:
@@ -68,11 +69,11 @@ class Recording:
         self._conversation = conversation
         self._surroundings = surroundings
         self._logged: list[str] = []
-        """Calls whose notes are no longer needed; they go with the next one that is written."""
+        """Calls whose notes are no longer needed; these are deleted with the next note that is written."""
         self._ahead: asyncio.Task[None] | None = None
         self._told = set[str]()
         self._commands = set[str]()
-        """Those that are not logged yet."""
+        """The ids of the commands whose changes are not logged yet."""
         self._background = Background()
         self._going_on = dict[str, _Before]()
         """The commands that run, by the id of their call."""
@@ -80,8 +81,7 @@ class Recording:
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
         """Stands around the run of one call, and fills in `changes` at its end.
-
-        Of a call that is stopped they go into an entry of their own, since its result says only that it was stopped.
+        If the call is stopped, they go into an entry of their own, since its result says only that it was stopped.
         """
         async with self._around(changes, kind, allowed):
             yield
@@ -106,7 +106,7 @@ class Recording:
             raise
 
     def ended_later(self, changes: CallChanges) -> None:
-        """A command has ended that went on after its call: what it changed goes into an entry of its own. Others worked meanwhile, and
+        """Logs, in an entry of its own, what a command changed that went on after its call and has ended now. Others worked meanwhile, and
         nobody can tell whose each change is."""
         if changes.files or changes.uncovered:
             files = tuple(replace(each, shared=True) for each in changes.files)
@@ -114,11 +114,11 @@ class Recording:
         self.logged(changes.tool_use_id)
 
     def for_result(self, changes: CallChanges) -> CallChanges:
-        """What of them goes into the entry of the call's result: all."""
+        """The changes that go into the entry of the call's result: all of them."""
         return changes
 
     def ahead(self, kind: ToolKind) -> None:
-        """A call is about to be asked for. The first scan takes seconds in a large workspace, and begins here."""
+        """Begins the first scan if a command is about to be asked for: in a large workspace it takes seconds."""
         if kind == "execute" and self._ahead is None:
             self._ahead = asyncio.create_task(asyncio.to_thread(self._surroundings.scanner.ahead))
 
@@ -132,7 +132,7 @@ class Recording:
             self._conversation.timeline.put(NoticeItem(new_id("n"), self._conversation.clock(), "warning", text))
 
     def logged(self, tool_use_id: str) -> None:
-        """What that call changed is in the log."""
+        """Tells that the log has what that call changed, so that its note is no longer needed."""
         self._logged.append(tool_use_id)
         self._surroundings.scanner.logged(tool_use_id)
         if tool_use_id in self._commands:  # other windows go by it
@@ -140,7 +140,7 @@ class Recording:
             self._background.keep(self._forget_logged())
 
     async def close(self) -> None:
-        """What is in the log needs no note any more."""
+        """Waits for what is under way, and deletes the notes of what is in the log."""
         if self._ahead is not None:
             await asyncio.wait({self._ahead})
         await self._background.close()
@@ -179,7 +179,8 @@ class Recording:
             await to_its_end(compare())
 
     async def _version(self, path: Path, begun: str | None = None) -> FileVersion | None:
-        """The file as it is now, kept; with it goes a note that this call begins. Raises `NotCovered`."""
+        """Keeps the file as it is now, and gives that version; None if there is no file. With the id of a call in `begun` it is noted, too,
+        that this call begins. Raises `NotCovered`."""
         around = self._surroundings
         if await asyncio.to_thread(self._ignores, path):
             raise NotCovered(IGNORED)
@@ -269,7 +270,7 @@ class Recording:
             return
 
     async def _log_by_user(self, begun: Sequence[Begun]) -> None:
-        """A crash came while the user went back, or took changes back: the files that were written by then."""
+        """Logs the files that were written before a crash while the user went back, or took changes back."""
         if not begun:
             return
         newest = next((found for each in reversed(self._conversation.entries) if (found := files_changed(each.entry)) is not None), None)
@@ -326,7 +327,8 @@ class AgentsRecording:
 
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
-        """Stands around the run of one call. Of one that is stopped the parent's log tells at once."""
+        """Stands around the run of one call, and fills in `changes` at its end. If the call is stopped, the parent's log tells of them at
+        once."""
         parents = self._as_parents(changes)
         try:
             async with self._parents.around(parents, kind, allowed):
@@ -336,22 +338,22 @@ class AgentsRecording:
             self._told(each.path for each in changes.files)
 
     def for_result(self, changes: CallChanges) -> CallChanges:
-        """What of them goes into the entry of the call's result: nothing. The parent's log has it then."""
+        """The changes that go into the entry of the call's result: none, since this puts them into the parent's log."""
         if changes.files or changes.uncovered:
             parents = self._as_parents(changes)
             self._parent.append_or_owe(FilesChanged(changes.files, parents.tool_use_id, changes.uncovered))
         return CallChanges(changes.tool_use_id)
 
     def ended_later(self, changes: CallChanges) -> None:
-        """A command has ended that went on after its call."""
+        """Puts into the parent's log what a command changed that went on after its call and has ended now."""
         self._parents.ended_later(self._as_parents(changes))
 
     def ahead(self, kind: ToolKind) -> None:
-        """A call is about to be asked for."""
+        """Begins the first scan if a command is about to be asked for."""
         self._parents.ahead(kind)
 
     def logged(self, tool_use_id: str) -> None:
-        """What that call changed is in the parent's log."""
+        """Tells that the parent's log has what that call changed."""
         self._parents.logged(self._as_parents(CallChanges(tool_use_id)).tool_use_id)
 
 
@@ -369,7 +371,8 @@ def _is_by_user(begun: Begun) -> bool:
 
 
 def _told_of(entries: Iterable[Logged]) -> frozenset[str]:
-    """The calls whose changes are in the log. One that was cut off and has a result from an earlier start never began to run by that."""
+    """The ids of the calls whose changes are in the log. A result that only says of a call that it was cut off does not count: it has no
+    time at which the call began."""
     found = set[str]()
     for each in entries:
         match each.entry:

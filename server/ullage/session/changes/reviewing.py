@@ -29,13 +29,13 @@ from ullage.workspace.folders import OutsideWorkspace
 logger = logging.getLogger(__name__)
 
 MOST_FILES = 500
-"""That an update lists. Nobody reads through more, and a command can change thousands."""
+"""Most files that an update lists. Nobody reads through more, and a command can change thousands."""
 
 MOST_TURNS = 200
-"""The newest ones are listed."""
+"""Most turns that are listed: the newest ones."""
 
 LOOK_AFTER_SECONDS = 0.3
-"""The user types: hunks are looked for again when so much time has passed."""
+"""How long after a change of a file its hunks are looked for again, since the user may still be typing."""
 
 NO_SUCH_FILE = "{} has no open changes of the agent"
 NO_SUCH_HUNK = "This change is no longer open, or the file was changed meanwhile"
@@ -48,7 +48,7 @@ NO_TEXT = "{} was no text then, or it is no longer kept"
 
 
 class Reviewing:
-    """The changes of one session. `tell` gets what is open whenever that is something else, `notice` a file that an undo changed."""
+    """The changes of one session. `tell` gets what is open whenever that has changed, `notice` the path of a file that an undo changed."""
 
     def __init__(
         self,
@@ -74,17 +74,17 @@ class Reviewing:
         self._following: asyncio.Task[None] | None = None
         self._told: list[ShownFile] = []
         self.shown = NOTHING_OPEN
-        """What was told last."""
+        """The open changes as `tell` got them last."""
 
     # What happens around it
 
     def follow(self) -> None:
-        """Looks at everything that is open; to be called once the session is."""
+        """Looks at all files with open changes. To be called once the session is open."""
         if self._unsure:
             self._look(0.0)
 
     def logged(self, logged: Logged) -> None:
-        """Takes in an entry."""
+        """Takes in an entry that was logged, and looks at the files whose open changes are others by it."""
         before = dict(self._review.open)
         if self._review.add(logged):
             now = self._review.open
@@ -92,13 +92,13 @@ class Reviewing:
             self._look(0.0)
 
     def file_changed(self, path: str) -> None:
-        """A file was changed, by whomever."""
+        """Tells that a file was changed, by whomever: if it has open changes, it is looked at again."""
         if path in self._review.open:
             self._unsure[path] = None
             self._look(LOOK_AFTER_SECONDS)
 
     async def close(self) -> None:
-        """Looks no more. What is being decided has ended when it returns."""
+        """Stops looking at files. What is being decided has ended when this returns."""
         if self._following is not None:
             self._following.cancel()
         async with self._one_at_a_time:
@@ -151,13 +151,13 @@ class Reviewing:
     # What the user asks
 
     async def open_files(self, named: str | None = None) -> list[ShownFile]:
-        """The files with open changes and their hunks; one alone where it is named. Raises `StoreFailed`."""
+        """The files with open changes and their hunks; only that file, if one is named. Raises `StoreFailed`."""
         path = None if named is None else self._path(named)
         found = [await self._look_at(each) for each in list(self._review.open) if path is None or each == path]
         return [looked.shown for looked in found if looked is not None]
 
     async def turns(self, turn_id: str | None = None) -> list[ShownTurn]:
-        """What the newest turns changed, the oldest first; of one turn where it is named. Raises `StoreFailed`, `SessionError`."""
+        """What the newest turns changed, the oldest first; only that turn, if one is named. Raises `StoreFailed`, `SessionError`."""
         newest = list(self._review.turns.values())[-MOST_TURNS:] if turn_id is None else [self._turn_of(turn_id)]
         return await asyncio.to_thread(lambda: [self._turn(each) for each in newest])
 
@@ -172,8 +172,7 @@ class Reviewing:
         return ShownTurn(turn.turn_id, turn.title, turn.at, tuple(files), tuple(turn.uncovered.values()))
 
     async def version_text(self, named: str, turn_id: str | None = None) -> str | None:
-        """The text of a file before a turn; without one, what is to be shown beside its text now. None if there was no file.
-
+        """The text of a file before a turn; without a turn, the text to be shown beside that of now. None if there was no file.
         Raises `SessionError`, `StoreFailed`.
         """
         path = self._path(named)
@@ -198,7 +197,8 @@ class Reviewing:
         return await self._decide(path, hunk_id, turn_id, keep=True)
 
     async def undo(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[DecidedFile]:
-        """Takes changes back in the same way. Lines that the user changed since stay as they are. Raises `SessionError`, `StoreFailed`."""
+        """Takes changes back: all, those of a turn, of a file, or one hunk of it. Lines that the user changed since stay as they are.
+        Raises `SessionError`, `StoreFailed`."""
         return await self._decide(path, hunk_id, turn_id, keep=False)
 
     async def _decide(self, named: str | None, hunk_id: str | None, turn_id: str | None, *, keep: bool) -> list[DecidedFile]:
@@ -260,7 +260,7 @@ class Reviewing:
         return turn
 
     def _path(self, named: str) -> str:
-        """As the log names it."""
+        """The path of a file as the log names it."""
         if named in self._review.open:
             return named
         try:
@@ -270,7 +270,7 @@ class Reviewing:
 
 
 def _hunk_of(looked: FileUnderReview, hunk_id: str | None) -> OpenHunk | DecidedFile | None:
-    """The open hunk of that id; where there is none, what to tell of it."""
+    """The open hunk of that id; None without an id. If there is no such hunk, what the user is told of the file."""
     if hunk_id is None:
         return None
     hunks = () if looked.texts is None else looked.texts.hunks

@@ -31,7 +31,7 @@ LARGEST_BYTES = 5_000_000
 """Larger files are named as not covered: text that people write is far smaller, and copies of builds and data would fill the disk."""
 
 MOST_SECONDS = 20.0
-"""So long a scan reads files. What it has not read by then is named as not covered, and read by the next one."""
+"""How long a scan reads files. What it has not read by then is named as not covered, and read by the next one."""
 
 READERS = 2
 """Threads that read and pack: both leave the interpreter to others most of the time."""
@@ -40,7 +40,7 @@ READ_TOGETHER, BYTES_TOGETHER = 100, 8_000_000
 """How many files, or bytes of them, a thread reads at once and writes at once."""
 
 AHEAD = 4
-"""Such parts that are read while the one before is written."""
+"""How many such parts are read while the one before is written."""
 
 TOO_LARGE = f"larger than {LARGEST_BYTES // 1_000_000} MB"
 IGNORED = "ignored by git"
@@ -53,10 +53,10 @@ ORDINARY = frozenset({TOO_LARGE, IGNORED, LINK, NO_UTF8, NOT_YET})
 """Reasons that a list of what is not covered gives, and no message: nothing is wrong."""
 
 _AGAIN_SECONDS = 600.0
-"""After a walk that met too many files the next ones are left out for so long."""
+"""How long no walk is made after one that met too many files."""
 
 _UNSETTLED = "?"
-"""Before a stamp that does not stand for the content."""
+"""The mark before a stamp that does not stand for the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class FileState:
 
 
 Scan = Mapping[str, FileState]
-"""What is there, by absolute path."""
+"""What is in the workspace: the state of each file, by absolute path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Scanner:
         self._elsewhere = False
         """Whether a command ran in another window when it was last looked."""
         self._others: int | None = None
-        """How many commands other windows had begun by then."""
+        """How many commands other windows had begun when it was last looked; None before the first look."""
         self._from_before: set[str] | None = None
         """Commands that had begun before the first scan of this process: cut off, or of another window. What was found before them stays on
         disk until what they changed is logged."""
@@ -113,8 +113,8 @@ class Scanner:
         """The calls that began in this process: what they changed is not told by `since_last_run`."""
 
     def before(self, tool_use_id: str, begin: Callable[[], None]) -> Scan:
-        """What is there before that command, on disk when this returns; then `begin` notes the command. Where the disk refuses, only what a
-        crash cuts off is not known later. Raises `NotScanned`."""
+        """Scans before that command runs, and gives what is there. It is on disk when this returns; then `begin` notes the command. Where
+        the disk refuses, only what a crash cuts off is not known later. Raises `NotScanned`."""
         with self._lock:
             found = self._look()
             with suppress(StoreFailed):
@@ -133,12 +133,11 @@ class Scanner:
                 self._look()
 
     def close(self) -> None:
-        """A scan that runs reads nothing more."""
+        """Has a scan that runs read nothing more."""
         self._is_closed = True
 
     def after(self, tool_use_id: str, before: Scan, not_of: frozenset[str]) -> Difference:
-        """What that command changed, without the absolute paths `not_of`; it is over. The content of it is durable when this returns.
-
+        """What that command, which is over, changed, without the absolute paths `not_of`. The new contents are durable when this returns.
         What changed while another command ran, too, is `shared`: nobody can tell which of them it was. Raises `NotScanned`.
         """
         with self._lock:
@@ -150,7 +149,7 @@ class Scanner:
 
     @property
     def newest(self) -> Scan:
-        """What the newest scan found."""
+        """What the newest scan found; empty before the first one."""
         return self._newest or {}
 
     def _look(self) -> Scan:
@@ -171,7 +170,7 @@ class Scanner:
         return found
 
     def logged(self, tool_use_id: str) -> None:
-        """What that command changed is in the log."""
+        """Tells that the log has what that command changed."""
         self._unlogged.discard(tool_use_id)
 
     def since_last_run(self) -> Difference:
@@ -181,7 +180,7 @@ class Scanner:
         return self.difference(self._before_start, first)
 
     def difference(self, before: Scan, after: Scan, not_of: Collection[str] = (), shared: Collection[str] = ()) -> Difference:
-        """What changed in between, without the absolute paths `not_of`; those that are `shared` say so."""
+        """What changed from one scan to another, without the absolute paths `not_of`; of paths in `shared` it says that they are."""
         files: list[ChangedFile] = []
         uncovered: list[Uncovered] = []
         new = (path for path, now in after.items() if not _is_same(before.get(path), now))
@@ -229,10 +228,10 @@ class Scanner:
 
 
 class _Reading:
-    """Makes one scan of what was met."""
+    """Makes one scan out of the files that a walk met."""
 
     def __init__(self, versions: Versions, before: dict[str, FileState], rows: dict[str, ScannedFile | None]) -> None:
-        """`rows` takes what is found anew."""
+        """`rows` takes what is new, and None for what is gone, by path."""
         self._versions = versions
         self._rows = rows
         self._before = before
@@ -241,7 +240,7 @@ class _Reading:
         self.found: dict[str, FileState] = {}
 
     def is_as_it_was(self, met: Met) -> bool:
-        """Whether it need not be read."""
+        """Whether the file is as the scan before found it, so that it need not be read."""
         known = self._before.get(met.path)
         if known is None or known.stamp != met.stamp or known.why not in ("", TOO_LARGE, IGNORED, LINK, NO_UTF8):
             return False
@@ -289,7 +288,7 @@ class _Reading:
                 self._note(met.path, FileState(met.stamp, None, found))
 
     def finish(self) -> None:
-        """What is gone is noted as gone."""
+        """Notes the files that are gone."""
         for path in self._before.keys() - self.found.keys():
             self._rows[path] = None
 
@@ -336,7 +335,7 @@ def _read_one(met: Met, files: Regulars, why: str) -> _Read:
 
 
 def _why_not(met: Met) -> str:
-    """Why it is not read; empty if it is."""
+    """Why a file is not read; empty if it is."""
     if met.kind != "file":
         return IGNORED if met.kind == "ignored" else LINK
     if not _is_utf8(met.path):
@@ -369,7 +368,7 @@ def _is_utf8(path: str) -> bool:
 
 
 def _state(seen: ScannedFile) -> FileState:
-    """What an earlier process found."""
+    """The state of a file as an earlier process found it."""
     if seen.sha256 is None:
         return FileState(seen.stamp, None, seen.why)
     stamp = seen.stamp.removeprefix(_UNSETTLED)

@@ -30,7 +30,7 @@ class ShownFile:
     """A changed file. `added` and `removed` are lines."""
 
     path: str
-    """As in a `FileTouch`."""
+    """The path, written as in a `FileTouch`."""
     where: Path
     status: Status
     added: int
@@ -59,7 +59,7 @@ class OpenChanges:
     added: int = 0
     removed: int = 0
     turns: tuple[OpenTurn, ...] = ()
-    """The newest ones that still have open changes, the oldest first."""
+    """The newest turns that still have open changes, the oldest first."""
 
 
 NOTHING_OPEN = OpenChanges()

@@ -39,7 +39,7 @@ MOST_LISTED = 200
 MOST_HEADS = 3_000
 """Files whose beginnings are read for one list."""
 LARGEST_FILE = 2_000_000_000
-"""Bytes."""
+"""Bytes of the largest file that is read."""
 
 READING = "Reading the session"
 TAKING = "Taking the session over"
@@ -55,7 +55,7 @@ PROGRAMS = {
     "gemini-cli": "Gemini CLI",
     "pi": "pi",
 }
-"""As people call them."""
+"""The names of the programs as people know them, by the names that their readers have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class ComingOver:
         sweep(self._around.store_folder, lambda id: any(each.id == id for each in store.sessions()), store.shown_media)
 
     async def chosen(self, file: Path) -> OtherAgentSession:
-        """A file that the user chose, wherever it lies. Raises `SessionError`."""
+        """Lists the session in a file that the user chose, wherever it lies. Raises `SessionError`."""
         with Course(self._around.show_progress, READING) as course:
             listed = await asyncio.to_thread(self._chosen, file, course)
         self._listed[listed.id] = listed
@@ -147,8 +147,8 @@ class ComingOver:
         return self._named(heads[0] if heads else blank)
 
     async def look(self, id: str) -> OtherAgentPreview:
-        """What that session was, what its compactions had lost, and how full it would be here. Of a long one it is shown how far that
-        is, and the user can stop it. Raises `SessionError`."""
+        """What that session was, what its compactions had lost, and how full it would be here. With a long one the progress is shown, and
+        the user can stop it. Raises `SessionError`."""
         listed = self._of(id)
         card = await self._model().card()
         with uncollected(), Course(self._around.show_progress, READING) as course:
@@ -176,8 +176,8 @@ class ComingOver:
         return self._around.calibration(card).apply(estimated) + self._fixed(), full
 
     async def go_on(self, id: str) -> Session:
-        """A session of this workspace with all that was said in that one. Of a long one it is shown how far that is; stopped, nothing of it
-        stays. Raises `SessionError`."""
+        """Makes and opens a session of this workspace with all that was said in that one. With a long one the progress is shown; if the
+        user stops it, nothing of it stays. Raises `SessionError`."""
         listed = self._of(id)
         with refusing(), uncollected(), Course(self._around.show_progress, TAKING) as course:
             record = await patiently(lambda: asyncio.to_thread(self._taken, listed, course))
@@ -218,7 +218,7 @@ class ComingOver:
 
 
 def _read(found: FoundSession, pictures: Pictures, course: Course) -> Transcript:
-    """The session as it is now. Raises `SessionError`."""
+    """The session as its file has it now. Raises `SessionError`."""
     if not found.within:
         return _read_file(found.path, pictures.taken_out, found.title, course)
     try:
@@ -247,7 +247,7 @@ def _read_file(file: Path, each: Callable[[Mapping[str, Json]], Mapping[str, Jso
 
 
 def _check_size(file: Path, title: str) -> int:
-    """How many bytes it has. Raises `SessionError`."""
+    """How many bytes the file has. Raises `SessionError` if it is gone or has too many."""
     if not file.is_file():
         raise _unreadable(title, "its file is gone")
     size = file.stat().st_size

@@ -71,8 +71,8 @@ def log_of(
     now: float,
     at: Callable[[float], None] = lambda share: None,
 ) -> tuple[Logged, ...]:
-    """The entries of the session. `keep` takes the id and the text of a result that is too long, and gives where the model finds it. `at`
-    is told what share of it is made, and may raise to end it."""
+    """The entries of the session here. `keep` takes the id and the text of a result that is too long, and gives where the model finds it.
+    `at` is told what share of them is made (0 to 1), and may raise to end it."""
     made = _Making(origin, pictures, own_tools, keep, now, transcript.project)
     made.begin(transcript.entries[0].at if transcript.entries else now)
     summaries = [each for each in transcript.compactions if each.after_seq == 0 and each.told]
@@ -97,22 +97,22 @@ class _Making:
         self._entries: list[Logged] = []
         self._at = now
         self._calls: dict[str, list[ToolUse]] = {}
-        """Those of the last reply without a result, under our names, by their ids there."""
+        """The calls of the last reply that have no result yet, under our names, by their ids in the other program."""
         self._results: list[tuple[ToolUse, ToolReturned]] = []
         self._turn_is_open = False
 
     def begin(self, at: float) -> None:
-        """Where it comes from stands first, for the user and for the model."""
+        """Puts where the session comes from first, for the user and for the model."""
         self._at = min(at, self._now) or self._now
         self.add(self._origin.about)
         self.add(Notice("resume", OPENING.format(program=self._origin.about.program)))
 
     def add(self, entry: Entry) -> None:
-        """Another entry, at the time of what is taken now."""
+        """Adds an entry, at the time of what is taken now."""
         self._entries.append(Logged(len(self._entries) + 1, self._at, entry))
 
     def take(self, logged: Logged) -> None:
-        """What comes next there."""
+        """Takes the next entry of the other program's session."""
         self._at = min(max(logged.at, self._at), self._now)
         match logged.entry:
             case UserPrompt() as prompt:
@@ -179,7 +179,7 @@ class _Making:
         self._results.append((call, made))
 
     def _settle(self) -> None:
-        """All results of the last reply, also of calls that have none: each call needs one."""
+        """Adds all results of the last reply, also for calls that have none: each call needs one."""
         for waiting in self._calls.values():
             self._results += [(call, ToolReturned(call.id, call.name, NO_RESULT, True, len(NO_RESULT))) for call in waiting]
         self._calls.clear()
@@ -195,7 +195,7 @@ class _Making:
         self._results.clear()
 
     def finished(self) -> tuple[Logged, ...]:
-        """All of it, with what the model has to know before it goes on."""
+        """All entries, with what the model has to know before it goes on at their end."""
         at_work = bool(self._calls) or bool(self._results)
         self._settle()
         if self._turn_is_open:

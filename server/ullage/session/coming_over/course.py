@@ -28,7 +28,7 @@ from ullage.store.shared_files import HeldElsewhere, SystemLock
 logger = logging.getLogger(__name__)
 
 TOLD_EVERY = 0.2
-"""Seconds: nobody sees more of it."""
+"""Seconds between two reports: nobody sees more of them."""
 
 STOPPED = "You stopped it before it was done. Nothing was taken over"
 
@@ -55,12 +55,12 @@ class Course:
             self._shown.end()
 
     def part(self, begins: float, ends: float) -> None:
-        """From now on shares are of this part of the work."""
+        """Says which part of the work the shares are of from now on (0 to 1, of the whole)."""
         self._part = (begins, ends)
         self.at(0.0)
 
     def at(self, share: float) -> None:
-        """So much of the part is done, 0 to 1. Raises `SessionError` if the user stopped it."""
+        """Reports that so much of the part is done, 0 to 1. Raises `SessionError` if the user stopped the work."""
         if self._stopped.is_set():
             raise SessionError("invalid", STOPPED)
         now = time.monotonic()
@@ -79,7 +79,7 @@ class Course:
 
 
 NOTES = "coming-over"
-"""Below the folder that is kept for the workspace: what was kept for sessions that are being taken in."""
+"""A folder below that which is kept for the workspace. It has the notes of what was kept for sessions that are being taken in."""
 
 
 class Leavings:
@@ -108,7 +108,8 @@ class Leavings:
         return self._outputs.keep(tool_use_id, text)
 
     def settle(self, in_use: Callable[[], Collection[Media]], *, taken: bool) -> None:
-        """The session is there; or nothing came of it, and what no other session shows goes."""
+        """Ends the notes: the session is there (`taken`). If nothing came of it, what was kept for it is deleted, but for images that are
+        `in_use`."""
         if not taken and self._folder is not None and self._kept:
             _take_back(self._folder, self._kept, in_use())
         if self._note is not None and self._lock is not None:
@@ -130,7 +131,7 @@ class Leavings:
 
 
 def sweep(folder: Path | None, is_there: Callable[[str], bool], in_use: Callable[[], Collection[Media]]) -> None:
-    """Takes back what a process that was killed had kept for sessions that never came to be. For another thread."""
+    """Deletes what a process that was killed had kept for sessions that never came to be. For another thread."""
     for note in () if folder is None else sorted((folder / NOTES).glob("*.txt")):
         try:
             lock = SystemLock(_lock_of(note))

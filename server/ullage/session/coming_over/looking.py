@@ -34,8 +34,7 @@ LONGEST_MEASURED = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A compaction of the other program. `at` is Unix seconds, None if it is not told; so are the others.
-
+    """A compaction of the other program. `at` is Unix seconds. What is None was not told.
     Of what was `needed` later, `kept` stood in its summary, `shown_again` came from tools or the user once more, `gone` from neither.
     """
 
@@ -49,9 +48,9 @@ class Lost:
     shown_again: int = 0
     gone: int = 0
     examples: tuple[str, ...] = ()
-    """Of what its summary did not hold: paths first, then names, then the user's words."""
+    """Some of what its summary did not hold: paths first, then names, then the user's words."""
     characters_again: int = 0
-    """That tools gave again though they had stood before."""
+    """Characters that tools gave again though they had stood before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class SessionOutline:
     calls: int
     compactions: tuple[Lost, ...]
     is_measured: bool
-    """False if it is too long for that."""
+    """Whether what the compactions lost was measured; False if the session is too long for that."""
     missing: int
     """Places of its file that could not be read: what they said is not known."""
     unknown: int
@@ -79,7 +78,7 @@ _MISSING = tuple(
 
 
 def told_of(transcript: Transcript) -> SessionOutline:
-    """All of that; takes as long as the session is, so do it in another thread."""
+    """What a session of another program came to. That takes the longer the longer the session is, so do it in another thread."""
     entries = transcript.entries
     times = [each.at for each in entries if each.at]
     replies = transcript.replies

@@ -22,10 +22,10 @@ from ullage.workspace.text_file import FileTooLarge
 DEEPEST = 8
 """Levels of an object that are looked at: a result's parts lie four deep."""
 LARGEST = 64 * 1024 * 1024
-"""Characters of base64."""
+"""Most characters of base64 that are read for one image."""
 
 _BESIDE = frozenset({"toolUseResult", "snapshot", "encrypted_content"})
-"""What repeats whole files and images beside a message, and is not read."""
+"""Names of fields that repeat whole files and images beside a message, and are not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,11 @@ class Pictures:
         self._stands = re.compile(rf"\[image {self._mark}:(\d{{1,9}})\]")
 
     def taken_out(self, value: Mapping[str, Json]) -> Mapping[str, Json]:
-        """The object with a mark for each image in it."""
+        """The object with a mark in place of each image in it."""
         return cast("Mapping[str, Json]", self._without(dict(value), DEEPEST))
 
     def read(self, text: str) -> Read:
-        """The text with words for its images."""
+        """The text with words in place of its marks, and the images that they stood for."""
         media: list[Media] = []
 
         def words(mark: re.Match[str]) -> str:

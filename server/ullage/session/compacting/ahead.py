@@ -25,7 +25,7 @@ from ullage.workspace.ignore import IgnoreRules, walk_files
 from ullage.workspace.text_file import FileTooLarge, NotText, read_text
 
 BATCH = 32
-"""Entries. So many or fewer a program summary reads itself, in a few milliseconds; a thread for each would cost more."""
+"""Entries. A program summary reads up to so many itself, in a few milliseconds; a thread for each would cost more."""
 
 PATIENCE = 20.0
 """Seconds: longer than it takes to read a log of 100,000 entries. An engine of some other package that never gives back what was read must
@@ -34,11 +34,11 @@ not keep everybody else from it."""
 
 MOST_FILES = 5_000
 MOST_CHARACTERS = 20_000_000
-"""Of all together: what a map of a few thousand tokens is made from need not be more than a large repository."""
+"""Most characters of all texts together: what a map of a few thousand tokens is made from need not be more than a large repository."""
 
 
 class ReadingAhead:
-    """Reads the log of one session."""
+    """Reads the log of one session before a program summary needs it."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._reading = Reading()
@@ -48,14 +48,14 @@ class ReadingAhead:
         self._task: asyncio.Task[None] | None = None
 
     def look(self) -> None:
-        """Begins where enough is new and nothing is being read. To be called when something was logged."""
+        """Begins to read if enough is new and nothing is being read. To be called when something was logged."""
         if self._task is None and self.unread >= BATCH:
             self._task = asyncio.create_task(self._go(), name="read ahead")
 
     @contextmanager
     def lent(self) -> Generator[Reading | None]:
-        """What was read so far, for the thread of the caller alone: one who is no longer waited for may still be at it, and is waited for.
-        None if that takes too long."""
+        """Lends what was read so far to the thread of the caller alone. Another thread may still have it, though nobody waits for that one
+        any more: it is waited for. None if that takes too long."""
         if not self._one_reads.acquire(timeout=PATIENCE):
             yield None
             return
@@ -65,18 +65,18 @@ class ReadingAhead:
             self._one_reads.release()
 
     async def done(self) -> None:
-        """Waits for what is being read."""
+        """Waits until nothing is being read."""
         while self._task is not None:
             await asyncio.wait({self._task})
 
     def give_up(self) -> None:
-        """Nothing more is read."""
+        """Stops reading."""
         if self._task is not None:
             self._task.cancel()
 
     @property
     def unread(self) -> int:
-        """Entries that a program summary would have to read itself."""
+        """How many entries a program summary would have to read itself."""
         return len(self._conversation.entries) - self._read
 
     async def _go(self) -> None:
@@ -96,10 +96,8 @@ class ReadingAhead:
 
 
 async def source_texts(folders: Folders, read_rules: ReadRules) -> Mapping[str, str]:
-    """By path as the tools show it, without what is ignored, may not be read, is no text or is in no known language.
-
-    They are read in another thread.
-    """
+    """The texts of source files by path, as the tools show the path. Files that are ignored, may not be read, are no text or are in no
+    known language are left out. They are read in another thread, `MOST_FILES` and `MOST_CHARACTERS` at most."""
     return await asyncio.to_thread(_read, folders, read_rules)
 
 
@@ -130,14 +128,14 @@ class LiveSlot:
     `context/compaction/making.py`."""
 
     def __init__(self, done: Callable[[], None]) -> None:
-        """`done` is called when one is ready or has failed."""
+        """`done` is called when a draft is ready or has failed."""
         self._told_done = done
         self._task: asyncio.Task[Draft] | None = None
         self._then: Callable[[], None] | None = None
 
     @property
     def begun(self) -> bool:
-        """Whether one is in work, ready or has failed."""
+        """Whether a draft is in work, is ready or has failed."""
         return self._task is not None
 
     def outcome(self) -> Draft | BaseException | None:
@@ -150,7 +148,7 @@ class LiveSlot:
         return task.exception() or task.result()
 
     def start(self, work: Coroutine[None, None, Draft]) -> None:
-        """Begins one. There is none before."""
+        """Begins a draft. There must be none yet."""
         self._task = asyncio.create_task(work, name="prepare a compaction")
         self._task.add_done_callback(self._done)
 
@@ -170,7 +168,7 @@ class LiveSlot:
             then()
 
     async def take(self) -> Draft | None:
-        """The draft, waited for where it is in work, and not kept; None if there is none, it failed or it was given up meanwhile."""
+        """Takes the draft out, and waits for it if it is in work. None if there is none, it failed or it was given up meanwhile."""
         task = self._task
         if task is None:
             return None
@@ -182,7 +180,7 @@ class LiveSlot:
         return None if task.cancelled() or task.exception() is not None else task.result()
 
     def drop(self) -> Draft | None:
-        """Ends what is in work, and keeps none; gives the one that was ready."""
+        """Empties the slot, and ends a draft that is in work. Gives the draft that was ready; None if there was none."""
         self._then = None
         task, self._task = self._task, None
         if task is None:
@@ -191,7 +189,7 @@ class LiveSlot:
         return task.result() if task.done() and not task.cancelled() and task.exception() is None else None
 
     async def ended(self, drop: Callable[[], None]) -> None:
-        """Has it dropped; what was in work has ended when this returns."""
+        """Calls `drop`, which is to empty the slot; a draft that was in work has ended when this returns."""
         task = self._task
         drop()
         if task is not None:

@@ -43,7 +43,7 @@ from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.surroundings import Surroundings
 
 PAUSE_SECONDS = 1.5
-"""About a thought's length."""
+"""How long the user does not type before that is a pause: about a thought's length."""
 
 
 class ContextFull(Exception):
@@ -67,11 +67,11 @@ class CompactionController:
         self.slot = means.slot
 
     def fullness(self) -> Fullness:
-        """How full it is now."""
+        """How full the context is now."""
         return self._means.fullness()
 
     def fits_alone(self) -> int:
-        """Tokens, as they are estimated, that fit into the window beside what is always there: system prompt, rules and tools."""
+        """How many tokens, as they are estimated, fit into the window beside what is always there: system prompt, rules and tools."""
         prelude, card = self._conversation.projection.prelude, self._model.card
         fixed = estimate_prelude(prelude) if prelude else 0
         room = card.window * self._policy.policy.threshold.hold_share
@@ -100,7 +100,7 @@ class CompactionController:
                 self.making.ahead.prepare_if(decision)
 
     def state(self, full: Fullness | None = None) -> State:
-        """What the decision looks at, as things are. `full` is how full it is now."""
+        """What a decision looks at, as things are now. `full` is how full the context is, where that is known already."""
         card, settings = self._model.card, self._surroundings.settings
         around = Circumstances(
             self._policy.policy,
@@ -122,33 +122,34 @@ class CompactionController:
         self._means.learned.keep(own, self._conversation.timeline.all_fetched_again.values())
 
     def next_compaction(self, full: Fullness | None = None) -> NextCompaction:
-        """When the next one comes by itself, as things are. `full` is how full it is now."""
+        """When the next compaction comes by itself, as things are now. `full` is how full the context is, where that is known already."""
         return next_compaction(self.state(full))
 
     def postpone(self, until: Postponed) -> None:
-        """The user wants nothing compacted to save for so long."""
+        """Notes for how long the user wants no compaction that is made to save."""
         self._postponing.ask(until)
 
     def turn_begins(self) -> None:
-        """The user prompted."""
+        """Tells that the user prompted, and a turn begins."""
         self._postponing.turn_begins()
 
     def turn_ended(self) -> None:
-        """What the model had to say is said."""
+        """Tells that a turn has ended: what the model had to say is said."""
         self._postponing.turn_ended()
 
     def prepare_after_turn(self) -> None:
-        """Has a summary written in the background where the next prompt would have to wait for it, or one would save by then."""
+        """Has a summary written in the background if the next prompt would have to wait for it, or if a compaction would save by then."""
         self.making.ahead.prepare_if(decide_after_turn(self.state()))
 
     def prepare_in_pause(self) -> bool:
-        """The same where one now, while nobody asks anything, saves; whether it does, and a summary is ready or in work."""
+        """Has a summary written in the background if a compaction now, while nobody asks anything, saves. Gives whether it does, so that a
+        summary is ready or in work."""
         decision = decide_in_pause(self.state())
         self.making.ahead.prepare_if(decision)
         return isinstance(decision, Prepare | Compact)
 
     def saves_in_pause(self) -> bool:
-        """Whether one is made now, while nobody asks anything."""
+        """Whether a compaction would be made to save now, while nobody asks anything."""
         return isinstance(decide_in_pause(self.state()), Compact)
 
     def cools_in(self) -> float:
@@ -157,7 +158,7 @@ class CompactionController:
         return max(0.0, self._gathering.cools_at(self._conversation.projection, self.fullness().counted, now) - now)
 
     async def in_pause(self) -> bool:
-        """Compacts while the cache still serves the summary; whether it came about."""
+        """Compacts while the cache still serves the summary, if that saves; gives whether a compaction came about."""
         decision = decide_in_pause(self.state())
         return isinstance(decision, Compact) and await self.making.carry_out(decision, at_work=False) is not None
 
@@ -174,7 +175,7 @@ class CompactionController:
         self._means.telling.not_begun(wanted, why)
 
     def is_due(self) -> bool:
-        """Whether it would be compacted before a call now."""
+        """Whether the context would be compacted before a model call now."""
         return isinstance(decide(self.state()), Compact)
 
     def wants_idle_compaction(self) -> bool:
@@ -182,7 +183,7 @@ class CompactionController:
         return self.next_compaction().while_editing
 
     async def while_idle(self) -> Compaction | None:
-        """Compacts while the user edits; gives None if it did not come about."""
+        """Compacts while the user edits, and gives the compaction; None if it did not come about."""
         return await self.making.carry_out(Compact("idle", "threshold"), at_work=False)
 
     def prepare(self) -> None:
@@ -190,12 +191,12 @@ class CompactionController:
         self.making.ahead.prepare_if(Prepare("the user edits"))
 
     def settings_changed(self) -> None:
-        """Another policy may be in force: what is prepared under the old one serves nobody."""
+        """Tells that another policy may be in force: what is prepared under the old one serves nobody."""
         self._gathering.settings_changed()
         self.making.ahead.settings_changed()
 
     async def close(self) -> None:
-        """Gives up what is prepared; what was in work has ended when this returns."""
+        """Gives up a draft that is prepared; one in work has ended when this returns."""
         await self.slot.ended(self.making.ahead.give_up)
 
 
@@ -214,7 +215,7 @@ class WhileEditing:
         self._pause: asyncio.TimerHandle | None = None
 
     def user_edits(self) -> None:
-        """The user typed: where the next turn would cross the threshold, the compaction is prepared, and made when they pause."""
+        """Tells that the user typed. If the next turn would cross the threshold, the compaction is prepared, and made when they pause."""
         if not self._is_wanted():
             return
         self._controller.prepare()
@@ -222,7 +223,7 @@ class WhileEditing:
         self._pause = later(PAUSE_SECONDS, self._paused)
 
     def give_up(self) -> None:
-        """Nothing is waited for any more."""
+        """Stops waiting for a pause."""
         if self._pause is not None:
             self._pause.cancel()
             self._pause = None
@@ -254,12 +255,12 @@ class Cooling:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """The session has become idle. The cache has been cooling since the last request started."""
+        """Begins to wait, when the session has become idle. The cache has been cooling since the last request started."""
         self.give_up()
         self._timer = later(self._controller.cools_in(), self._cooled)
 
     def give_up(self) -> None:
-        """Nothing is waited for any more."""
+        """Stops waiting."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

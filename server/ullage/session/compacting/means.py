@@ -89,7 +89,7 @@ class SessionMeans:
         self._measuring = Measuring()
         self._fetched: FetchedAgain | None = None
         self._priced: FetchedAgain | None = None
-        """The same in tokens and dollars of the model that was in use when it was found."""
+        """What the agent got again, in tokens and dollars of the model that was in use when it was found."""
         self.slot = LiveSlot(prepared)
         self.telling = TellingUser(conversation, self.fullness, compacting)
         self.reading = ReadingAhead(conversation)
@@ -100,20 +100,20 @@ class SessionMeans:
 
     @property
     def policy(self) -> Policy:
-        """The one in force."""
+        """The policy in force."""
         return self._policy.policy
 
     @property
     def view(self) -> Projection:
-        """The log as it is now."""
+        """The log as it is now, with what the model sees of it."""
         return self._conversation.projection
 
     def now(self) -> float:
-        """Unix seconds."""
+        """The time now, in Unix seconds."""
         return self._surroundings.clock()
 
     def new_id(self) -> str:
-        """Of a compaction."""
+        """The id of a new compaction."""
         return new_id("c")
 
     def fullness(self) -> Fullness:
@@ -126,7 +126,7 @@ class SessionMeans:
         return Fullness(counted, used, full, card.window, card.hold_window)
 
     def sizes(self) -> DraftSizes:
-        """How full it is, to plan by."""
+        """How full the context is, as drafts are planned by it."""
         full = self.fullness()
         return DraftSizes(full.counted.used, full.threshold, full.window, self._calibration)
 
@@ -141,7 +141,7 @@ class SessionMeans:
     # Who is asked
 
     def writers(self) -> Writers:
-        """Who writes summaries, as the model in use can and the user wants it."""
+        """Who writes summaries beside the program, by what the model in use can do and the user wants."""
         card, engine = self._model.card, self._surroundings.settings.summary_engine
         return Writers(model=card.writes_summaries and engine != "digest", api=card.compacts and engine == "model")
 
@@ -150,13 +150,15 @@ class SessionMeans:
         return AskingModel(request_so_far(self.view), self.view.entries[:], self._model.model, self._model.card, self._calibration)
 
     async def ask_engine(self, policy: Policy, question: Callable[[], Answer], *, counts: bool) -> Answer:
-        """An answer of a policy's engine. Raises `PolicyFailed`; it rests after some failures that count (`counts`)."""
+        """Asks a policy's engine in another thread, and gives its answer. Raises `PolicyFailed`; the engine rests after some failures that
+        count (`counts`)."""
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
         with self._policy.asked(policy, counts=counts):
             return await asyncio.to_thread(question)
 
     async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
-        """The same of a summary: reading the facts out of a long log takes a quarter of a second."""
+        """Has a policy's engine write a summary, in another thread: reading the facts out of a long log takes a quarter of a second. Raises
+        `PolicyFailed`; the engine rests after some failures that count (`counts`)."""
 
         def written() -> SummaryText:
             with self.reading.lent() as reading:
@@ -165,13 +167,13 @@ class SessionMeans:
         return await self.ask_engine(policy, written, counts=counts)
 
     def engine_served(self) -> None:
-        """The engine in force gave answers that can be used."""
+        """Tells that the engine in force gave answers that can be used."""
         self._policy.succeeded()
 
     # What is read
 
     async def sources(self) -> Mapping[str, str]:
-        """The texts of the workspace by path."""
+        """The texts of the workspace's source files by path, as `source_texts` gives them."""
         return await source_texts(self._surroundings.folders, self._read_rules())
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
@@ -187,18 +189,19 @@ class SessionMeans:
         return None if found is None else self._priced
 
     def show_fetched_again(self, *, told: bool = True) -> None:
-        """Shows that on the card of the compaction."""
+        """Shows what the agent got again on the card of the newest compaction. Not `told`: no front end is told of it."""
         found = self.fetched_again()
         if found is not None:
             self._conversation.timeline.fetched_again(found, told=told)
 
     def resume(self, *, at_work: bool) -> str:
-        """What the model is told of how to go on."""
+        """What the model is told of how to go on after a compaction. `at_work`: it is made in the middle of a turn."""
         return self._restoring.resume(at_work=at_work)
 
     async def with_counts(self, entry: Compaction) -> Compaction:
-        """With how many messages it takes out of view; in another thread, since all that is in view is looked at. Where no summary takes
-        the place of most of it, what it leaves is folded and counted there, too, and what follows finds that done."""
+        """The compaction with how many messages it takes out of view. That is done in another thread, since all that is in view is looked
+        at. Where no summary takes the place of most of it, what the compaction leaves is folded and counted there, too, and what follows
+        finds that done."""
         view = self.view.copy()
         if entry.summarised is None:
             await self._conversation.foresee(entry, self._calibration)
@@ -220,11 +223,11 @@ class SessionMeans:
         await asyncio.to_thread(write_transcript, folder, id, number, view.messages)
 
     async def objection(self, wanted: WantedCompaction) -> str:
-        """Why a hook does not want one that can wait, for the user; empty if it is made."""
+        """Why a hook does not want a compaction that can wait, for the user; empty if it is made."""
         return await self._hooks.before_compaction(wanted)
 
     async def in_force(self, entry: Compaction) -> None:
-        """It is in force: hooks hear of it."""
+        """Tells hooks that the compaction is in force."""
         with in_any_case("hooks were not told of the compaction"):
             await self._hooks.after_compaction(entry)
 
@@ -239,8 +242,7 @@ class SessionMeans:
             self._compacted()
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
-        """Nothing comes of what was spent, which still counts, and counts once.
-
+        """Logs what was spent and brought nothing: it still counts, and counts once. None: nothing was spent.
         As long as a summary may serve, its draft holds the cost. Then the compaction that it becomes holds it.
         """
         if usage is not None:
@@ -259,7 +261,7 @@ class AskingModel:
 
     @property
     def messages(self) -> Sequence[Message]:
-        """Those of the conversation then."""
+        """The messages of the conversation as it was then."""
         return self.request.messages
 
     async def model(self, draft: Draft, asked: Asked) -> WrittenSummary:
@@ -291,7 +293,8 @@ class AskingModel:
 
 
 async def _write_summary(model: Model, request: Request, focus: str, asked: Asked) -> WrittenSummary:
-    """`request` is the conversation as the next request would have it. Raises `SummaryFailed`. Cancelling ends the call at once."""
+    """The summary that the model writes, checked by it where that is asked for. `request` is the conversation as the next request would
+    have it. Raises `SummaryFailed`. Cancelling ends the call at once."""
     own = asked.text is not None
     first = small_request(request, asked.prompt, asked.text or "", focus) if own else summary_request(request, asked.prompt, focus)
     text, usage = await _write(model, first, asked, asking(asked.prompt, focus))

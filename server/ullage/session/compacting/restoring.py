@@ -105,7 +105,8 @@ class Restoring:
         return seen + [edit for edit in logged if edit.path not in known]
 
     async def _text_of(self, path: str) -> tuple[str | None, str] | None:
-        """Text and hash; a text of None if the file is gone; None if it is no text that could be shown, or may not be read."""
+        """The text and the hash of a file; the text is None if the file is gone. None if it is no text that could be shown, or may not be
+        read."""
         try:
             resolved = self._surroundings.folders.resolve(path)
             if self._read_rules().refusing(resolved, path) is not None:
@@ -124,7 +125,7 @@ class Restoring:
         return "\n\n".join(part for part in (rules, self._what_runs(), resume_text(todo, at_work=at_work)) if part)
 
     def after(self, entry: Compaction) -> None:
-        """The compaction is in force: what is no longer in view counts as unseen."""
+        """Counts as unseen what is no longer in view, once the compaction is in force."""
         self._reads.keep_only(touches_in_view(self._conversation.projection))
 
 
@@ -144,7 +145,7 @@ def _todo_line(entry: PlanEntry) -> str:
 
 
 async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign]:
-    """All signs that there are now."""
+    """All signs that there are now that a file is in use."""
     entries, seen = entries[:], [*around.recent.latest()]
     logged = await asyncio.to_thread(lambda: [*_by_one_name(signs_in(entries), around), *_edits(entries, seen)])
     problems, changed = await asyncio.gather(_with_problems(around), _changed_since_commit(around))
@@ -157,7 +158,8 @@ async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign
 
 
 def _by_one_name(signs: Iterable[Sign], around: Surroundings) -> list[Sign]:
-    """Files as the tools name them: a command may name one as `./a.py`, or by its whole path, and it is still one file."""
+    """The signs with their files named as the tools name them: a command may name one as `./a.py`, or by its whole path, and it is still
+    one file. Files outside the workspace are left out."""
     names: dict[str, str] = {}
     for sign in (found := list(signs)):
         if sign.path not in names:
@@ -167,7 +169,8 @@ def _by_one_name(signs: Iterable[Sign], around: Surroundings) -> list[Sign]:
 
 
 def _edits(entries: Sequence[Logged], seen: Iterable[RecentEdit]) -> Iterator[Sign]:
-    """Edits seen since the server started; how old they are is told in entries, as everything else is."""
+    """The signs of edits, but those of the agent, that were seen since the server started. How old they are is told in entries, as
+    everything else is."""
     for edit in seen:
         since = len(entries) - bisect_right(entries, edit.at, key=lambda logged: logged.at)
         if edit.by != "agent":  # those of the agent are in the log

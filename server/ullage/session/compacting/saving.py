@@ -58,15 +58,15 @@ class Postponing:
         self._turn_began = False
 
     def ask(self, until: Postponed) -> None:
-        """The user says so; `none` takes it back."""
+        """Notes for how long the user wants that; `none` takes it back."""
         self.until, self._turn_began = until, False
 
     def turn_begins(self) -> None:
-        """A turn that begins now is the one that is waited for."""
+        """Tells that a turn begins: a postponement for the turn that was asked for before is for this one."""
         self._turn_began = True
 
     def turn_ended(self) -> None:
-        """A postponement for the turn is over, if it was asked for before that began."""
+        """Ends a postponement for the turn, if it was asked for before the turn began."""
         if self.until == "turn" and self._turn_began:
             self.until = "none"
         self._turn_began = False
@@ -81,7 +81,7 @@ class LeftOver:
         """How far the guess was from what a preview said under that key (tokens)."""
 
     def foretold(self, key: EpochKey, full: Fullness, policy: Policy, left: int) -> None:
-        """A preview said that `left` tokens would stay of what there is."""
+        """Takes from a preview that `left` tokens would stay of what there is, so that guesses under that key go by it."""
         self._key, self._off = key, left - _guess(full, policy)
 
     def would_free(self, full: Fullness, policy: Policy, projection: Projection) -> int:
@@ -95,7 +95,8 @@ class LeftOver:
 
 
 def _guess(full: Fullness, policy: Policy) -> int:
-    """What is fixed, the tail, a usual program summary and the files that are usually read again (tokens)."""
+    """About how many tokens a compaction leaves: what is fixed, the tail, a usual program summary and the files that are usually read
+    again."""
     policy = ULLAGE if policy.never else policy  # asked, that compacts by Ullage's own engine
     used, categories = full.counted.used, dict(full.counted.categories)
     fixed = sum(categories.get(name, 0) for name in FIXED)
@@ -111,18 +112,18 @@ def _guess(full: Fullness, policy: Policy) -> int:
 logger = logging.getLogger(__name__)
 
 MOST_FILES = 50
-"""Of one session that are kept: those that were missed most often."""
+"""Most files that are kept of one session: those that were missed most often."""
 
 
 class Values(Protocol):
     """Values that are remembered for the workspace. Raises `StoreFailed`."""
 
     def remember(self, key: str, value: Json) -> None:
-        """In place of what was there."""
+        """Keeps a value in place of what was there."""
         ...
 
     def recalled_all(self, prefix: str) -> dict[str, Json]:
-        """By the rest of the key."""
+        """The values whose keys begin with that prefix, by the rest of the key."""
         ...
 
 
@@ -141,12 +142,12 @@ class KeptRefetches:
         self._kept = known.pop(session_id, None)
         rows = [_row(value) for value in known.values()]
         self.elsewhere: Refetched = sum((refetched for refetched, _ in rows), NONE_YET)
-        """Of the other sessions, when this one was opened."""
+        """What the compactions of the other sessions had brought about when this one was opened."""
         self.missed: frozenset[str] = frozenset(path for _, files in rows for path in files)
         """The files that were read again there, though they had been read before the compaction."""
 
     def keep(self, refetched: Refetched, all_fetched_again: Iterable[FetchedAgain]) -> None:
-        """What those of this session have brought about by now. What cannot be written now is with the next change."""
+        """Keeps what the compactions of this session have brought about by now. What cannot be written now is with the next change."""
         files = Counter(path for each in all_fetched_again for path in each.files)
         value: Json = {
             "compactions": refetched.compactions,
@@ -164,7 +165,8 @@ class KeptRefetches:
 
 
 def _row(value: Json) -> tuple[Refetched, Iterable[str]]:
-    """What another version wrote, or something is wrong with, tells nothing."""
+    """The figures and the files that one session kept. A value that another version wrote, or that something is wrong with, tells
+    nothing."""
     if not isinstance(value, Mapping):
         return NONE_YET, ()
     figures = [value.get(name) for name in ("compactions", "tokens", "calls")]

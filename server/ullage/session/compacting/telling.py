@@ -37,7 +37,7 @@ class TellingUser:
 
     @contextmanager
     def being_made(self, wanted: WantedCompaction) -> Generator[None]:
-        """While a compaction is made its card says so."""
+        """Has the card of a compaction say that it is being made. The card is removed if that ends with an error."""
         self._show(wanted, "in_progress")
         with self._compacting():
             try:
@@ -47,13 +47,14 @@ class TellingUser:
                 raise
 
     def made(self, entry: Compaction) -> None:
-        """Its card, where showing the entry failed on the way: nothing is in progress any more. Upkeep has only a line that counts."""
+        """Shows the card of a compaction that was made, if showing the entry failed on the way: nothing is in progress any more. Upkeep has
+        only a line that counts."""
         shown = self._conversation.timeline.get(entry.id)
         if entry.trigger != "upkeep" and (not isinstance(shown, CompactionItem) or shown.status == "in_progress"):
             self._conversation.timeline.put(compaction_item(entry, self._conversation.clock()))
 
     def not_made(self, wanted: WantedCompaction, error: BaseException) -> None:
-        """It did not come about. The timeline says why, where somebody asked for it or something failed."""
+        """Tells that a compaction did not come about. The timeline says why, if somebody asked for it or something failed."""
         match error:
             case NothingToCompact():
                 if wanted.trigger in ASKED_FOR:
@@ -69,15 +70,15 @@ class TellingUser:
                 self._failed(wanted, "", cancelled=True)
 
     def not_begun(self, wanted: WantedCompaction, why: str) -> None:
-        """Why a compaction that was asked for was not even begun."""
+        """Tells why a compaction that was asked for was not even begun."""
         self._failed(wanted, why, cancelled=True)
 
     def not_proved(self, error: Exception) -> None:
-        """Goes to the server's log only: the compaction is made all the same."""
+        """Tells the server's log alone that a compaction could not be checked: it is made all the same."""
         logger.error("a compaction could not be checked", exc_info=error)
 
     def was_told(self, wanted: WantedCompaction) -> bool:
-        """Whether the log says of it that it failed."""
+        """Whether the newest entry of the log says that this compaction failed."""
         last = self._conversation.entries[-1].entry
         return isinstance(last, CompactionFailed) and last.id == wanted.id
 

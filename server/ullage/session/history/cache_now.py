@@ -20,10 +20,10 @@ from ullage.session.history.places import item_of_message
 from ullage.session.timeline.updates import Gauge
 
 MOST_MISSES = 30
-"""That one answer tells of."""
+"""Most misses that one answer tells of."""
 
 CHANGE_LINES = 60
-"""Of what one miss shows of a change; a changed set of tools may be thousands."""
+"""Most lines that one miss shows of a change; a changed set of tools may be thousands."""
 CHANGE_CHARACTERS = 4_000
 
 
@@ -33,11 +33,11 @@ class CacheNow:
 
     request: NextRequest
     warm: float | None
-    """Of the next request, while the cache lives."""
+    """What the next request costs while the cache lives."""
     cold: float | None
-    """The same once it has gone."""
+    """What the next request costs once the cache has gone."""
     compact_warm: float | None
-    """Of a compaction now, while it lives."""
+    """What a compaction costs now, while the cache lives."""
     compact_cold: float | None
 
 
@@ -59,7 +59,7 @@ class Miss:
 
 
 def cache_now(requests: SentRequests, view: Projection, card: ModelCard, asking: PlannedRequest, gauge: Gauge, now: float) -> CacheNow:
-    """`asking` is what the next request will hold, with what the user is about to say."""
+    """How the prompt cache stands now. `asking` is what the next request will hold, with what the user is about to say."""
     request = next_request(requests, view, asking, now)
     compact = gauge.frees_cost
     dearer = (gauge.anew_cost or 0.0) if compact else 0.0
@@ -71,10 +71,10 @@ class MissesTold:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[str | None, str]] = {}
-        """Item and change, by the seq of its reply."""
+        """The item and the change of each miss, by the seq of the reply."""
 
     def of(self, requests: SentRequests, entries: Sequence[Logged], card: ModelCard) -> tuple[Miss, ...]:
-        """Newest first. Reads the log where one is new: for another thread, one at a time."""
+        """The newest misses, the newest first. Reads the log where one is new: for another thread, one at a time."""
         newest = tuple(islice(reversed(requests.misses), MOST_MISSES))
         known, self._known = self._known, {}
         for miss in newest:
@@ -126,7 +126,7 @@ def _lines_of(system: Sequence[SystemPart]) -> Iterator[str]:
 
 
 def _diff(then: Sequence[str], now: Sequence[str]) -> Iterator[str]:
-    """Without the head that names files."""
+    """The lines of a diff, without the head that names files."""
     yield from islice(unified_diff(then, now, lineterm="", n=1), 2, None)
 
 

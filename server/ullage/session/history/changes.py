@@ -52,7 +52,7 @@ class _Foreseen:
     view: Projection
     tokens: int
     fitted: Compaction | None
-    """What would make it fit the window; None if it fits, or nothing would."""
+    """The compaction that would make it fit the window; None if it fits, or nothing would."""
 
 
 class Changes:
@@ -73,12 +73,12 @@ class Changes:
         self._changed = changed
         self._one_changes = asyncio.Lock()
         self._seen: dict[tuple[EpochKey, int], Sequence[FileTouch]] = {}
-        """What is in view of files once a change is made: under that key, with that many entries in the log."""
+        """What is in view of files once a change is made, by the key of the view and the number of entries in the log then."""
         self._foreseen: _Foreseen | None = None
 
     @asynccontextmanager
     async def one_at_a_time(self) -> AsyncGenerator[None]:
-        """One change after the other; what was foreseen holds a whole view, so it is let go of afterwards."""
+        """Lets one change after the other be made. What was foreseen holds a whole view, so it is let go of afterwards."""
         async with self._one_changes:
             try:
                 yield
@@ -104,7 +104,7 @@ class Changes:
         return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
 
     async def foresee(self, entry: _Change) -> _Change:
-        """Finds out in another thread what the change would make of the conversation; gives it back."""
+        """Finds out in another thread what the change would make of the conversation; gives the change back."""
         await self._reword_ahead(entry)
         card = self._model.card
         calibration = self._surroundings.calibration(card)
@@ -126,7 +126,7 @@ class Changes:
         return fitted
 
     def _as_foreseen(self, entry: Change) -> _Foreseen | None:
-        """What was found out of that change; None if it was made of another log, or another model is asked now."""
+        """What was found out of that change; None if nothing was, if it was made of another log, or if another model is asked now."""
         known = self._foreseen
         if known is None or known.entry != entry or known.card is not self._model.card:
             return None
@@ -184,7 +184,7 @@ class Changes:
         return entry.id
 
     def _unpin(self, made: Compaction) -> None:
-        """The later word counts: what the user takes out with it is pinned no longer."""
+        """Unpins what the user takes out with that compaction: the later word counts."""
         pinned = self._conversation.projection.pins
         for seq in sorted(pinned.seqs & taken_out(made)):
             self._conversation.append_or_owe(EntryPinned(seq, False))
@@ -220,7 +220,7 @@ class Changes:
             self._conversation.append(reworded)
 
     def _with(self, entry: Change) -> Projection:
-        """The view after that change; to be read alone."""
+        """The view after that change, which is only to be read."""
         known = self._as_foreseen(entry)
         return (
             known.view
@@ -233,19 +233,19 @@ class Changes:
         return tokens_of(view, self._conversation.projection, self._conversation.counted(calibration).used, self.count)
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Estimated tokens of these messages, by what was learned of the model in use."""
+        """The estimated tokens of these messages, by what was learned of the model in use."""
         return counting(self._surroundings.calibration(self._model.card))(messages)
 
 
 def _reason(fitted: Compaction | None) -> Reason:
-    """The refusal's data, by what would make it fit."""
+    """The reason of a refusal, by the compaction that would make the conversation fit."""
     if fitted is None:
         return "invalid"
     return "fits_only_cut" if fitted.snipped is not None else "does_not_fit"
 
 
 def _way_out(fitted: Compaction | None) -> str:
-    """What would make it fit, as a sentence."""
+    """What would make the conversation fit, as a sentence."""
     if fitted is None:
         return "It would not fit even with old tool results cleared and its middle cut out."
     ways = ["old tool results cleared"] if fitted.cleared else []

@@ -39,14 +39,15 @@ class Clears:
         is_sent: Callable[[ContextPart], bool],
         prices: tuple[float | None, float | None],
     ) -> None:
-        """`parts` are all of the view, in its order; `prices` are those of a token read from the cache, and of one that is sent anew."""
+        """`parts` are all of the view, in its order. `prices` are those of a token read from the cache and of one sent anew (dollars; None
+        if they are not known)."""
         self._view = view
         self._parts = parts
         self._is_sent = is_sent
         self._read, self._write = prices
 
     def of(self, part: ContextPart) -> Clearing | None:
-        """None if there is no result that can be cleared."""
+        """What it would do to clear the result of a part; None if it has none that can be cleared."""
         if part.kind not in ("call", "report") or part.excluded or part.call is None or part.seq in self._view.pinned_entries:
             return None
         result = entry_at(self._view.entries, part.seq)
@@ -72,7 +73,7 @@ class Clears:
 
     @cached_property
     def _starts(self) -> Mapping[int, int]:
-        """Tokens before the first part that an entry brought."""
+        """How many tokens stand before the first part that an entry brought, by the entry's seq."""
         starts: dict[int, int] = {}
         for part, end in zip(self._parts, accumulate(part.tokens for part in self._parts), strict=True):
             starts.setdefault(part.seq, end - part.tokens)
@@ -80,12 +81,12 @@ class Clears:
 
     @cached_property
     def _sent(self) -> int:
-        """Tokens of all parts that the newest request held as they are now."""
+        """How many tokens all parts have that the newest request held as they are now."""
         return sum(part.tokens for part in self._parts if self._is_sent(part))
 
     @cached_property
     def _first_thinking(self) -> int:
-        """Tokens before the first reply whose thinking the model still sees."""
+        """How many tokens stand before the first reply whose thinking the model still sees; `_sent` if there is none."""
         thinks = (
             source
             for message in self._view.messages

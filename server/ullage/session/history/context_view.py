@@ -40,13 +40,13 @@ Only: TypeAlias = Literal["pinned", "excluded", "untouched", "new"]
 """`untouched`: it has a file's text, and no later call touched that file. `new`: the prompt cache does not have it yet."""
 
 COUNTS_AHEAD = "count the parts of the context"
-"""The name of the task that does."""
+"""The name of the task that counts the parts ahead."""
 
 AHEAD_FROM = 1_000
 """Messages in view from which the parts are counted ahead: fewer take some milliseconds."""
 
 MOST_TILES = 120
-"""Of the parts that a picture shows one by one; the others are together by kind."""
+"""Most parts that a picture shows one by one; the others are together by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ContextRow:
     is_sent: bool
     """Whether the next request reads it from the prompt cache, while that is warm."""
     clearing: Clearing | None = None
-    """Of a result that can be cleared by itself."""
+    """What it would do to clear the result; None if the part has none that can be cleared by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +94,23 @@ class ContextPage:
     threshold: int
     size: int
     guess: int
-    """Of `used`, what is only estimated."""
+    """The tokens of `used` that are only estimated."""
     kinds: tuple[Kind, ...]
     largest: tuple[ContextRow, ...]
-    """On the first page alone, whatever it asks for; so are `misses`."""
+    """The largest of all parts, whatever the query asks for. They are on the first page alone, and so are `misses`."""
     total: int
     """How many parts fit the query."""
     rows: tuple[ContextRow, ...]
     read_price: float | None
     """Dollars for a token that a request reads from the cache; None if the prices are not known."""
     write_price: float | None
-    """The same where it is sent anew."""
+    """Dollars for a token that is sent anew; None if the prices are not known."""
     cache: CacheNow
     requests: int
     missed: int
-    """Of `requests`, those that missed the cache."""
+    """How many of the `requests` missed the cache."""
     misses: tuple[Miss, ...]
-    """The newest of them, newest first."""
+    """The newest requests that missed the cache, the newest first."""
 
 
 class ContextView:
@@ -126,7 +126,7 @@ class ContextView:
         coming: Callable[[], Awaitable[tuple[Notice, ...]]],
         have_counted: Callable[[], None],
     ) -> None:
-        """`coming` is what the model will be told with the next prompt; `have_counted` asks the endpoint for what is only estimated."""
+        """`coming` gives what the model will be told with the next prompt; `have_counted` asks the endpoint for what is only estimated."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._model = model
@@ -139,15 +139,15 @@ class ContextView:
         self._parts = KeptParts()
         self._known: tuple[object, _Looked] | None = None
         self._one_looks = threading.Lock()
-        """A thread that nobody waits for any more may still be working on it."""
+        """Held while the parts are counted: a thread that nobody waits for any more may still be at it."""
         self._ahead: asyncio.Task[None] | None = None
 
     def logged(self, logged: Logged) -> None:
-        """An entry was logged."""
+        """Takes in an entry that was logged."""
         self._requests.add(logged)
 
     def look_ahead(self) -> None:
-        """The session was opened: the parts of a long one are counted in the background, so that the first look costs no more."""
+        """Counts the parts of a long session in the background, once it was opened, so that the first look costs no more."""
         if len(self._conversation.projection.messages) >= AHEAD_FROM:
             self._ahead = asyncio.get_running_loop().create_task(self._count_ahead(), name=COUNTS_AHEAD)
 
@@ -157,13 +157,13 @@ class ContextView:
             await asyncio.to_thread(self._look, view, self._controller.fullness().counted, calibration)
 
     async def close(self) -> None:
-        """Counts no more."""
+        """Stops counting ahead."""
         if self._ahead is not None:
             self._ahead.cancel()
             await asyncio.gather(self._ahead, return_exceptions=True)
 
     async def look(self, query: Query) -> ContextPage:
-        """The parts that are asked for, and how the cache stands."""
+        """The parts that are asked for, and how the cache stands now."""
         told = await self._coming()
         full, card = self._controller.fullness(), self._model.card
         calibration, counted = self._surroundings.calibration(card), full.counted
@@ -217,7 +217,7 @@ class ContextView:
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """The parts at one moment, in the order of the request. Rows are made of those that are asked for."""
+    """All parts at one moment, in the order of the request. Rows are made only of those that are asked for."""
 
     view: Projection
     parts: tuple[ContextPart, ...]
@@ -227,20 +227,20 @@ class _Looked:
     timeline: Timeline
 
     def row(self, part: ContextPart, clearing: Clearing | None = None) -> ContextRow:
-        """With what a user sees of it."""
+        """A part with what a user sees of it."""
         if not part.seq:
             return ContextRow(part, part.name, None, None, self.is_sent(part))
         item_id = item_of_message(self._logged(part).entry)
         return ContextRow(part, self.title(part), item_id, self.requests.turns_since(part.seq), self.is_sent(part), clearing)
 
     def title(self, part: ContextPart) -> str:
-        """Empty if its kind says all."""
+        """The title of a part; empty if its kind says all."""
         if part.call is not None:
             return self.timeline.title_for(part.call)
         return part.name if part.name or not part.seq else title_of_entry(self._logged(part), self.timeline)
 
     def is_sent(self, part: ContextPart) -> bool:
-        """Whether the newest request held it as it is now."""
+        """Whether the newest request held the part as it is now."""
         return part.seq < self.sent
 
     def _logged(self, part: ContextPart) -> Logged:

@@ -42,10 +42,8 @@ class EpochInfo:
 
 
 def epochs(projection: Projection, fetched_again: Mapping[str, FetchedAgain]) -> tuple[EpochInfo, ...]:
-    """All of them, oldest first; those of compactions that were undone too. The last one whose compaction is in force is current.
-
+    """All epochs, the oldest first, also those of compactions that were undone. The last one whose compaction is in force is current.
     `fetched_again` is by the id of the compaction.
-
     What was asked while a compaction was undone counts for the epoch that was in force again.
     """
     undone = {each.id for each in projection.undone}
@@ -127,7 +125,8 @@ def fate_page(projection: Projection, timeline: Timeline, number: int, group: Gr
 
 @dataclass(frozen=True, slots=True)
 class _EpochView:
-    """`entries` up to its end, and by seq the compactions in force `before` it and in it (`active`); it began with `made`."""
+    """One epoch: the `entries` up to its end, and by seq the compactions in force `before` it and in it (`active`). It began with `made`,
+    which is None for the first."""
 
     entries: Sequence[Logged]
     before: Mapping[int, Compaction]
@@ -162,7 +161,7 @@ class _Become:
         self._out_then, self._out_now = by_hand(epoch.before.values()), by_hand(epoch.active.values())
 
     def group(self, logged: Logged) -> Group:
-        """Where it stands."""
+        """The group in which a message stands."""
         seq = logged.seq
         if self._then.is_summarised(seq) and self._now.is_summarised(seq) and seq not in self._out_then:
             return "before"  # most of a long log, in most of its epochs
@@ -172,7 +171,7 @@ class _Become:
         return "before" if was.kind in GONE or was.kind == fate.kind else "changed"
 
     def fate(self, logged: Logged) -> Fate:
-        """As of the epoch. Of what was gone before: the compaction that took it away then."""
+        """What became of a message in the epoch. If it was gone before, it names the compaction that took it away then."""
         was, fate = self._was(logged), self._is(logged)
         return replace(fate, compaction_id=was.compaction_id) if was.kind in GONE and fate.kind in GONE else fate
 

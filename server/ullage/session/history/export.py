@@ -22,13 +22,13 @@ from ullage.store.encode import encode
 ExportFormat: TypeAlias = Literal["markdown", "jsonl"]
 
 INPUT_CHARACTERS = 200
-"""Of a call's input, in the line that names the call."""
+"""Characters of a call with its input, in the line that names the call."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,})", re.MULTILINE)
 
 
 def exported(title: str, entries: Sequence[Logged], wanted: ExportFormat) -> str:
-    """The session in that format. It takes as long as the log is: for another thread."""
+    """The session in that format. Making it takes as long as the log is: for another thread."""
     return "".join(_as_json_lines(entries) if wanted == "jsonl" else _as_markdown(title, entries))
 
 
@@ -58,7 +58,7 @@ def _as_markdown(title: str, entries: Iterable[Logged]) -> Iterator[str]:
 
 
 def _part(logged: Logged, inputs: dict[str, Mapping[str, Json]]) -> str:
-    """One entry; empty if a reader has nothing of it. `inputs` are those of the calls that were made, by id."""
+    """One entry as Markdown; empty if a reader has nothing of it. `inputs` are those of the calls that were made, by id."""
     match logged.entry:
         case UserPrompt() as prompt:
             attached = "".join(f"\n\nAttached: `{each.title}`" for each in prompt.attachments)
@@ -90,7 +90,7 @@ def _said(block: AssistantBlock) -> str:
 
 
 def _answered(answer: Answer) -> str:
-    """The agent's question as a quotation, then what the user said to it."""
+    """The agent's question as a quotation, then what the user answered."""
     asked = "\n".join(f"> {line}".rstrip() for line in answer.question.splitlines())
     chosen = "\n".join(f"- {one_line(label, INPUT_CHARACTERS)}" for label in answer.chosen)
     return "\n\n".join(part for part in (asked, chosen, answer.text) if part)

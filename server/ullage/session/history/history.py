@@ -63,7 +63,7 @@ class History:
         self._is_closed = False
 
     async def preview(self, focus: str = "") -> Preview:
-        """What a compaction by hand would do now. Changes nothing and calls no model."""
+        """What a compaction by hand would do now. Nothing is changed, and no model is called."""
         card, full = self._model.card, self._controller.fullness()
         policy, key = self._surroundings.policy.name, self._conversation.projection.key
         wanted = WantedCompaction(new_id("c"), "manual", focus)
@@ -93,7 +93,7 @@ class History:
         )
 
     async def export(self, title: str, wanted: ExportFormat) -> str:
-        """The whole session as one text."""
+        """The whole session as one text, in that format."""
         return await asyncio.to_thread(exported, title, self._conversation.entries, wanted)
 
     async def epochs(self, since: str | None = None) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
@@ -109,7 +109,8 @@ class History:
         return await asyncio.to_thread(lambda: (epochs(projection, fetched_again), fates_of(projection, timeline, first)))
 
     async def epoch_fates(self, number: int, group: Group, offset: int, limit: int) -> FatePage:
-        """What became of the messages of one epoch, as of that epoch: a part of one group. Raises `SessionError`."""
+        """What became of the messages of one epoch, as of that epoch: those of one group, `limit` at most, from the `offset`th on. Raises
+        `SessionError`."""
         projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
         page = await asyncio.to_thread(fate_page, projection, timeline, number, group, offset, limit)
         if page is None:
@@ -119,7 +120,7 @@ class History:
     # Pins
 
     def pin_item(self, item_id: str, *, pinned: bool) -> None:
-        """From now on no compaction touches what the item shows, or, not `pinned`, may again. Raises `SessionError`."""
+        """Pins what the item shows, so that no compaction touches it from now on, or unpins it if not `pinned`. Raises `SessionError`."""
         place = self._place(item_id)
         if not isinstance(place.entry, UserPrompt | AssistantReply | ToolReturned):
             raise SessionError("no_such_item", "Only prompts, replies and results of tools can be pinned")
@@ -130,7 +131,7 @@ class History:
             self._conversation.append(EntryPinned(seq, pinned))
 
     def pin_file(self, path: str, *, pinned: bool) -> None:
-        """The same of a file in the workspace, whichever way it is named. Raises `SessionError`."""
+        """Pins a file in the workspace, whichever way it is named, or unpins it if not `pinned`. Raises `SessionError`."""
         projection = self._conversation.projection
         known = projection.pins.paths
         path = path if path in known else self._files.file_of(path)
@@ -140,8 +141,8 @@ class History:
     # What changes the epoch, while nothing runs
 
     async def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
-        """From the next request on the compaction (None: the newest in force) counts as never made; gives its id. Raises `SessionError`.
-
+        """Undoes a compaction (None: the newest in force), so that it counts as never made from the next request on. Gives its id. Raises
+        `SessionError`.
         `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not, and where that
         is not enough messages are cut from its middle.
         """
@@ -154,9 +155,8 @@ class History:
                 return undone.id
 
     async def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
-        """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`.
-
-        Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id.
+        """Takes the undo of a compaction back (None: of the newest that was undone). Gives its id. Raises `SessionError`.
+        Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id. `fit` is as in `undo`.
         """
         with refusing():
             async with self._changes.one_at_a_time():
@@ -165,12 +165,12 @@ class History:
                 return self._changes.redo(self._pick(self._conversation.projection.undone, redone.id, "redo"), fit=fit)
 
     async def exclude(self, item_id: str) -> str:
-        """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
+        """Takes what the item shows out of the model's view; gives the id of the compaction that does it. Raises `SessionError`."""
         return await self._take_out(lambda: self._without(item_id))
 
     async def clear(self, item_id: str) -> str:
-        """A placeholder takes the place of the result that the item shows, and says how to get it back. Gives the id of the compaction that
-        did it. Raises `SessionError`."""
+        """Puts a placeholder in the place of the result that the item shows; it says how to get the result back. Gives the id of the
+        compaction that does it. Raises `SessionError`."""
         async with self._changes.one_at_a_time():
             self._wait_for_idle("clear a result")
             seq = self._place(item_id).seq
@@ -179,8 +179,8 @@ class History:
             return self._changes.take_out(entry)
 
     async def exclude_file(self, path: str) -> str:
-        """The same of the text of a file in the workspace, whichever way it is named; what the model wrote itself stays. Raises
-        `SessionError`."""
+        """Takes the text of a file in the workspace, whichever way it is named, out of the model's view. What the model wrote itself stays.
+        Gives the id of the compaction that does it. Raises `SessionError`."""
         return await self._take_out(lambda: self._without_file(path))
 
     async def _take_out(self, planned: Callable[[], Awaitable[Plan]]) -> str:
@@ -217,7 +217,7 @@ class History:
         return wanted[-1]
 
     async def close(self) -> None:
-        """Nothing is changed any more; what is being worked out has ended when it returns."""
+        """Ends all changes; what is being worked out has ended when this returns."""
         self._is_closed = True
         async with self._changes.one_at_a_time():
             pass

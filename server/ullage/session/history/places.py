@@ -19,7 +19,7 @@ from ullage.workspace.folders import Folders, OutsideWorkspace
 
 
 def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
-    """The newest entry that the item shows: of a tool call its result; None if there is none."""
+    """The newest entry that the item shows, which is the result of a tool call; None if there is none."""
     return next((logged for logged in reversed(entries) if _shows(logged.entry, item_id)), None)
 
 
@@ -74,7 +74,7 @@ class NamedFiles:
         self._folders = folders
 
     def file_of(self, named: str) -> str:
-        """A file that is there, as tools show it. Raises `SessionError`."""
+        """The path, as tools show it, of a file that is there. Raises `SessionError`."""
         for root in self._folders.roots:
             found = self.path_of(str(root / named))
             if (self._folders.roots[0] / found).is_file():
@@ -82,7 +82,7 @@ class NamedFiles:
         raise SessionError("invalid", f"There is no file {named} in the workspace")
 
     def path_of(self, named: str) -> str:
-        """The same of one that need not be there. Raises `SessionError`."""
+        """The path, as tools show it, of a file that need not be there. Raises `SessionError`."""
         if not named.strip():
             raise SessionError("invalid", "No file is named")
         try:
@@ -91,7 +91,7 @@ class NamedFiles:
             raise SessionError("invalid", str(error)) from error
 
     def as_shown(self, named: str) -> str:
-        """A file of a call as tools show it; as it is named where it could be none of the workspace."""
+        """The path of a file that a call named, as tools show it; as it was named if it can be none of the workspace."""
         try:
             return self.path_of(named)
         except (SessionError, OSError, ValueError):
@@ -107,7 +107,8 @@ _READ_BY_THE_MODEL = (Prelude, UserPrompt, AssistantReply, ToolReturned, Notice,
 
 @dataclass(frozen=True, slots=True)
 class ForkPlace:
-    """The fork has the entries up to and with `through`. `prompt` is the one that it was forked before, to be said in another way."""
+    """Where a fork ends: it has the entries up to and with seq `through`. `prompt` is the one that it was forked before, to be said in
+    another way; None if it was forked behind something."""
 
     through: int
     prompt: UserPrompt | None
@@ -143,7 +144,7 @@ def fork_place(entries: Sequence[Logged], item_id: str) -> ForkPlace | None:
 
 
 def _last_with(entries: Sequence[Logged], at: int) -> int:
-    """The seq of the last entry that belongs to the one at that place."""
+    """The seq of the last entry that belongs to the one at index `at`."""
     entry = entries[at].entry
     calls = {block.id for block in entry.blocks if isinstance(block, ToolUse)} if isinstance(entry, AssistantReply) else set[str]()
     last = entries[at].seq

@@ -66,9 +66,9 @@ class Preview:
     tokens_after: int
     threshold: int
     summary: str
-    """As the program would write it."""
+    """The summary as the program would write it."""
     counts: MessageCounts
-    """Of the messages that it would take out of view."""
+    """How many messages it would take out of view."""
     lines: tuple[PreviewLine, ...]
     restored: tuple[RestoredFileItem, ...]
     cost: PreviewCost | None
@@ -86,7 +86,7 @@ class ItemFate:
     role: Part
     title: str
     restored: str | None = None
-    """The file of a result that the compaction read again in its place, where that is told."""
+    """The file of a result that the compaction read again in its place; None if there is none, or where that is not told."""
 
 
 def lines_of(before: Projection, after: Projection, calibration: Calibration, timeline: Timeline) -> tuple[PreviewLine, ...]:
@@ -126,8 +126,7 @@ def _results_of_bare_calls(entries: Iterable[Logged]) -> Mapping[int, int]:
 
 
 def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tuple[ItemFate, ...]:
-    """Of all items that the model does not see as they were, in the order of the log, from those of entry `since` on.
-
+    """What became of all items that the model does not see as they were, in the order of the log, from entry `since` on.
     What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
     """
     entries = projection.entries
@@ -142,7 +141,7 @@ def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tupl
 
 
 def by_hand(active: Iterable[Compaction]) -> Mapping[int, Fate]:
-    """What became, by seq, of what the user took out with some of these compactions."""
+    """What became of what the user took out with some of these compactions, by seq."""
     made = [compaction for compaction in active if compaction.policy == BY_THE_USER]
     cleared = {each.seq: Fate("cleared", compaction.id) for compaction in made for each in compaction.cleared}
     snips = [(compaction.id, compaction.snipped) for compaction in made if compaction.snipped is not None]
@@ -187,7 +186,7 @@ def cost_of(
 
 
 def _sent(tokens: int, read: int) -> Usage:
-    """A request of that many tokens of which the cache holds `read`; the rest is written to it."""
+    """The usage of a request of that many tokens of which the cache holds `read`; the rest is written to it."""
     return Usage(0, 0, cache_read_tokens=read, cache_write_5m_tokens=tokens - read)
 
 
@@ -196,7 +195,8 @@ def _last_reply(entries: Sequence[Logged]) -> float:
 
 
 def _tokens_by_part(projection: Projection, shown_by: Mapping[int, int]) -> Mapping[int, int]:
-    """Estimated, by the entry that the blocks come from, or by which it is `shown_by`, in the order in which they stand."""
+    """The estimated tokens of each part, in the order in which the parts stand: by the seq of the entry that brought it, or of the one by
+    which that is `shown_by`."""
     tokens: dict[int, int] = {}
     for source, block in _blocks(projection):
         seq = shown_by.get(source, source)
@@ -210,12 +210,12 @@ def _blocks(projection: Projection) -> Iterator[tuple[int, Block]]:
 
 
 def _fate_of_summary(tokens_after: int) -> FateKind:
-    """Of what an earlier compaction left."""
+    """What becomes of what an earlier compaction left."""
     return "kept" if tokens_after else "summarised"
 
 
 def part_of(entry: Entry) -> Part:
-    """Who said it, or what else it is."""
+    """Who said what the entry holds, or what else it is."""
     match entry:
         case AssistantReply():
             return "assistant"
@@ -240,7 +240,7 @@ _NOTICES = {
 
 
 def title_of_entry(logged: Logged, timeline: Timeline) -> str:
-    """What it is, in one line."""
+    """What an entry is, in one line."""
     entry = logged.entry
     match entry:
         case UserPrompt():

@@ -17,7 +17,7 @@ from ullage.tools.permission import digest_of_files_named
 from ullage.workspace.folders import Folders
 
 Runs: TypeAlias = Literal["sandbox", "outside", "never"]
-"""What the user decided: it runs in the sandbox, with all rights of the user, or not at all."""
+"""What the user decided of a hook: it runs in the sandbox, with all rights of the user, or not at all."""
 
 
 _WRITTEN = re.compile(r"""(?P<kept>'[^']*'|"(?:[^"\\]|\\.)*"|\\.)|(?<!<)\d?>{1,2}[ \t]*[^\s;&|<>()'"\\]+(?=[\s;&|)]|$)""", re.DOTALL)
@@ -32,11 +32,11 @@ class HooksKept(Protocol):
     """The decisions about hooks, kept by workspace folder and digest."""
 
     def hook_decisions(self, workspace: Path) -> dict[str, str]:
-        """All that was decided there."""
+        """All decisions for that workspace folder, by digest."""
         ...
 
     def decide_hook(self, workspace: Path, digest: str, runs: str | None) -> None:
-        """From now on, in all windows; None: it is asked again. Raises `StoreFailed`."""
+        """Keeps a decision, which counts from now on, in all windows; None: the user is asked again. Raises `StoreFailed`."""
         ...
 
 
@@ -44,11 +44,11 @@ class NothingDecided:
     """Stands for the kept decisions where nothing is kept: no hook runs."""
 
     def hook_decisions(self, workspace: Path) -> dict[str, str]:
-        """Nothing."""
+        """No decisions."""
         return {}
 
     def decide_hook(self, workspace: Path, digest: str, runs: str | None) -> None:
-        """Is forgotten at once."""
+        """Forgets the decision at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,15 @@ class AllowedHooks:
         return {hook: HookDecision(digest, _runs(kept.get(digest))) for hook, digest in digests.items()}
 
     def decide(self, digest: str, folders: Folders, runs: Runs | None) -> None:
-        """The user decided about what they were shown. Raises `StoreFailed`. For another thread."""
+        """Keeps what the user decided about the hook that they were shown; None takes a decision back. Raises `StoreFailed`. For another
+        thread."""
         if folders.first is not None:
             self._kept.decide_hook(folders.first, digest, runs)
 
 
 def digest_of(hook: Hook, started_in: Folders, others: Sequence[Path] = ()) -> str:
-    """The same as long as it is the same hook with the same scripts, where it runs and in other folders. For another thread."""
+    """The digest of a hook and its scripts, where it runs and in other folders. It stays the same as long as these do. For another
+    thread."""
     read = _WRITTEN.sub(lambda match: match["kept"] or " ", hook.command)
     first, roots = started_in.first, (*started_in.roots, *others)
     files = "" if first is None else digest_of_files_named(read, first, roots, (*ITS_FOLDER, "PWD"))

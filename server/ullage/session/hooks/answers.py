@@ -16,10 +16,10 @@ from ullage.session.hooks.declared import Event
 from ullage.tools.process import Finished
 
 TOLD_CHARACTERS = 10_000
-"""Of what one hook says to the agent, about 2,500 tokens: it may say so after every call."""
+"""Most characters of what one hook says to the agent, about 2,500 tokens: it may say so after every call."""
 
 TROUBLE_CHARACTERS = 300
-"""Of what a hook says in a sentence for the user."""
+"""Most characters of what a hook says that stand in a sentence for the user."""
 
 BLOCKED = 2
 """The exit code that blocks."""
@@ -36,21 +36,21 @@ class HookAnswer:
     """What one hook said of one event."""
 
     blocks: str | None = None
-    """Why it says no; None if it does not. After a call: what it has to say of it."""
+    """Why the hook says no; None if it does not. After a call: what it has to say of the result."""
     context: str = ""
-    """What it tells the agent besides."""
+    """What the hook tells the agent besides."""
     asks: str | None = None
     """Why the user has to be asked about the call, however it is allowed; None if nothing is said of that."""
     ends: str | None = None
-    """Why it wants the turn to end; None if it does not."""
+    """Why the hook wants the turn to end; None if it does not."""
     to_user: str = ""
-    """What it tells the user."""
+    """What the hook tells the user."""
     trouble: str = ""
-    """What is wrong with it, in words for the user; empty if nothing is."""
+    """What went wrong with the hook, in words for the user; empty if nothing did."""
 
 
 def said_by(event: Event, finished: Finished, seconds: float) -> HookAnswer:
-    """What a hook that has run says."""
+    """What a hook that has run says. `seconds` is how long it was given."""
     if finished.ended == "by timeout":
         return HookAnswer(trouble=f"it took longer than {seconds:g} seconds and was ended")
     if finished.exit_code == BLOCKED:
@@ -109,6 +109,6 @@ def for_the_user(text: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """What the agent is told of a text: no more than so much, and no half characters."""
+    """The text as the agent is told it: `TOLD_CHARACTERS` at most, and no half characters."""
     text = text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
     return text if len(text) <= TOLD_CHARACTERS else f"{text[:TOLD_CHARACTERS]}\n[cut: the hook said {len(text):,} characters]"

@@ -26,7 +26,7 @@ MOST_GOING_ON = 5
 """How often hooks may have one turn go on: else a check that never passes would spend without end."""
 
 GIVEN_CHARACTERS = 200_000
-"""Of a result, in what a hook is given."""
+"""Most characters of a result that a hook is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class HooksAtEvents:
         *,
         with_user: bool = True,
     ) -> None:
-        """`with_user`: whether a user speaks there. In a sub-agent's session none does: hooks run around calls and compactions alone."""
+        """`with_user`: whether a user speaks in the session. In a sub-agent's none does: hooks run around calls and compactions alone."""
         self._hooks = hooks
         self._with_user = with_user
         self._conversation = conversation
@@ -62,20 +62,20 @@ class HooksAtEvents:
         self._started = False
         self._was_there = False
         self._standing: dict[str, Notice] = {}
-        """By the line with which each begins."""
+        """What hooks said that stands for the whole session, by the line with which each notice begins."""
         for logged in entries:
             self._was_there = True
             self.see(logged.entry)
 
     def see(self, entry: Entry) -> None:
-        """The next entry of the log."""
+        """Takes in the next entry of the log."""
         if isinstance(entry, Notice) and entry.about == "hook_standing":
             self._standing[_beginning(entry.text)] = entry
 
     # Around calls
 
     async def before_call(self, call: ToolUse) -> BeforeCall:
-        """Whether it may run, as far as hooks have a say in that."""
+        """Runs the hooks before a call, and gives whether it may run, as far as they have a say in that."""
         said = await self._hooks.run("PreToolUse", self._about(call), names_of(call.name, call.input))
         self._take(said, call.name)
         blocking = next(((hook, each) for hook, each in said if each.blocks is not None), None)
@@ -92,7 +92,7 @@ class HooksAtEvents:
         )
 
     async def after_call(self, call: ToolUse, outcome: ToolOutcome) -> None:
-        """What hooks have to say of its result is told to the model after all results of its message."""
+        """Runs the hooks after a call. What they say of its result is told to the model after all results of its message."""
         event: Event = "PostToolUseFailure" if outcome.is_error else "PostToolUse"
         response: dict[str, Json] = {"content": outcome.content[:GIVEN_CHARACTERS], "is_error": outcome.is_error}
         more: dict[str, Json] = {"error": outcome.content[:GIVEN_CHARACTERS]} if outcome.is_error else {"tool_response": response}
@@ -130,19 +130,19 @@ class HooksAtEvents:
         self._to_tell.append(Notice("hook", told))
 
     def take_told(self) -> Sequence[Notice]:
-        """What the model has to be told now."""
+        """What hooks have to say to the model now; it counts as told."""
         told, self._to_tell = self._to_tell, []
         return told
 
     def take_end(self) -> str:
-        """Why a hook ended the turn, for the user; empty if none did."""
+        """Why a hook ended the turn, for the user; empty if none did, and when it was asked for already."""
         ends, self._ends = self._ends, None
         return ends or ""
 
     # Around turns
 
     async def prompted(self, text: str) -> Sequence[Attachment]:
-        """What hooks add to a prompt that was typed. Raises `SessionError` if one refuses it."""
+        """Runs the hooks at a prompt that was typed, and gives what they add to it. Raises `SessionError` if one refuses it."""
         await self._hooks.renew()
         if not self._with_user:
             return ()
@@ -160,14 +160,15 @@ class HooksAtEvents:
         return added
 
     async def turn_begins(self) -> None:
-        """Comes after the prompt is in the log: with the first turn since the session was opened it starts."""
+        """Tells that a turn begins; its prompt is in the log by now. With the first turn since the session was opened the hooks at its
+        start run."""
         self._going_on, self._ends = 0, None
         if not self._started and self._with_user:
             self._started = True
             await self._start("resume" if self._was_there else "startup")
 
     async def _start(self, source: str) -> frozenset[str]:
-        """Gives how what the hooks that ran have to say begins."""
+        """Runs the hooks at a start, and gives the lines with which their notices begin."""
         if not self._with_user:
             return frozenset()
         said = await self._hooks.run("SessionStart", lambda _: {"source": source}, (source,))
@@ -179,7 +180,7 @@ class HooksAtEvents:
         return frozenset(_beginning(_marked(hook)) for hook, _ in said)
 
     async def go_on(self, last_words: str) -> Notice | None:
-        """The turn would end: what the model is told where a hook wants it to go on; None if it ends."""
+        """Runs the hooks at the end of a turn, and gives what the model is told if one wants it to go on; None if the turn ends."""
         if not self._with_user:
             return None
         given: dict[str, Json] = {"stop_hook_active": self._going_on > 0, "last_assistant_message": last_words[:GIVEN_CHARACTERS]}
@@ -203,7 +204,8 @@ class HooksAtEvents:
     # Around compactions
 
     async def before_compaction(self, wanted: WantedCompaction) -> str:
-        """Why a hook does not want it, for the user; empty if none minds, or it is made all the same."""
+        """Runs the hooks before a compaction, and gives why one does not want it, for the user; empty if none minds, or it is made all the
+        same."""
         trigger = _as_told(wanted.trigger)
         given: dict[str, Json] = {"trigger": trigger, "custom_instructions": wanted.focus, "ullage_trigger": wanted.trigger}
         said = await self._hooks.run("PreCompact", lambda _: given, (trigger, wanted.trigger))
@@ -218,7 +220,7 @@ class HooksAtEvents:
         return ""
 
     async def after_compaction(self, made: Compaction) -> None:
-        """Tells the model again what stands and is out of view, and what hooks have to say."""
+        """Runs the hooks after a compaction. Tells the model what they say, and again what stands and is out of view."""
         if made.trigger == "upkeep":
             return
         trigger, summary = _as_told(made.trigger), made.summarised.words if made.summarised else ""
@@ -252,13 +254,13 @@ def _as_told(trigger: Trigger) -> str:
 
 
 def _marked(hook: Hook, about: str = "") -> str:
-    """The line before what a hook says: who speaks."""
+    """The line before what a hook says, which tells who speaks."""
     command = in_a_line(" ".join(hook.command.split()))[:200]
     return f"{_MARK} ({hook.event}, `{command}`){about}, not from the user:"
 
 
 def is_hooks(attachment: Attachment) -> bool:
-    """Whether a hook added it to a prompt: sent again, the prompt is heard anew."""
+    """Whether a hook added the attachment to a prompt. When the prompt is sent again, hooks are asked anew."""
     return attachment.name == f"{NO_FILE}{HOOK_NAME}" and attachment.text.startswith(_MARK)
 
 

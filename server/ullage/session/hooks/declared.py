@@ -21,7 +21,7 @@ from ullage.workspace.text_file import FileTooLarge, NotText
 Event: TypeAlias = Literal[
     "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PreCompact", "PostCompact", "Stop"
 ]
-"""By the names that Claude Code has for them."""
+"""The events at which hooks run, by the names that Claude Code has for them."""
 
 EVENTS: tuple[Event, ...] = get_args(Event)
 
@@ -33,13 +33,13 @@ PLACES: Sequence[tuple[str, Dialect]] = (
     (".claude/settings.json", "claude"),
     (".claude/settings.local.json", "claude"),
 )
-"""Where they stand in the first workspace folder, in the order in which they run."""
+"""The files with hooks in the first workspace folder, in the order in which these run."""
 
 PLACES_AT_HOME: Sequence[tuple[str, Dialect]] = ((f"{OWN_FOLDER}/hooks.json", "ullage"), (".claude/settings.json", "claude"))
-"""The same in the home folder of the user; these come first."""
+"""The files with hooks in the home folder of the user; these hooks come first."""
 
 MOST_HOOKS = 50
-"""Of all files: each costs a process, and what is beyond is passed over."""
+"""Most hooks of all files together: each costs a process, and what is beyond is passed over."""
 
 LONGEST_COMMAND = 4_000
 """Characters: the user has to be able to read what they allow."""
@@ -55,10 +55,10 @@ class Hook:
 
     event: Event
     matcher: str
-    """For which tools, or which kind of start or compaction; empty for all."""
+    """The tools, or the kind of start or compaction, that it is for; empty for all."""
     command: str
     seconds: float
-    """How long it may take."""
+    """How long the hook may take."""
     source: str
     """The path of its file, as the user knows it."""
     dialect: Dialect
@@ -109,7 +109,7 @@ class _NotRead:
 
 
 def _text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | _NotRead | None:
-    """The file; None if there is none."""
+    """The text of a file with hooks, or why it was not read; None if there is no such file."""
     try:
         path = named.resolve(strict=True)
         if not folders.contains(path) or folders.is_private(path):
@@ -161,7 +161,7 @@ def _of_event(event: str, groups: object, shown: str, dialect: Dialect) -> Itera
 
 
 def _problem(event: Event | None, matcher: object, entry: Mapping[str, object]) -> str:
-    """Why it cannot be run; empty if it can."""
+    """Why a hook cannot be run, in words for the user; empty if it can."""
     command = entry.get("command")
     if event is None:
         return "Ullage has no such event"

@@ -46,12 +46,12 @@ def matcher_problem(matcher: object) -> str:
 
 
 def names_of(tool: str, input: Mapping[str, Json]) -> tuple[str, ...]:
-    """What a tool can be called in a matcher."""
+    """The names that the tool of a call can have in a matcher."""
     return (tool, *CLAUDES.get(tool, ()), *_of_server(tool, input))
 
 
 def _of_server(tool: str, input: Mapping[str, Json]) -> tuple[str, ...]:
-    """The name that Claude Code has for the tool of an MCP server that a call is about."""
+    """The name that Claude Code has for the MCP tool that a call is about; none if it is about no such tool."""
     server, named = input.get("server"), input.get("tool")
     is_one = tool == "call_mcp_tool" and isinstance(server, str) and isinstance(named, str)
     return (f"mcp__{server}__{named}",) if is_one else ()
@@ -64,8 +64,8 @@ def matches(matcher: str, names: tuple[str, ...]) -> bool:
 
 @lru_cache(200)
 def _read(matcher: str) -> tuple[str, ...]:
-    """The patterns that it stands for, each for a whole name. Parentheses with a choice become braces, which the reader of file patterns
-    knows."""
+    """The patterns that a matcher stands for, each for a whole name. Parentheses with a choice become braces, which the reader of file
+    patterns knows."""
     deep, text = 0, ""
     for character in re.sub(r"\s", "", matcher).replace(".*", "*").replace(".+", "*"):
         deep += {"(": 1, ")": -1}.get(character, 0)

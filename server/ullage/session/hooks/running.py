@@ -28,12 +28,12 @@ from ullage.tools.rules.reading import ReadRulesNow
 from ullage.workspace.folders import Folders
 
 UNDECIDED = "nhooks"
-"""Id of the notice that hooks wait for the user's decision."""
+"""The id of the notice that hooks wait for the user's decision."""
 
 WAITING = "There are hooks that you have not decided about. They do not run until you allow them."
 
 MOST_TOLD = 20
-"""Different things that one hook has the user told in a session. The list of hooks has what it said last."""
+"""Most different things that one hook has the user told in a session. The list of hooks has what it said last."""
 
 SHOWN_COMMAND = 120
 """Characters of a command in a sentence for the user."""
@@ -46,10 +46,10 @@ class LastRun:
     at: float
     seconds: float
     how: str
-    """In words for the user."""
+    """How the run ended, in words for the user."""
     failed: bool
     tokens: int
-    """Estimate of what it has told the agent in this session, all runs together."""
+    """An estimate of what the hook has told the agent in this session, all runs together."""
     times: int
 
 
@@ -58,10 +58,10 @@ class ListedHook:
     """One hook, for the user."""
 
     id: str
-    """Of the hook as it is now, with its scripts: when it is edited it has another one."""
+    """The digest of the hook as it is now, with its scripts: when it is edited it has another one."""
     hook: Hook
     runs: Runs | None
-    """What the user decided; None if nothing."""
+    """What the user decided about the hook; None if nothing."""
     last: LastRun | None
 
 
@@ -72,13 +72,13 @@ class HooksNow:
     listed: tuple[ListedHook, ...]
     passed: tuple[Passed, ...]
     off: str
-    """Why none of them runs, in words for the user; empty if those run that are allowed."""
+    """Why no hook runs, in words for the user; empty if those run that are allowed."""
     no_sandbox: str
-    """Why no sandbox confines them, in words that follow "because"; empty if one does."""
+    """Why no sandbox confines hooks, in words that follow "because"; empty if one does."""
 
 
 class Hooks:
-    """The hooks of one session."""
+    """The hooks of one session: reads, runs and lists them."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, read_rules: ReadRulesNow, mode: Callable[[], str]) -> None:
         self._conversation = conversation
@@ -95,14 +95,14 @@ class Hooks:
 
     @property
     def off(self) -> str:
-        """Why none runs; empty if those run that the user allowed."""
+        """Why no hook runs, in words for the user; empty if those run that the user allowed."""
         settings = self._surroundings.settings
         if not settings.trusted:
             return "This workspace is not trusted, so no hook runs."
         return "" if settings.hooks else 'The setting "Ullage › Hooks: Enabled" is off, so no hook runs.'
 
     async def renew(self) -> None:
-        """Reads the files again, and says where hooks wait for a decision."""
+        """Reads the files again. A notice says so as long as hooks wait for a decision."""
         decided = await self._look()
         waits = not self.off and any(each.runs is None for each in decided.values())
         timeline = self._conversation.timeline
@@ -112,13 +112,14 @@ class Hooks:
             timeline.remove(UNDECIDED)
 
     async def listed(self) -> HooksNow:
-        """All of them, as they are now."""
+        """All hooks as they are now."""
         decided = await self._look()
         listed = tuple(ListedHook(each.digest, hook, each.runs, self._last.get(hook)) for hook, each in decided.items())
         return HooksNow(listed, self._declared.passed, self.off, self._surroundings.sandbox_missing())
 
     async def decide(self, id: str, runs: Runs | None) -> None:
-        """The user decided about one that they were shown. Raises `SessionError`, also where it was changed since."""
+        """Keeps what the user decided about a hook that they were shown; None takes it back. Raises `SessionError`, also if it was changed
+        since."""
         decided = await self._look()
         if all(each.digest != id for each in decided.values()):
             raise SessionError("invalid", "This hook, or a script that it runs, was changed since it was shown. Look at it again")
@@ -136,7 +137,7 @@ class Hooks:
 
     @property
     def folder(self) -> Path | None:
-        """Where hooks start."""
+        """The folder in which hooks start; None if no folder is open."""
         return self._surroundings.folders.first
 
     @property
@@ -147,13 +148,14 @@ class Hooks:
     # Running
 
     def any_for(self, event: Event, names: tuple[str, ...] = ("",)) -> bool:
-        """Whether a hook is declared for it, allowed or not."""
+        """Whether a hook is declared for that event and these names, allowed or not."""
         return any(hook.event == event and matches(hook.matcher, names) for hook in self._declared.hooks)
 
     async def run(
         self, event: Event, given: Callable[[Hook], Mapping[str, Json]], names: tuple[str, ...] = ("",)
     ) -> list[tuple[Hook, HookAnswer]]:
-        """Runs those of an event that the user allowed, one after the other. `given` is what each is told besides what all are."""
+        """Runs the hooks of an event that the user allowed, one after the other, and gives what each said. `given` is what each is told
+        besides what all are."""
         if self.off or not self.any_for(event, names):
             return []
         said: list[tuple[Hook, HookAnswer]] = []
@@ -199,7 +201,8 @@ class Hooks:
         return said
 
     def tell_user(self, hook: Hook, level: str, text: str) -> None:
-        """In place; the same of the same hook once, and `MOST_TOLD` of one at most, since it may run with every call."""
+        """Tells the user something of a hook in the timeline: the same only once, and `MOST_TOLD` things of one hook at most, since it may
+        run with every call."""
         told = self._told.setdefault(hook, set())
         if text not in told and len(told) < MOST_TOLD:
             told.add(text)
@@ -207,7 +210,7 @@ class Hooks:
             self._conversation.timeline.put(shown)
 
     def told_agent(self, hook: Hook, text: str) -> None:
-        """Counts what the agent was told of it."""
+        """Counts what the agent was told by a hook."""
         last = self._last.get(hook)
         if last is not None:
             self._last[hook] = replace(last, tokens=last.tokens + estimate_text(text))

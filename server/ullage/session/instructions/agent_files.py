@@ -23,22 +23,22 @@ from ullage.tools.tool import PermissionNeed
 from ullage.workspace.folders import OWN_FOLDER, Folders
 
 AGENT_FOLDERS = (f"{OWN_FOLDER}/agents", ".claude/agents")
-"""Where projects keep them."""
+"""The folders in which projects keep definitions of sub-agents."""
 
 MOST_AGENTS = 50
-"""Each takes a line of every request."""
+"""Most sub-agents that the model is told of: each takes a line of every request."""
 
 DESCRIPTION_CHARACTERS = 500
-"""Of what the model is told of each."""
+"""Most characters of a description that the model is told."""
 
 SYSTEM_CHARACTERS = 30_000
-"""Of what a sub-agent is told; the rest is left out."""
+"""Most characters of what a sub-agent is told; the rest is left out."""
 
 READING_TOOLS = ("read_file", "list_files", "search", "diagnostics", "todo", "recall", "bash")
-"""What a sub-agent has that begins small. Of commands it runs those that only read, unless it acts."""
+"""The tools of a sub-agent whose definition names none. Of commands it runs those that only read, unless it acts."""
 
 ACTING_TOOLS = ("write_file", "edit_file", "bash")
-"""By naming one of these a definition says that its sub-agent acts."""
+"""Tools that change something: by naming one, a definition says that its sub-agent acts."""
 
 _NAMED: dict[str, tuple[str, ...]] = {
     "edit": ("edit_file",),
@@ -55,7 +55,7 @@ _NAMED: dict[str, tuple[str, ...]] = {
 """Our tools by the names that other programs have for them."""
 
 _BESIDE = {"bash": "running_command"}
-"""What a tool needs beside it where it acts."""
+"""The tool that another one needs beside it where it acts."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -71,20 +71,20 @@ class AgentFile:
     shown: str
     """The path of its file, as the user and the model know it."""
     text: str
-    """What it is told."""
+    """What the sub-agent is told."""
     tools: frozenset[str] = frozenset(READING_TOOLS)
     model: str = ""
-    """Empty: that of its parent."""
+    """The name of the model; empty for that of its parent."""
     trouble: str = ""
-    """Why it does not count, in words for the user; empty if it does."""
+    """Why the definition does not count, in words for the user; empty if it does."""
     acts: bool = False
     """Whether it names tools that change something."""
     digest: str = ""
-    """Of the whole file: the user lets it act as it was when they were asked."""
+    """The digest of the whole file: the user lets the sub-agent act as it was when they were asked."""
 
 
 def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]:
-    """All of them, by folder and name. Of two of one name the first counts, and the second says so."""
+    """All sub-agents of the project, by folder and name. Of two of one name the first counts, and the second says so."""
     found: list[AgentFile] = []
     for root in folders.roots:
         for each in _agents(root, folders, may_not_be_read):
@@ -97,7 +97,7 @@ def agent_files(folders: Folders, may_not_be_read: ReadRules) -> list[AgentFile]
 
 
 def agents_for_the_model(folders: Folders, may_not_be_read: ReadRules) -> str:
-    """What the model is told of them before any message; empty if there are none."""
+    """What the model is told of the sub-agents before any message; empty if there are none."""
     usable = [each for each in agent_files(folders, may_not_be_read) if not each.trouble][:MOST_AGENTS]
     lines = [f"- {each.name} (`{in_a_line(each.shown)}`{', acts' * each.acts}): {each.description}" for each in usable]
     return "\n".join((_LISTED, *lines)) if lines else ""
@@ -139,13 +139,15 @@ def _agent(stem: str, shown: str, head: Head, digest: str) -> AgentFile:
 
 
 def tools_named(names: tuple[str, ...]) -> frozenset[str]:
-    """Of the tools that a sub-agent can have, those that are named, by our names or those of others. `recall` is always there."""
+    """The tools of a sub-agent by the names in its definition, ours or those of other programs. Names of others are passed over. `recall`
+    is always among them; empty if no tool was named."""
     found = {tool for name in names for tool in _NAMED.get(name.partition("(")[0].strip().casefold(), ())}
     return frozenset({*found, "recall"}) if found else frozenset()
 
 
 def _acts(name: str) -> bool:
-    """Whether the tool of that name changes something. Of one that is narrowed, as `Bash(git diff *)`, only what reads is taken."""
+    """Whether the tool of that name changes something. If it is narrowed, as in `Bash(git diff *)`, it does not: then only what reads is
+    taken."""
     return any(tool in ACTING_TOOLS for tool in _NAMED.get(name.strip().casefold(), ()))
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 MOST_PATTERNS = 64
-"""That one pattern with braces may stand for; what is beyond is passed over."""
+"""Most patterns that one pattern with braces may stand for; what is beyond is passed over."""
 
 LONGEST_PATTERN = 500
 """Characters; what is longer fits nothing."""
@@ -19,7 +19,7 @@ LONGEST_PATTERN = 500
 _ANY_FOLDERS = "**"
 
 _Step: TypeAlias = Callable[[str], bool] | None
-"""What one character has to be; None for any number of any."""
+"""The check of one character; None for any number of any characters."""
 
 
 def fits(patterns: Iterable[str], path: str) -> bool:
@@ -29,7 +29,7 @@ def fits(patterns: Iterable[str], path: str) -> bool:
 
 
 def without_braces(pattern: str) -> Sequence[str]:
-    """`*.{ts,tsx}` as `*.ts` and `*.tsx`, `MOST_PATTERNS` at most."""
+    """The patterns that one with braces stands for, `MOST_PATTERNS` at most: `*.{ts,tsx}` is `*.ts` and `*.tsx`."""
     done: list[str] = []
     waiting = [pattern]
     while waiting and len(done) < MOST_PATTERNS:
@@ -45,7 +45,7 @@ def without_braces(pattern: str) -> Sequence[str]:
 
 @lru_cache(1_000)
 def _read(pattern: str) -> tuple[tuple[str, ...], ...]:
-    """The patterns that it stands for, each as its segments."""
+    """The patterns that one stands for, each as its segments."""
     if len(pattern) > LONGEST_PATTERN:
         return ()
     return tuple(segments for each in without_braces(pattern) if (segments := _segments(each)))
@@ -58,7 +58,7 @@ def _segments(pattern: str) -> tuple[str, ...]:
 
 
 def _fits(segments: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether they fit the path, or a folder above it."""
+    """Whether the segments of a pattern fit the path, or a folder above it."""
     places = _passing({0}, segments)
     for part in parts:
         met = {
@@ -73,7 +73,7 @@ def _fits(segments: Sequence[str], parts: Sequence[str]) -> bool:
 
 
 def _passing(places: set[int], segments: Sequence[str]) -> set[int]:
-    """With the places behind `**`, which may stand for no folder."""
+    """The places, and with them those behind a `**`, which may stand for no folder."""
     for place in range(len(segments)):
         if place in places and segments[place] == _ANY_FOLDERS:
             places.add(place + 1)
@@ -126,7 +126,7 @@ def _steps(segment: str) -> tuple[_Step, ...]:
 
 
 def _one_of(inside: str) -> Callable[[str], bool]:
-    """A character in brackets: `[abc]`, `[a-z]`, `[!a-z]`."""
+    """The check of a character by what stands in brackets: `[abc]`, `[a-z]`, `[!a-z]`."""
     negated = inside[0] in "!^"
     listed = inside[1:] if negated else inside
     ranges = [(listed[at], listed[at + 2]) for at in range(len(listed) - 2) if listed[at + 1] == "-"]

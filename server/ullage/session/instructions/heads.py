@@ -27,24 +27,24 @@ class Head:
     trouble: str = ""
     """What cannot be read in it, in words for the user; empty if all can."""
     lines: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What stands behind each name on its line."""
+    """The words behind each name on its line, as they were written."""
 
     def text(self, name: str) -> str:
-        """A text; empty if there is none. A list is joined by commas."""
+        """The value of a name as a text; empty if there is none. A list is joined by commas."""
         value = self.values.get(name, "")
         return value if isinstance(value, str) else ", ".join(value)
 
     def as_written(self, name: str) -> str:
-        """What stands on its line, brackets included: `argument-hint: [page]` is no list to those who write it."""
+        """The words behind a name on its line, brackets included: `argument-hint: [page]` is no list to those who write it."""
         return _unquoted(self.lines.get(name, ""))
 
     def items(self, name: str) -> tuple[str, ...]:
-        """A list, or the parts of a text between its commas; none of them is empty."""
+        """The value of a name as a list, or the parts of a text between its commas; none of them is empty."""
         value = self.values.get(name, "")
         return tuple(_parted(value)) if isinstance(value, str) else value
 
     def flag(self, name: str) -> bool:
-        """Whether it says so."""
+        """Whether the value of a name is `true`, `yes` or `on`."""
         return self.text(name).casefold() in ("true", "yes", "on")
 
 
@@ -83,7 +83,7 @@ def _values(lines: list[str]) -> tuple[dict[str, str | tuple[str, ...]], str, di
 
 
 def _value(first: str, below: list[str]) -> str | tuple[str, ...]:
-    """One setting: what stands behind its name, and the lines below that belong to it."""
+    """The value of one setting: `first` stands behind its name, `below` are the lines that belong to it."""
     if _FOLDED.fullmatch(first):
         kept = "\n" if first[0] == "|" else " "
         return kept.join(line.strip() for line in below).strip()
@@ -114,7 +114,7 @@ def _parted(text: str) -> list[str]:
 
 
 def _unquoted(value: str) -> str:
-    """Without the quotes around it. Of a value without quotes, a note behind `#` is left out."""
+    """The value without the quotes around it. From a value without quotes, a note behind `#` is left out."""
     for quote in ('"', "'"):
         if value.startswith(quote):
             end = value.find(quote, 1)

@@ -14,21 +14,23 @@ from ullage.tools.rules.reading import ReadRules, ReadRulesNow
 from ullage.workspace.folders import Folders
 
 ALL_CHARACTERS = 120_000
-"""Of all rules that are in force from the start, about 30,000 tokens. What is beyond is named, so that the agent can read it."""
+"""Most characters of all rules that are in force from the start, about 30,000 tokens. What is beyond is named, so that the agent can read
+it."""
 
 LATE_CHARACTERS = 60_000
-"""Of all rules that come into force later, about 15,000 tokens: they stand among the messages, and come again after each compaction."""
+"""Most characters of all rules that come into force later, about 15,000 tokens: they stand among the messages, and come again after each
+compaction."""
 
 MOST_NAMED = 30
-"""Files that are named where there is no room for what they say."""
+"""Most files that are named where there is no room for what they say."""
 
 _LATER = "More rules of this workspace, each for some kind of work. Read the file before you begin such work:"
 _LEFT_OUT = "There is no room here for these rules of the workspace. Read them where they may matter: {}"
 
 
 def rules_from_the_start(folders: Folders, may_not_be_read: ReadRules) -> list[tuple[str, str]]:
-    """What the model is told of the rules of the workspace folders before any message, each text with the name of its file. What is
-    from none has no name."""
+    """What the model is told of the rules of the workspace folders and the user's own before any message, each text with the name of its
+    file. A text from no file has an empty name."""
     own = rules_at_home(folders, may_not_be_read)
     files = [*own, *(file for root in folders.roots for file in rules_in(root, folders, may_not_be_read))]
     fitting, left_out = _in_room((file for file in files if isinstance(file.when, Always)), ALL_CHARACTERS)
@@ -77,7 +79,7 @@ class ListedRules:
 
 
 class RulesInForce:
-    """The rules of one session."""
+    """The rules of one session, and which of them the model was told of."""
 
     def __init__(self, folders: Folders, read_rules: ReadRulesNow, entries: Sequence[Logged] = ()) -> None:
         """`entries` is the log of a session that goes on: what its files brought into force is so still."""
@@ -86,12 +88,12 @@ class RulesInForce:
         self._at_home = None if folders.home is None else folders.home.path
         at_home = () if self._at_home is None else (self._at_home,)
         self._known: dict[Path, dict[Path, RulesFile]] = {root: self._read(root) for root in (*at_home, *folders.roots)}
-        """What each folder has, by the file's path: the user's home, those of the workspace, and those below with a file that was
+        """The rules files of each folder, by path: of the user's home, of the workspace folders, and of those below with a file that was
         touched."""
         self._met: set[Path] = set()
-        """The files with patterns that a touched file fits."""
+        """The rules files with patterns that a touched file fits."""
         self._told_late: dict[Path, int] = {}
-        """Characters of what the model was told since the beginning or the last compaction, by file."""
+        """How many characters the model was told of each file since the beginning or the last compaction."""
         self._in_force_with(
             {touch.path: None for logged in entries if isinstance(logged.entry, ToolReturned) for touch in logged.entry.touched}
         )
@@ -117,25 +119,26 @@ class RulesInForce:
         return found
 
     def changed(self, names: Iterable[str]) -> tuple[str, ...]:
-        """What to tell the model when files were changed that may be rules files, a text for each folder with news. It counts as told."""
+        """What the model is told when files were changed that may be rules files: a text for each folder with news. It counts as told."""
         now = {folder: self._read(folder) for folder in self._folders_with(names)}
         told = self._told_of(now)
         self._known.update(now)
         return told
 
     def changing(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The same, which nobody is told yet."""
+        """What `changed` would give now. It does not count as told."""
         return self._told_of({folder: self._read(folder) for folder in self._folders_with(names)})
 
     def nested(self) -> str:
-        """All rules in force that do not stand before the messages, as they are now: of folders below, and for files that were touched."""
+        """All rules in force that do not stand before the messages, as they are now, as text for the model: those of folders below, and
+        those for files that were touched. They count as told."""
         for folder in self._known:
             self._known[folder] = self._read(folder)
         self._told_late.clear()
         return self._tell(file for file in self._all() if self._holds(file) and not self._is_from_the_start(file))
 
     def _tell(self, files: Iterable[RulesFile]) -> str:
-        """What the model is told of rules that come into force now, as far as there is room for it."""
+        """What the model is told of rules that come into force now, as far as there is room for it. It counts as told."""
         fitting, left_out = _in_room(files, LATE_CHARACTERS - sum(self._told_late.values()))
         self._told_late.update((file.path, len(file.told)) for file in fitting)
         return "\n\n".join(text for text in (*(file.told for file in fitting), left_out) if text)
@@ -174,7 +177,7 @@ class RulesInForce:
         return isinstance(file.when, Always) and file.base in self._folders.roots
 
     def _fitting(self, path: Path) -> list[RulesFile]:
-        """The files for certain files, not in force yet, that a touched one fits."""
+        """The rules files for certain files, not in force yet, whose patterns a touched file fits."""
         return [
             file
             for file in self._all()
@@ -185,7 +188,7 @@ class RulesInForce:
         ]
 
     def _folders_with(self, names: Iterable[str]) -> list[Path]:
-        """The folders, of those that are known, whose rules changed files may be part of."""
+        """The known folders whose rules the changed files may be part of."""
         found: dict[Path, None] = {}
         for path in filter(None, map(self._absolute, names)):
             homes = folders_of(path)
@@ -196,7 +199,7 @@ class RulesInForce:
         return tuple(text for folder, files in now.items() if (text := self._news(self._known[folder], files)))
 
     def _news(self, before: Mapping[Path, RulesFile], now: Mapping[Path, RulesFile]) -> str:
-        """What became of the rules in force of a folder, for the model."""
+        """What became of a folder's rules in force, as text for the model; empty if nothing did."""
         changed = (
             file
             for path, file in now.items()

@@ -23,9 +23,9 @@ class InstructionFile:
 
     kind: InstructionsKind
     shown: str
-    """Its path, as the user knows it."""
+    """The path of the file, as the user knows it."""
     name: str
-    """By which it is called; empty for rules."""
+    """The name by which it is called; empty for rules."""
     tokens: int
     """An estimate of what it takes of every request; 0 while it takes nothing."""
     state: str
@@ -37,7 +37,7 @@ class InstructionFile:
 
 
 def listed_instructions(rules: Sequence[ListedRules], files: Sequence[PromptFile]) -> Sequence[InstructionFile]:
-    """Rules first."""
+    """The list for the user: the rules first, then skills and commands."""
     told = [InstructionFile("rules", each.shown, "", each.tokens, each.state, each.trouble, each.source) for each in rules]
     return (*told, *map(_listed, files))
 

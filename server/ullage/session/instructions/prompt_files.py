@@ -30,7 +30,7 @@ SKILL_FOLDERS = (".agents/skills", ".claude/skills", ".github/skills")
 """Where projects keep skills: the first by the open format, the others as Claude Code and VS Code have them."""
 
 SKILLS_AT_HOME = (f"{OWN_FOLDER}/skills", ".agents/skills", ".claude/skills", ".codex/skills", ".copilot/skills")
-"""The same in the home folder of the user."""
+"""Where the user keeps skills of their own, in their home folder."""
 
 COMMAND_FOLDERS = (
     (f"{OWN_FOLDER}/commands", ".md"),
@@ -43,13 +43,13 @@ COMMAND_FOLDERS = (
 COMMANDS_AT_HOME = ((f"{OWN_FOLDER}/commands", ".md"), (".claude/commands", ".md"), (".cursor/commands", ".md"), (".codex/prompts", ".md"))
 
 MOST_SKILLS = 100
-"""Each takes a line of every request."""
+"""Most skills that the agent knows of: each takes a line of every request."""
 
 DESCRIPTION_CHARACTERS = 1_024
 """The open format allows no longer description."""
 
 HINT_CHARACTERS = 100
-"""Of what can follow a name: it stands beside it in a menu."""
+"""Most characters of what can follow a name: it stands beside it in a menu."""
 
 TEXT_CHARACTERS = 30_000
 """A longer command or skill is cut where it is called, and says so, as a file that is attached is."""
@@ -74,27 +74,28 @@ class PromptFile:
     kind: Kind
     name: str
     description: str
-    """In one line; empty if the file has none."""
+    """The description, in one line; empty if the file has none."""
     hint: str
     """What can follow the name, for the user; empty if nobody says."""
     shown: str
     """The path of its file, as the user and the model know it."""
     text: str
-    """What it says, without its head."""
+    """The text of the file, without its head."""
     trouble: str = ""
     """Why it does not count, in words for the user; empty if it does."""
     own: bool = False
     """Whether the user keeps it in their home folder."""
     folder: Path | None = None
-    """Of a skill in the home folder: where it is, as it is named."""
+    """The folder of a skill in the home folder, as it is named; None for others."""
     note: str = ""
-    """What the open format has otherwise, in words for the user; it counts all the same."""
+    """What the open format wants otherwise, in words for the user; the skill counts all the same. Empty if that is nothing."""
     by_hand: bool = False
-    """Of a skill: whether the agent does not know of it until the user calls it."""
+    """Whether the agent does not know of a skill until the user calls it."""
 
 
 def prompt_files(folders: Folders, may_not_be_read: ReadRules) -> list[PromptFile]:
-    """All of them, the user's own first, then by folder and name. Of two of one name the first counts, and the second says so."""
+    """All commands and skills, the user's own first, then by folder and name. Of two of one name the first counts, and the second says
+    so."""
     found: list[PromptFile] = []
     for files in _by_folder(folders, may_not_be_read, with_commands=True):
         for each in files:
@@ -109,7 +110,7 @@ def skills_for_the_agent(skills: Sequence[PromptFile]) -> str:
 
 
 def skills_in_force(folders: Folders, may_not_be_read: ReadRules) -> Sequence[PromptFile]:
-    """Those that the agent knows of."""
+    """The skills that the agent knows of, `MOST_SKILLS` at most."""
     found: dict[str, PromptFile] = {}
     for files in _by_folder(folders, may_not_be_read, with_commands=False):
         for each in files:
@@ -129,7 +130,7 @@ def lent_for(skills: Sequence[PromptFile], home: Path) -> tuple[Path, ...]:
 
 
 def _by_folder(folders: Folders, may_not_be_read: ReadRules, *, with_commands: bool) -> Iterator[Iterator[PromptFile]]:
-    """Those of each folder, the user's home first."""
+    """The skills, and the commands if these are wanted, of each folder, the user's home first."""
     home = () if folders.home is None else (folders.home,)
     for within in (*home, folders):
         own = isinstance(within, HomeFolder)
@@ -179,13 +180,14 @@ def is_built_in(name: str) -> bool:
 
 
 def is_called(attachment: Attachment) -> bool:
-    """Whether `called` made it: sent again, the prompt gets it anew."""
+    """Whether `called` made the attachment. When the prompt is sent again, it is made anew."""
     named = attachment.name.removeprefix(NO_FILE)
     return named != attachment.name and _CALLED.fullmatch(named) is not None and attachment.text.startswith(_CALLS)
 
 
 def with_arguments(text: str, typed: str) -> str:
-    """The text with what was typed in the place of `$ARGUMENTS`, and its words in those of `$1` to `$9`. Else it stands at the end."""
+    """The text with what was typed in place of `$ARGUMENTS`, and its words in place of `$1` to `$9`. If the text has no such place, it
+    stands at the end."""
     if _ARGUMENT.search(text) is None:
         return f"{text}\n\nArguments: {typed}" if typed else text
     places = {"ARGUMENTS": typed, **{str(number): word for number, word in enumerate(_words(typed), 1)}}
@@ -200,7 +202,7 @@ def with_arguments(text: str, typed: str) -> str:
 
 
 def _words(typed: str) -> list[str]:
-    """As a shell would part them; where quotes are open, at blanks."""
+    """What was typed, parted into words as a shell would; at blanks if a quote has no end."""
     try:
         return shlex.split(typed)
     except ValueError:
@@ -227,7 +229,7 @@ def _skill_files(folder: Path) -> Sequence[Path]:
 
 
 def _linked_skills(folder: Path) -> Sequence[Path]:
-    """Those that a link in the user's own folder leads to, as programs that install skills make them."""
+    """The skill files that a link in the user's own folder leads to, as programs that install skills make them."""
     try:
         with os.scandir(folder) as listing:
             names = sorted(each.name for each in islice(listing, MOST_LOOKED_AT) if folder.is_symlink() or each.is_symlink())
@@ -259,7 +261,7 @@ def _skill(folder: str, shown: str, head: Head) -> PromptFile:
 
 
 def _against_the_format(name: str, folder: str, length: int) -> str:
-    """What a skill has otherwise than agentskills.io; empty if that is nothing."""
+    """What a skill has otherwise than agentskills.io wants it, for the user; empty if that is nothing."""
     if not name:
         return "its head has no name, so that of its folder counts"
     if _SKILL_NAME.fullmatch(name) is None:
@@ -294,7 +296,7 @@ def _command(name: str, shown: str, head: Head) -> PromptFile:
 
 
 def plain(text: str) -> str:
-    """In one line, without characters that cannot be seen: it stands in menus and lists."""
+    """The text in one line, without characters that cannot be seen: it stands in menus and lists."""
     return " ".join("".join(filter(str.isprintable, word)) for word in text.split())
 
 
@@ -307,11 +309,11 @@ class NotRead:
     """An instructions file that gives no text."""
 
     trouble: str
-    """Empty if there is nothing to tell: there is no such file, or it lies elsewhere."""
+    """Why it gives none, in words for the user; empty if there is nothing to tell: there is no such file, or it lies elsewhere."""
 
 
 def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | NotRead:
-    """What such a file says."""
+    """The text of an instructions file, or why there is none."""
     try:
         path = _resolved(named, folders)
         if path is None:
@@ -327,8 +329,8 @@ def text_of(named: Path, folders: Folders, may_not_be_read: ReadRules) -> str | 
 
 
 def _resolved(named: Path, folders: Folders) -> Path | None:
-    """Where a file lies; None if that is not in the workspace. The agent cannot reach into `.ullage`, but commands and sub-agents may
-    stand there."""
+    """The place of a file, its links resolved; None if a link leads it elsewhere. The agent cannot reach into `.ullage`, but commands and
+    sub-agents may stand there. Raises `OutsideWorkspace`."""
     for root in folders.roots:
         for own in (root / OWN_FOLDER / name for name in ("commands", "agents")):
             if not isinstance(folders, HomeFolder) and named.is_relative_to(own):

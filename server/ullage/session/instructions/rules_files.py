@@ -29,32 +29,34 @@ MOST_FILES = 100
 """Most rules files of one folder: more are passed over, since no model would follow what they say together."""
 
 MOST_DEEP = 4
-"""Folders below such a place that are looked into."""
+"""How many folders deep such a place is looked into."""
 
 MOST_LOOKED_AT = 2_000
-"""Names below one place: a skill may bring a whole package along, and all of this is looked at before each prompt."""
+"""Most names that are looked at below one place: a skill may bring a whole package along, and all of this is looked at before each
+prompt."""
 
 MOST_BYTES = 1_000_000
-"""Of a rules file, a skill or a command: it counts in every request or in one prompt, and fits neither from far below that on."""
+"""Bytes of the largest rules file, skill or command: it counts in every request or in one prompt, and fits neither from far below that
+on."""
 
 MOST_IMPORTS = 100
-"""That one file may name; a text with more is no list of rules."""
+"""Most imports that one file may name; a text with more is no list of rules."""
 
 IMPORTS_DEEP = 5
-"""Hops from a file to one that it imports, and on. Claude Code documents the same."""
+"""How many hops imports are followed, from a file to one that it imports, and on. Claude Code documents the same."""
 
 DESCRIPTION_CHARACTERS = 500
-"""Of a description in the list of rules that the agent may read; one line of it stands in every request."""
+"""Most characters of a description in the list of rules that the agent may read; one line of it stands in every request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Always:
-    """In force from the start, or from when the agent touches a file in the folder."""
+    """Rules that are in force from the start, or from when the agent touches a file in their folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForFiles:
-    """In force once the agent touches a file that fits one of the patterns, which start from the folder of the rules."""
+    """Rules that come into force once the agent touches a file that fits one of the patterns. These start from the folder of the rules."""
 
     patterns: tuple[str, ...]
 
@@ -65,14 +67,14 @@ class ForFiles:
 
 @dataclass(frozen=True, slots=True)
 class OnRequest:
-    """The agent knows what it is about, and reads it where that fits the work."""
+    """Rules of which the agent knows what they are about; it reads them where that fits the work."""
 
     description: str
 
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """In force only where the user names the file."""
+    """Rules that are in force only where the user names the file."""
 
 
 When: TypeAlias = Always | ForFiles | OnRequest | ByHand
@@ -83,18 +85,18 @@ class RulesFile:
     """One file with rules."""
 
     path: Path
-    """With its links resolved."""
+    """The path of the file, with its links resolved."""
     shown: str
-    """How the model and the user know it."""
+    """The path as the model and the user know it."""
     base: Path
-    """The folder that it is about. Its patterns start there."""
+    """The folder that the rules are about. Their patterns start there."""
     when: When
     text: str
-    """What the model is told of it; empty if it cannot be read or says what another one says."""
+    """What the model is told of the file; empty if it cannot be read or says what another one says."""
     trouble: str = ""
-    """What is wrong with it, in words for the user."""
+    """What is wrong with the file, in words for the user; empty if nothing is."""
     source: str = ""
-    """The file that imports it, as it is shown."""
+    """The path of the file that imports it, as it is shown; empty if none does."""
     own: bool = False
     """Whether the user keeps it in their home folder."""
 
@@ -112,13 +114,13 @@ Style: TypeAlias = Literal["plain", "imports", "paths", "cursor", "apply_to"]
 
 @dataclass(frozen=True, slots=True)
 class RulesPlace:
-    """Where rules stand below a folder. `ending` is given where `name` is a folder."""
+    """A file with rules below a folder, or, with an `ending`, a folder whose files of that ending are rules."""
 
     name: str
     style: Style = "plain"
     ending: str = ""
     below: bool = False
-    """Whether it counts in every folder of the workspace, and not only in the first of them."""
+    """Whether the place counts in every folder of the workspace, and not only in the workspace folders themselves."""
 
 
 PLACES: Sequence[RulesPlace] = (
@@ -134,7 +136,7 @@ PLACES: Sequence[RulesPlace] = (
     RulesPlace(".github/copilot-instructions.md"),  # GitHub Copilot and VS Code
     RulesPlace(".github/instructions", "apply_to", ".instructions.md"),
 )
-"""In the order in which they are told. Each format is that of its makers' documents in November 2026."""
+"""The places of rules, in the order in which these are told. Each format is that of its makers' documents in November 2026."""
 
 HOME_PLACES: Sequence[RulesPlace] = (
     RulesPlace(f"{OWN_FOLDER}/AGENTS.md"),
@@ -142,7 +144,7 @@ HOME_PLACES: Sequence[RulesPlace] = (
     RulesPlace(".claude/CLAUDE.md", "imports"),  # Claude Code, for this and the next
     RulesPlace(".claude/rules", "paths", ".md"),
 )
-"""The same in the home folder of the user."""
+"""The places of the user's own rules in their home folder, in the order in which these are told."""
 
 _EVERYTHING = frozenset({"*", "**", "**/*", "."})
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|`[^`\n]*`", re.MULTILINE | re.DOTALL)
@@ -217,10 +219,10 @@ def read_instructions(path: Path) -> str:
 
 
 class _Reading:
-    """Reads what one folder has; what says the same as a file before it has no text."""
+    """Reads the rules files of one folder. One that says the same as a file before it has no text."""
 
     def __init__(self, folder: Path, folders: Folders, may_not_be_read: ReadRules, about: Path | None = None) -> None:
-        """With `about`, the folder is the user's home, and its rules are about that one."""
+        """With `about`, the folder is the user's home, and its rules are about that other folder."""
         self._folder = folder
         self._base = folder if about is None else about
         self._own = about is not None
@@ -228,10 +230,10 @@ class _Reading:
         self._may_not_be_read = may_not_be_read
         self.found: list[RulesFile] = []
         self._said: dict[str, list[RulesFile]] = {}
-        """By the hash of a text."""
+        """The files that said a text before, by its hash."""
 
     def take(self, place: RulesPlace) -> None:
-        """All files of a place."""
+        """Reads all files of a place, and what they import."""
         start = self._folder / place.name
         if not place.ending:
             if _may_be_there(start):
@@ -267,7 +269,7 @@ class _Reading:
                     self._file(path.parent / name, style, shown, hops + 1)
 
     def _add(self, file: RulesFile) -> None:
-        """Without what was said before, and cut where it is too long."""
+        """Adds a file, without its text if that was said before, and cut if it is too long."""
         file = replace(file, own=self._own)
         said = self._said.setdefault(text_sha256(file.text), []) if file.text else []
         before = next((each for each in said if isinstance(each.when, Always) or each.when == file.when), None)
@@ -283,7 +285,8 @@ class _Reading:
 
 
 def _may_be_there(path: Path) -> bool:
-    """False for most places in most folders, and quickly known: to resolve a path takes twenty times as long."""
+    """Whether a file may be there. For most places in most folders it is not, and this tells so quickly: to resolve a path takes twenty
+    times as long."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -294,7 +297,7 @@ def _may_be_there(path: Path) -> bool:
 
 
 def _when(head: Head, style: Style) -> When:
-    """When a file is in force, by its head."""
+    """When the rules of a file are in force, by its head."""
     match style:
         case "plain" | "imports":
             return Always()
@@ -318,8 +321,8 @@ def _by_description(head: Head) -> When:
 
 
 def _imports(text: str, home: Path | None) -> Sequence[str]:
-    """The paths that a text imports, each once: `@docs/style.md`, outside of code. What names no file comes to nothing later. In a text of
-    the user's own, `@~/…` is in their home folder."""
+    """The paths that a text imports, each once: `@docs/style.md`, outside of code. A path that names no file comes to nothing later. In a
+    text of the user's own, `@~/…` is in their home folder."""
     names = (match[1].replace("\\ ", " ").rstrip(".") for match in _IMPORT.finditer(_FENCED.sub(" ", text)))
     if home is not None:
         names = (str(home / name.removeprefix("~/")) if name.startswith("~/") else name for name in names)

@@ -21,31 +21,31 @@ from ullage.tools.tool import BadToolInput, PermissionNeed, Tool, text
 from ullage.workspace.folders import OutsideWorkspace
 
 MOST_REPLIES = 2_000
-"""With calls, the newest of all sessions of the workspace."""
+"""Most replies with calls that are read: the newest of all sessions of the workspace."""
 
 MOST_CALLS = 500
-"""Different ones among them. Judging one takes a millisecond."""
+"""Most different calls among them that are judged. Judging one takes a millisecond."""
 
 MOST_SHOWN = 50
 
 FRESH_SECONDS = 30.0
-"""How long what was read is good enough for the next key that is pressed."""
+"""How long what was read is still used when the next key is pressed."""
 
 SHOWN_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class PastCall:
-    """One thing that the agent asked to do."""
+    """One thing that the agent asked to do, and how many `times` it did."""
 
     need: PermissionNeed
     times: int
     at: float
-    """When it last did (Unix seconds)."""
+    """When it was last asked for (Unix seconds)."""
 
     @property
     def text(self) -> str:
-        """It in one line, for the user."""
+        """The call in one line, for the user, `SHOWN_CHARACTERS` at most."""
         called = f"{self.need.subject} {self.need.line}" if self.need.action == "mcp" else self.need.line or self.need.subject
         shown = visible_line(called)
         return shown if len(shown) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}…"
@@ -63,23 +63,23 @@ class PastMatch:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRule:
-    """What is known of a rule before it is saved. With a `problem` it cannot be one."""
+    """What is known of a rule before it is saved. With a `problem`, in words for the user, it cannot be a rule."""
 
     problem: str = ""
     explanation: str = ""
     warning: str = ""
     matches: tuple[PastMatch, ...] = ()
-    """The newest of them."""
+    """The newest past calls that the rule is about; `matched` is how many there are."""
     matched: int = 0
     of: int = 0
-    """How many past calls of its kind there are."""
+    """How many past calls there are of the kind that the rule is about."""
 
 
 class Tools(Protocol):
     """The tools of a session by name."""
 
     def __call__(self) -> Mapping[str, Tool]:
-        """As they are now."""
+        """The tools as they are now."""
         ...
 
 
@@ -95,7 +95,7 @@ class PastCalls:
         self._calls: Sequence[PastCall] = ()
 
     def check(self, rule: PermissionRule) -> CheckedRule:
-        """What the rule would be, and which past calls it is about, the newest first."""
+        """What the rule would be, and which past calls it is about, the newest first. What cannot be a rule has a `problem`."""
         try:
             rule = self._permits.as_of_now(rule)
         except SessionError as error:
@@ -140,7 +140,7 @@ class PastCalls:
 
 
 def _by_text(calls: Sequence[PastCall]) -> Sequence[PastCall]:
-    """A file that was read and edited stands there once."""
+    """The calls, of which those with the same text count as one: a file that was read and edited stands there once."""
     found: dict[str, PastCall] = {}
     for call in calls:
         known = found.get(call.text)
@@ -171,7 +171,7 @@ def is_about(rule: PermissionRule, need: PermissionNeed) -> bool:
 
 
 def _is_of(action: RuleAction, need: PermissionNeed) -> bool:
-    """A rule for reading is about edits and commands, too."""
+    """Whether a call is of the kind that rules for that action are about. A rule for reading is about edits and commands, too."""
     if action == "read":
         return need.action in ("read", "edit", "command")
     return bool(_hosts(need)) if action == "host" else need.action == action
@@ -196,7 +196,7 @@ _NAMES = {
     "web_search": ("query",),
     "call_mcp_tool": ("server", "tool", "arguments"),
 }
-"""What of a call's input says what it does, by tool."""
+"""The names in a call's input that say what it does, by tool."""
 
 
 def _key(tool: str, input: Mapping[str, Json]) -> str | None:

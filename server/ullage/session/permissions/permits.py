@@ -40,7 +40,7 @@ class WayOfAsking:
 
 
 def way_of_asking(around: Surroundings) -> WayOfAsking:
-    """What is asked about. Without a sandbox that works, nothing is left to it."""
+    """The way of asking that the user wants, and the one in force. Without a sandbox that works, nothing is left to it."""
     wanted, missing = around.settings.ask_for, around.sandbox_missing()
     return WayOfAsking(wanted, "notHarmless" if wanted == "outsideSandbox" and missing else wanted, missing)
 
@@ -53,23 +53,23 @@ class SessionPermits:
         self.own = own
 
     def rules(self) -> Sequence[PermissionRule]:
-        """All that hold here: of the session, the workspace and everywhere."""
+        """All rules that hold in the session: its own, those of the workspace and of everywhere."""
         return (*self.own.rules(), *self._around.remembered.rules())
 
     def judging(self, more: Sequence[PermissionRule] = ()) -> Judging:
-        """What decisions go by; with `more` rules."""
+        """What decisions go by now, with `more` rules beside those in force."""
         return Judging((*self.rules(), *more), way_of_asking(self._around).in_force, self.digest)
 
     def decide(self, need: PermissionNeed) -> Decision:
-        """About one call. For another thread: it may look at files."""
+        """The decision about one call. For another thread: it may look at files."""
         return self.judging().decide(need)
 
     def has_lapsed(self, need: PermissionNeed) -> bool:
-        """Whether a rule allowed it as it was, and it has changed since. For another thread."""
+        """Whether a rule allowed a call as it was, and what it names has changed since. For another thread."""
         return self.judging().has_lapsed(need)
 
     def why_lapsed(self, rule: PermissionRule) -> str:
-        """Why a rule does not count now; empty if it does, or nobody knows. For another thread."""
+        """Why a rule does not count now, in words for the user; empty if it does, or nobody knows. For another thread."""
         if rule.refuses or rule.action not in ("command", "mcp"):
             return ""
         now = self._held_by(rule, None)
@@ -78,21 +78,21 @@ class SessionPermits:
         return OTHER_TOOL if rule.action == "mcp" else OTHER_FILES
 
     def used(self, rules: Sequence[PermissionRule]) -> None:
-        """Notes that they allowed a call. For another thread."""
+        """Notes that these rules allowed a call. For another thread."""
         now = self._around.clock()
         if rules:
             self.own.used(rules, now)
             self._around.remembered.used(rules, now)
 
     def allow(self, need: PermissionNeed) -> None:
-        """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
+        """Always allows what is asked for, in this workspace, by the patterns that are proposed for it. Raises `StoreFailed`."""
         for pattern in (need.parts or (need.pattern,)) if need.pattern else ():
             if need.action in ("command", "edit", "host", "mcp", "search", "agent"):
                 self.add(PermissionRule(need.action, pattern, "workspace"), need)
 
     def add(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> None:
-        """A rule as the user wrote it, or as they answered what was `asked`. Since when it holds, and by what, is found here. One of the
-        same pattern is replaced. Raises `SessionError` with the reason where it cannot be one, `StoreFailed`."""
+        """Adds a rule as the user wrote it, or as they answered what was `asked`. Since when it holds, and by what, is found here. A rule
+        of the same pattern is replaced. Raises `SessionError` with the reason if it cannot be a rule, `StoreFailed`."""
         rule = replace(self.as_of_now(rule, asked), since=self._around.clock())
         if rule.scope == "session":
             self.own.add(rule)
@@ -100,8 +100,8 @@ class SessionPermits:
             self._around.remembered.add(rule)
 
     def as_of_now(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> PermissionRule:
-        """The rule with a digest of what it is about, as that is now; of what was `asked` about, as the user saw it. For another thread,
-        too. Raises `SessionError` with the reason where it cannot be a rule."""
+        """The rule with a digest of what it is about, as that is now, or, where it answers what was `asked`, as the user saw it. For
+        another thread, too. Raises `SessionError` with the reason if it cannot be a rule."""
         wrong = check_rule(rule)
         if wrong:
             raise SessionError("invalid", wrong)
@@ -111,7 +111,8 @@ class SessionPermits:
         return replace(rule, files=files)
 
     def _held_by(self, rule: PermissionRule, asked: PermissionNeed | None) -> str | None:
-        """None if that is not known."""
+        """The digest of what a rule is about: it holds as long as that stays the same. Empty if it holds by nothing; None if that is not
+        known."""
         match rule.action:
             case "command":
                 return self.digest(rule.pattern)
@@ -126,27 +127,27 @@ class SessionPermits:
                 return ""
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
-        """It is asked again from now on. Raises `StoreFailed`."""
+        """Forgets a rule: what it was about is asked about again from now on. Raises `StoreFailed`."""
         if scope == "session":
             self.own.forget(action, pattern)
         else:
             self._around.remembered.forget(scope, action, pattern)
 
     def forget_all(self) -> None:
-        """Everything is asked again. Raises `StoreFailed`."""
+        """Forgets all rules: everything is asked about again. Raises `StoreFailed`."""
         self.own.forget_all()
         self._around.remembered.forget_all()
 
     def reading(self) -> ReadRules:
-        """Which files may not be read."""
+        """The rules by which files may not be read."""
         refusing = tuple(rule for rule in self.rules() if rule.action == "read" and rule.refuses)
         return ReadRules(self._around.folders, refusing, lambda rule: self.used((rule,)))
 
     def shown(self, name: str) -> str:
-        """A file by its path as rules are compared with it. Raises `OutsideWorkspace`."""
+        """The path of a file as rules are compared with it. Raises `OutsideWorkspace`."""
         return self._around.folders.show(self._around.folders.resolve(name))
 
     def digest(self, pattern: str) -> str:
-        """Of the files that the pattern of a rule names, as they are now."""
+        """A digest of the files that the pattern of a rule names, as they are now; empty if no folder is open."""
         folder = self._around.folders.first
         return "" if folder is None else digest_for_rule(pattern, folder, self._around.folders.roots)

@@ -17,22 +17,21 @@ from ullage.tools.file_tools import difference
 from ullage.workspace.files import Editor
 
 LONGEST_MIXED = 20_000
-"""Lines of a file that mixes its line ends, up to which each line keeps its own."""
+"""Most lines of a file that mixes its line ends with which each line keeps its own."""
 
 
 class Documents(Protocol):
     """The documents of proposed edits on disk."""
 
     def write(self, tool_use_id: str, file: str, text: str) -> Path | None:
-        """Makes one; None if nothing is kept on disk. Raises `StoreFailed`."""
+        """Makes the document of a proposed edit, and gives its path; None if nothing is kept on disk. Raises `StoreFailed`."""
         ...
 
     def read(self, path: Path) -> str | None:
-        """Its text on disk; None if it is gone or no text any more."""
+        """The text of a document on disk; None if it is gone or no text any more."""
         ...
 
     def remove(self, path: Path) -> None:
-        """Removes it."""
         ...
 
 
@@ -40,7 +39,7 @@ class Documents(Protocol):
 class _Laid:
     path: Path
     text: str
-    """As it was laid open."""
+    """The text as it was laid open."""
 
 
 class ProposedEdits:
@@ -52,7 +51,8 @@ class ProposedEdits:
         self._laid: dict[str, _Laid] = {}
 
     async def lay_open(self, call_id: str, target: Path, proposed: str) -> Path | None:
-        """The document of that edit. If it is there already, it stays as the user left it. None if nothing can be kept."""
+        """Makes the document of that edit, and gives its path. If it is there already, it stays as the user left it. None if nothing can be
+        kept."""
         laid = self._laid.get(call_id)
         if laid is not None and (self.made_of(call_id) is not None or laid.text == proposed):
             return laid.path
@@ -81,7 +81,8 @@ class ProposedEdits:
         return "" if made is None else difference(self._laid[call_id].text, made)
 
     def settle(self, call_id: str, *, written: bool) -> Path | None:
-        """The call is over. Gives the path of the user's text if that was not written."""
+        """Ends the proposal when its call is over, and removes its document. If the user changed that and it was not written, it stays, and
+        its path is given."""
         laid = self._laid.get(call_id)
         if laid is None:
             return None

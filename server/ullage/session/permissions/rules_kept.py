@@ -22,33 +22,33 @@ from ullage.tools.rules.patterns import EXACTLY, HARMLESS, RUNS, RuleAction
 logger = logging.getLogger(__name__)
 
 _NEVER = "never "
-"""Before the action of a rule that refuses: a version that knows no such rules takes it for none, and not for one that allows."""
+"""Stands before the action of a rule that refuses: a version that knows no such rules takes it for none, and not for one that allows."""
 
 _AS_OF = "as of "
-"""Before a line that was allowed with the files that it names, with their digest."""
+"""Stands before a line that was allowed with the files that it names, with their digest."""
 
 
 class Remembered(Protocol):
     """The user's rules for this workspace, and for everywhere."""
 
     def rules(self) -> Sequence[PermissionRule]:
-        """All of them."""
+        """All rules for this workspace and for everywhere."""
         ...
 
     def add(self, rule: PermissionRule) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Adds a rule, which holds from now on, in all windows. Raises `StoreFailed`."""
         ...
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
-        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
+        """Forgets a rule: what it was about is asked about again from now on, in all windows. Raises `StoreFailed`."""
         ...
 
     def forget_all(self) -> None:
-        """Everything is asked again, in all windows. Raises `StoreFailed`."""
+        """Forgets all rules: everything is asked about again, in all windows. Raises `StoreFailed`."""
         ...
 
     def used(self, rules: Sequence[PermissionRule], at: float) -> None:
-        """Notes that they allowed a call. That it cannot be noted is no reason to stop the call."""
+        """Notes that these rules allowed a call, at that time (Unix seconds). That it cannot be noted is no reason to stop the call."""
         ...
 
     def web_is_on(self) -> bool:
@@ -56,7 +56,7 @@ class Remembered(Protocol):
         ...
 
     def turn_web(self, *, on: bool) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Lets the agent read pages of the web or not, from now on, in all windows. Raises `StoreFailed`."""
         ...
 
 
@@ -68,7 +68,7 @@ class RememberedInWorkspace:
         self._workspace = workspace
 
     def rules(self) -> Sequence[PermissionRule]:
-        """Those of the workspace first. What an earlier version kept is among them."""
+        """All rules, those of the workspace first. What an earlier version kept is among them."""
         here = [_rule(kept, "workspace") for kept in self._state.rules(self._workspace)]
         early = [early_rule(action, kept) for action, all_kept in self._state.early_approvals(self._workspace).items() for kept in all_kept]
         everywhere = [_rule(kept, "everywhere") for kept in self._state.rules(None)]
@@ -76,22 +76,22 @@ class RememberedInWorkspace:
         return sorted(found, key=lambda rule: (rule.scope == "everywhere", rule.action))
 
     def add(self, rule: PermissionRule) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Adds a rule, which holds from now on, in all windows. One of the same pattern is replaced. Raises `StoreFailed`."""
         self.forget(rule.scope, rule.action, rule.pattern)
         self._state.add_rule(self._place(rule.scope), _kept(rule))
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
-        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
+        """Forgets a rule: what it was about is asked about again from now on, in all windows. Raises `StoreFailed`."""
         for kept in (action, f"{_NEVER}{action}"):
             self._state.forget_rule(self._place(scope), kept, pattern)
 
     def forget_all(self) -> None:
-        """Everything is asked again, in all windows. Raises `StoreFailed`."""
+        """Forgets all rules: everything is asked about again, in all windows. Raises `StoreFailed`."""
         for place in (self._workspace, None):
             self._state.forget_rules(place)
 
     def used(self, rules: Sequence[PermissionRule], at: float) -> None:
-        """Notes that they allowed a call."""
+        """Notes that these rules allowed a call, at that time (Unix seconds)."""
         for scope in ("workspace", "everywhere"):
             keys = {_kept(rule).key for rule in rules if rule.scope == scope}
             try:
@@ -105,7 +105,7 @@ class RememberedInWorkspace:
         return self._state.web_is_on(self._workspace)
 
     def turn_web(self, *, on: bool) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Lets the agent read pages of the web or not, from now on, in all windows. Raises `StoreFailed`."""
         self._state.turn_web(self._workspace, on=on)
 
     def _place(self, scope: RuleScope) -> Path | None:
@@ -113,7 +113,7 @@ class RememberedInWorkspace:
 
 
 class RememberedForNow:
-    """Rules where there is no workspace folder to remember them for."""
+    """Rules where there is no workspace folder to remember them for. They are gone when the process ends."""
 
     def __init__(self) -> None:
         self._rules: dict[tuple[str, str, str], PermissionRule] = {}
@@ -122,26 +122,26 @@ class RememberedForNow:
         self._web_is_on = False
 
     def rules(self) -> Sequence[PermissionRule]:
-        """All that was allowed since the process began."""
+        """All rules that were added since the process began."""
         return list(self._rules.values())
 
     def add(self, rule: PermissionRule) -> None:
-        """From now on."""
+        """Adds a rule, which holds from now on."""
         with self._one_changes:
             self._rules[rule.key] = rule
 
     def forget(self, scope: RuleScope, action: str, pattern: str) -> None:
-        """It is asked again from now on."""
+        """Forgets a rule: what it was about is asked about again from now on."""
         with self._one_changes:
             self._rules.pop((scope, action, pattern), None)
 
     def forget_all(self) -> None:
-        """Everything is asked again."""
+        """Forgets all rules: everything is asked about again."""
         with self._one_changes:
             self._rules.clear()
 
     def used(self, rules: Sequence[PermissionRule], at: float) -> None:
-        """Notes that they allowed a call."""
+        """Notes that these rules allowed a call, at that time (Unix seconds)."""
         with self._one_changes:
             for rule in rules:
                 if rule.key in self._rules:
@@ -152,7 +152,7 @@ class RememberedForNow:
         return self._web_is_on
 
     def turn_web(self, *, on: bool) -> None:
-        """From now on."""
+        """Lets the agent read pages of the web or not, from now on."""
         self._web_is_on = on
 
 
@@ -164,7 +164,7 @@ class ValueStore(Protocol):
         ...
 
     def recalled(self, key: str) -> Json:
-        """What was kept; None if nothing was."""
+        """The value that was kept under the key; None if nothing was."""
         ...
 
 
@@ -179,29 +179,29 @@ class SessionRules:
         rules = [_rule(each, "session") for each in found if each is not None]
         self._rules = {rule.key: rule for rule in rules if rule is not None}
         self._one_changes = threading.Lock()
-        """As in `RememberedForNow`."""
+        """Uses are noted in other threads: without it a rule that is forgotten meanwhile would come back."""
 
     def rules(self) -> Sequence[PermissionRule]:
-        """All of them."""
+        """All rules of the session."""
         return list(self._rules.values())
 
     def add(self, rule: PermissionRule) -> None:
-        """From now on. Raises `StoreFailed`, and nothing has changed then."""
+        """Adds a rule, which holds from now on. Raises `StoreFailed`, and nothing has changed then."""
         with self._one_changes:
             self._change({**self._rules, rule.key: rule})
 
     def forget(self, action: str, pattern: str) -> None:
-        """It is asked again from now on. Raises `StoreFailed`."""
+        """Forgets a rule: what it was about is asked about again from now on. Raises `StoreFailed`."""
         with self._one_changes:
             self._change({key: rule for key, rule in self._rules.items() if key != ("session", action, pattern)})
 
     def forget_all(self) -> None:
-        """Everything is asked again. Raises `StoreFailed`."""
+        """Forgets all rules of the session: what they were about is asked about again. Raises `StoreFailed`."""
         with self._one_changes:
             self._change({})
 
     def used(self, rules: Sequence[PermissionRule], at: float) -> None:
-        """Notes that they allowed a call; it is kept when a rule is next changed."""
+        """Notes that these rules allowed a call, at that time (Unix seconds). It is kept when a rule is next changed."""
         with self._one_changes:
             for rule in rules:
                 known = self._rules.get(rule.key)
@@ -223,7 +223,7 @@ def _kept(rule: PermissionRule) -> KeptRule:
 
 
 def _rule(kept: KeptRule, scope: RuleScope) -> PermissionRule | None:
-    """None if it is none that this version knows: then it allows nothing."""
+    """The rule that was kept; None if this version knows no such rule: then it allows nothing."""
     action = next((known for known in get_args(RuleAction) if known == kept.action.removeprefix(_NEVER)), None)
     if action is None:
         return None
@@ -233,8 +233,8 @@ def _rule(kept: KeptRule, scope: RuleScope) -> PermissionRule | None:
 
 
 def early_rule(action: str, kept: str) -> PermissionRule | None:
-    """What an earlier version kept; None if it allows nothing today. Commands had their kind before them; those without one come from
-    the first version, which told dangerous commands from others by a list of its own: they allow nothing."""
+    """The rule that an earlier version kept; None if it allows nothing today. Commands had their kind before them; those without one come
+    from the first version, which told dangerous commands from others by a list of its own: they allow nothing."""
     files, pattern = "", kept
     if action == "command" and kept.startswith(_AS_OF):
         files, _, pattern = kept.removeprefix(_AS_OF).partition(" ")

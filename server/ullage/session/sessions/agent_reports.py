@@ -18,26 +18,26 @@ from ullage.tools.task import SubAgentTask
 from ullage.tools.tool import ToolOutcome
 
 LEFT_TOKENS = 2_000
-"""That a call of `task` leaves in its parent at most: what the model wrote as the call, and the result."""
+"""Most tokens that a call of `task` leaves in its parent: what the model wrote as the call, and the result."""
 
 AROUND_TOKENS = 100
-"""The names, marks and ids of a call and of its result. A guess that is a little high."""
+"""Tokens of the names, marks and ids of a call and of its result. A guess that is a little high."""
 
 LEAST_REPORT_TOKENS = 500
-"""So much of a report stays whatever the call took: a task of a thousand words is the caller's own doing."""
+"""Tokens of a report that stay whatever the call took: a task of a thousand words is the caller's own doing."""
 
 LAST_WORDS_TOKENS = 400
-"""Of what one had said that was ended early."""
+"""Most tokens of what a sub-agent had said that was ended early."""
 
 MOST_FILES = 10
-"""Changed files that are named; the user sees all of them in the review."""
+"""Most changed files that are named; the user sees all of them in the review."""
 
 ITS_LOG = "[Its log is kept: `recall` with agent {id} gives back all that it saw. A record of the past: files may have changed since.]"
 CHANGED = "[It changed {files}. What you knew of {these} is out of date: read again before you rely on it.]"
 
 
 def agents_in_turn(entries: Sequence[Logged]) -> list[AgentRun]:
-    """The sub-agents of the newest turn that are done."""
+    """The sub-agents of the newest turn that are done, the newest first."""
     found: list[AgentRun] = []
     for logged in reversed(entries):
         if isinstance(logged.entry, UserPrompt) and not logged.entry.steering:
@@ -48,7 +48,7 @@ def agents_in_turn(entries: Sequence[Logged]) -> list[AgentRun]:
 
 
 def spent_in_turn(entries: Sequence[Logged]) -> float:
-    """What these cost (dollars), as far as that is known."""
+    """What the sub-agents of the newest turn that are done cost (dollars), as far as that is known."""
     return sum(each.cost or 0.0 for each in agents_in_turn(entries))
 
 
@@ -78,7 +78,8 @@ def changed_by(agent_id: str, entries: Iterable[Logged]) -> tuple[FileTouch, ...
 def outcome_of(
     run: AgentRun, how: StopReason, limit: str, entries: Sequence[Logged], parents: Sequence[Logged], task: SubAgentTask
 ) -> ToolOutcome:
-    """What the parent is told: the report, or how it ended without one and what it had said by then. `parents` is the parent's log."""
+    """What the parent is told of a sub-agent: the report, or how it ended without one and what it had said by then. `entries` is its log,
+    `parents` that of the parent."""
     said, touched = last_words(entries), changed_by(run.session_id, parents)
     below = "\n".join(part for part in (_changed_in_words(touched), ITS_LOG.format(id=run.session_id)) if part)
     if said and how in ("end_turn", "max_tokens"):
@@ -104,7 +105,7 @@ def outcome_of(
 
 
 def told_of_early_end(agent_id: str, entries: Sequence[Logged], parents: Sequence[Logged]) -> str:
-    """The same of one that was ended with its parent."""
+    """What the parent is told of a sub-agent that was ended with it: what it had said by then, and what it changed."""
     said = last_words(entries)
     by_then = f"It had said by then:\n{bounded(said, LAST_WORDS_TOKENS)}" if said else ""
     return "\n".join(part for part in (by_then, _changed_in_words(changed_by(agent_id, parents)), ITS_LOG.format(id=agent_id)) if part)

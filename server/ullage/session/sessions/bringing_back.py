@@ -43,7 +43,7 @@ BOTH_CREATED = "Both sides have a file of this name"
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What becomes of a file: its bytes after it (None: none), or why it stays as it is."""
+    """What becomes of a file: its bytes afterwards (`wanted`; None if it is gone), or why it stays as it is."""
 
     action: Action
     wanted: Content | None
@@ -51,7 +51,8 @@ class Joined:
 
 
 def joining(base: bytes | None, here: Content | None, there: Content | None, *, changed_here: bool) -> Joined:
-    """Of one file. `base` is what the commit has, where both sides changed it; `changed_here` whether the workspace folder did."""
+    """What becomes of one file. `base` is what the commit has, if both sides changed it; `changed_here` says whether the workspace folder
+    did."""
     if here == there:
         return Joined("same", here)
     if not changed_here:
@@ -91,7 +92,7 @@ class WorktreeStanding:
     more: bool
     commits: int
     brought: int
-    """Files that were brought last, and can be taken back."""
+    """How many files were brought last, and can be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,8 @@ class _Looked:
 
 
 class BringingBack:
-    """Brings the changes of one worktree into the workspace folder, which `home` surrounds. `changed` hears of each file there that was
-    written. Under `key` is kept what was brought last."""
+    """Brings the changes of one worktree into the workspace folder, which `home` surrounds. `changed` gets the path of each file there that
+    was written. What was brought last is kept under `key`."""
 
     def __init__(self, worktree: Worktree, home: Surroundings, changed: Callable[[str], None], key: str) -> None:
         self._worktree = worktree
@@ -112,12 +113,12 @@ class BringingBack:
         self._key = key
 
     async def standing(self) -> WorktreeStanding:
-        """What would be done. Nothing is. Raises `SessionError`."""
+        """What bringing the changes back would do; nothing is done. Raises `SessionError`."""
         looked, more, commits = await self._look()
         return WorktreeStanding(tuple(each.file for each in looked), more, commits, len(self._brought()))
 
     async def bring(self, paths: Collection[str] | None = None) -> list[DecidedFile]:
-        """Does it: all, or those `paths`. Raises `SessionError`, `StoreFailed`."""
+        """Brings back all changes, or those of these `paths`, and gives what came of each file. Raises `SessionError`, `StoreFailed`."""
         looked = [each for each in (await self._look())[0] if paths is None or each.file.path in paths]
         await self._note([each for each in looked if not each.file.conflict and each.file.action != "same"])
         decided: list[DecidedFile] = []
@@ -132,8 +133,8 @@ class BringingBack:
         return decided
 
     async def take_back(self) -> list[DecidedFile]:
-        """The files that were brought last get what they held before. What was changed since is joined with that, or stays. Raises
-        `SessionError`, `StoreFailed`."""
+        """Gives the files that were brought last what they held before, and says what came of each. What was changed since is joined with
+        that, or stays. Raises `SessionError`, `StoreFailed`."""
         brought = self._brought()
         if not brought:
             raise SessionError("nothing_to_undo", "Nothing that was brought back is left to take back")
@@ -165,7 +166,7 @@ class BringingBack:
         self._home.store.remember(self._key, to_json(noted) if noted else None)
 
     async def _take_back(self, brought: Brought) -> str:
-        """Why it stays; empty if it is as it was before."""
+        """Takes one file back; gives why it stays, for the user; empty if it is as it was before."""
         versions, here = self._home.versions, brought.here
         try:
             before = await asyncio.to_thread(kept, versions, brought.before)
@@ -218,7 +219,7 @@ class BringingBack:
         return _Looked(FileBrought(change.path, there, here, joined.action, joined.conflict), joined.wanted, ours)
 
     async def _write(self, each: _Looked) -> str:
-        """Why it could not be written; empty if it was."""
+        """Writes one file; gives why it could not be written, for the user; empty if it was."""
         files, where = self._home.files, each.file.here
         now = each.now
         try:
@@ -256,7 +257,7 @@ class Brought:
 
 
 def keep(versions: Versions, content: Content | None) -> Held:
-    """Keeps what a file holds. Raises `StoreFailed`. For another thread."""
+    """Keeps what a file holds, and gives by what it is found again. Raises `StoreFailed`. For another thread."""
     if content is None:
         return None
     return versions.keep(content.data, executable=content.executable).sha256, content.executable
@@ -267,7 +268,7 @@ class NotKept(Exception):
 
 
 def kept(versions: Versions, held: Held) -> Content | None:
-    """What it held. Raises `NotKept`. For another thread."""
+    """What a file held. Raises `NotKept`. For another thread."""
     if held is None:
         return None
     try:
@@ -280,12 +281,12 @@ def kept(versions: Versions, held: Held) -> Content | None:
 
 
 def to_json(files: Sequence[Brought]) -> Json:
-    """As a row keeps it."""
+    """The files that were brought, as they are kept."""
     return [{"path": each.path, "here": str(each.here), "before": _written(each.before), "after": _written(each.after)} for each in files]
 
 
 def from_json(value: Json) -> list[Brought]:
-    """As a row has it. What cannot be read is left out."""
+    """The files that were brought, from what was kept of them. What cannot be read is left out."""
     rows = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
     return [brought for brought in map(_read, rows) if brought is not None]
 

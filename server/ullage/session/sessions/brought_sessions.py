@@ -44,7 +44,7 @@ class BroughtSessions:
     def __init__(
         self, workspace: Path | None, kept: WorkspaceStore, remembered_session: str | None, on_warning: Callable[[str], None]
     ) -> None:
-        """`remembered_session`: the id of one that the editor itself remembers for this workspace."""
+        """`remembered_session`: the id of a session that the editor itself remembers for this workspace."""
         self._earlier = None if workspace is None or kept.folder is None else EarlierStore(workspace, kept.folder, kept.log)
         self._workspace = workspace
         self._kept = kept
@@ -52,7 +52,7 @@ class BroughtSessions:
         self._on_warning = on_warning
 
     async def look(self) -> None:
-        """Takes over what an earlier version kept in the workspace, where it is this user's; says what else lies there."""
+        """Takes over what an earlier version kept in the workspace, if it is this user's; warns of what else lies there."""
         earlier = self._earlier
         try:
             state = "none" if earlier is None else await asyncio.to_thread(earlier.state)
@@ -72,7 +72,7 @@ class BroughtSessions:
         self._on_warning(taken_over(taken, self._kept.folder))
 
     async def importable(self) -> Importable:
-        """What can be imported here. Raises `SessionError`."""
+        """The sessions that can be imported here. Raises `SessionError`."""
         earlier, location = self._here()
         with refusing():
             try:
@@ -121,7 +121,8 @@ class GoneFolder:
 
 
 def gone_folders(location: Path) -> list[GoneFolder]:
-    """Those with sessions that no other folder has taken over, last used first. Logs that cannot be opened just now are left out."""
+    """The folders that are gone and whose sessions no other folder has taken over, last used first. Logs that cannot be opened just now are
+    left out."""
     found: list[GoneFolder] = []
     for folder, kept in workspaces_in(location).items():
         if folder.exists() or (kept / _TAKEN_BY).exists():
@@ -161,7 +162,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
 
 
 def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None:
-    """How many entries of it could not be read; None if it is there already."""
+    """Takes one session over; gives how many entries of it could not be read, or None if it is there already."""
     logged = old.load(record.id)
     last = max([each.seq for each in logged] + [row.seq for row in old.damaged(record.id)], default=0)
     by_seq = {each.seq: each for each in logged}

@@ -44,14 +44,14 @@ class ChoosingModels:
         await self._models.try_out(self._around.settings, name.strip(), address, provider)
 
     async def choose(self, session_id: str, name: str) -> None:
-        """Another model answers in that session from its next call on. Raises `SessionError`."""
+        """Has another model answer in that session from its next call on. Raises `SessionError`."""
         session = self._open.get(session_id)
         if not name.strip():
             raise SessionError("invalid", "A model needs a name")
         await self._open.choose(session, "model", name)
 
     async def choose_effort(self, session_id: str, effort: EffortChoice) -> None:
-        """That effort is asked for in that session from its next call on, if its model takes it. Raises `SessionError`."""
+        """Asks for that effort in that session from its next call on, if its model takes it. Raises `SessionError`."""
         await self._open.choose(self._open.get(session_id), "effort", effort)
 
     @property
@@ -61,7 +61,7 @@ class ChoosingModels:
         return unconfirmed_address(settings.provider, settings.base_url, os.environ, self._user_state.is_confirmed_address)
 
     def confirm_address(self, address: str) -> None:
-        """The user wants the model to be asked there. Raises `SessionError`."""
+        """Keeps that the user wants the model to be asked at that address, and has it asked there. Raises `SessionError`."""
         with refusing():
             self._user_state.confirm_address(address)
         self._models.forget()
@@ -70,7 +70,7 @@ class ChoosingModels:
             session.settings_changed()
 
     def editor_models_changed(self) -> None:
-        """The editor offers other models of its own than before."""
+        """Tells that the editor offers other models of its own than before."""
         if self._around.settings.provider == "editor":
             for session in self._open:
                 self._keep(session.learn_model())

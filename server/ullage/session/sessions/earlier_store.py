@@ -38,10 +38,10 @@ from ullage.workspace.git_status import may_name
 from ullage.workspace.regular_files import open_regular
 
 MOST_BYTES = 2_000_000_000
-"""Of the log and what lies beside it. A larger one is not taken in."""
+"""Most bytes of the log, and of what lies beside it. A larger one is not taken in."""
 
 MOST_FILE_BYTES = 100_000_000
-"""Of one output, image or transcript."""
+"""Most bytes of one output, image or transcript."""
 
 MOST_FILES = 100_000
 
@@ -118,15 +118,14 @@ class EarlierStore:
                 return "new"
 
     def offered(self) -> None:
-        """The user was told of it as it is now. Raises `StoreFailed`."""
+        """Notes that the user was told of the log as it is now. Raises `StoreFailed`."""
         self._remember(taken=False)
 
     def _remember(self, *, taken: bool) -> None:
         self._log.remember(_LOOKED_AT, {"files": self._mark(), "taken": taken})
 
     def take_over(self, remembered: str) -> TakenIn | None:
-        """Takes all of it over, where it holds the session that the editor remembers and git does not track it; else None.
-
+        """Takes all sessions over, if the session that the editor remembers is among them and git does not track the folder; else None.
         Raises `NotBrought` and `StoreFailed`.
         """
         if _is_tracked(self._workspace):
@@ -140,13 +139,13 @@ class EarlierStore:
         return taken
 
     def listed(self) -> EarlierSessions:
-        """What `take_as_mine` would take. Raises `NotBrought` and `StoreFailed`."""
+        """The sessions that `take_as_mine` would take. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             sessions = [_told(log, session_id) for session_id in log.session_ids()]
         return EarlierSessions(tuple(each for each in sessions if each is not None), _is_tracked(self._workspace))
 
     def take_as_mine(self) -> TakenIn:
-        """Takes all of it over on the user's word that it is theirs. Raises `NotBrought` and `StoreFailed`."""
+        """Takes all sessions over on the user's word that they are theirs. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             copy_files(self._folder, self._kept)
             taken = self._take(log, self._take_over_one)
@@ -154,7 +153,7 @@ class EarlierStore:
         return taken
 
     def import_foreign(self) -> TakenIn:
-        """Imports all of it as somebody else's. Raises `NotBrought` and `StoreFailed`."""
+        """Imports all sessions as somebody else's. Raises `NotBrought` and `StoreFailed`."""
         with self._copied() as log:
             taken = self._take(log, self._import_one)
         self._remember(taken=True)
@@ -187,7 +186,7 @@ class EarlierStore:
 
     @contextmanager
     def _copied(self) -> Generator[BroughtLog]:
-        """The log, as a copy that nobody changes. Raises `NotBrought` and `StoreFailed`."""
+        """Opens the log, as a copy that nobody changes. Raises `NotBrought` and `StoreFailed`."""
         try:
             lock = SystemLock(self._kept / "import.lock", wait=5.0)
         except HeldElsewhere as error:
@@ -221,7 +220,8 @@ class EarlierStore:
         raise NotBrought(f"{self._folder / _LOG} is being written by another program: close the other windows on the folder first")
 
     def _copy_media(self, logged: Sequence[Logged]) -> None:
-        """The images and documents that these entries show, named by the hash of what they must hold. What is not there is left out."""
+        """Copies the images and documents that these entries show, named by the hash of what they must hold. What is not there is left
+        out."""
         place, kept = kept_folder.media(self._folder), MediaFiles(self._kept)
         if place.is_symlink():
             return
@@ -232,7 +232,8 @@ class EarlierStore:
                     kept.keep(data, media)
 
     def _mark(self) -> dict[str, Json] | None:
-        """Which files there are by now; None if no log lies there, or it is reached by a link or is no plain file."""
+        """What tells the log's files from later ones: size, time and inode of each, None for one that is missing. None if no log lies
+        there, or if it is reached by a link or is no plain file."""
         if self._folder.is_symlink():
             return None
         mark: dict[str, Json] = {}
@@ -249,7 +250,7 @@ class EarlierStore:
 
 
 def copy_files(source: Path, kept: Path) -> None:
-    """Outputs, images and transcripts by their names, of which none can be a path. What is there already stays as it is."""
+    """Copies outputs, images and transcripts by their names, of which none can be a path. What is there already stays as it is."""
     for name in (*sorted(kept_folder.READABLE), "unfinished"):
         for path in _plain_files(source / name):
             target = kept / name / path.name
@@ -273,7 +274,7 @@ def _record(session: SessionInFile, session_id: str) -> SessionRecord:
 
 
 def _without_files(logged: Logged) -> Logged:
-    """Without names of files that were kept beside it: they would be taken for ours."""
+    """The entry without names of files that were kept beside it: they would be taken for ours."""
     match logged.entry:
         case ToolReturned():
             return replace(logged, entry=replace(logged.entry, full_output=None))
@@ -314,7 +315,7 @@ def _plain_files(folder: Path) -> Iterator[Path]:
 
 
 def _is_tracked(workspace: Path) -> bool:
-    """Whether git may track `.ullage`: then it came with the repository. True, too, where its list cannot be read here."""
+    """Whether git may track `.ullage`: then it came with the repository. True also if the list of tracked files cannot be read here."""
     for folder in (workspace, *workspace.parents):
         git = folder / ".git"
         if git.is_symlink():

@@ -35,7 +35,8 @@ from ullage.workspace.worktrees import Worktree
 logger = logging.getLogger(__name__)
 
 Status: TypeAlias = Literal["idle", "working", "waiting", "done", "failed", "interrupted"]
-"""`waiting`: for the user's answer. `done`: its last turn has ended, and nobody has looked at it since."""
+"""The status of a session in the list. `waiting`: for the user's answer. `done`: its last turn has ended, and nobody has looked at it
+since."""
 
 TOLD_AFTER = 0.1
 """Seconds in which changes are put together before anybody is told."""
@@ -58,19 +59,19 @@ class SessionFigures:
     cost: float | None = None
     """Dollars; None if the prices are not known."""
     files: int = 0
-    """With open changes."""
+    """How many files have open changes; `added` and `removed` are their lines."""
     added: int = 0
     removed: int = 0
     running: int = 0
-    """Commands in the background. They end with the session, so no row has them."""
+    """How many commands run in the background. They end with the session, so no row has them."""
 
     @property
     def status(self) -> Status:
-        """In one word."""
+        """The status in one word."""
         return "waiting" if self.waits else "working" if self.state != "idle" else self.outcome
 
     def after(self, update: Update) -> SessionFigures:
-        """As they are after an update of the session; the same where it changes nothing here."""
+        """The figures as they are after an update of the session; these very ones if it changes nothing here."""
         match update:
             case StateChanged():
                 return self._in_state(update)
@@ -100,7 +101,7 @@ _OUTCOMES: Mapping[str, Literal["idle", "done", "failed"]] = {"end_turn": "done"
 
 
 def figures_of(snapshot: Snapshot, kept: SessionFigures | None) -> SessionFigures:
-    """Of a session that was just opened. What became of its last turn is `kept`; nobody else was at work in it."""
+    """The figures of a session that was just opened. What became of its last turn is in `kept`; nobody else was at work in it."""
     gauge, changes = snapshot.gauge, snapshot.changes
     outcome = "idle" if kept is None else left_alone(kept).outcome
     return SessionFigures(
@@ -109,12 +110,12 @@ def figures_of(snapshot: Snapshot, kept: SessionFigures | None) -> SessionFigure
 
 
 def left_alone(kept: SessionFigures) -> SessionFigures:
-    """Of a session that nobody has open: one that was at work when this was kept was interrupted."""
+    """The kept figures of a session that nobody has open: if it was at work when they were kept, it was interrupted."""
     return kept if kept.status == kept.outcome else replace(kept, outcome="interrupted", state="idle", waits=frozenset())
 
 
 def to_json(figures: SessionFigures) -> Json:
-    """As a row keeps them."""
+    """The figures as they are kept."""
     numbers: dict[str, Json] = {name: getattr(figures, name) for name in _NUMBERS}
     return {"status": figures.status, **{name: value for name, value in numbers.items() if value is not None}}
 
@@ -123,7 +124,7 @@ _NUMBERS = ("used", "threshold", "cost", "files", "added", "removed")
 
 
 def from_json(value: Json) -> SessionFigures | None:
-    """As a row has them; None if it is none that this version can read."""
+    """The figures that were kept; None if this version cannot read the value."""
     if not isinstance(value, Mapping):
         return None
     found = [value.get(name) for name in _NUMBERS]
@@ -159,13 +160,13 @@ class SessionSummary:
     updated_at: float
     state: SessionState
     foreign: bool = False
-    """Whether somebody else may have written it: it can be read only."""
+    """Whether somebody else may have written the session: it can be read only."""
     open_elsewhere: bool = False
-    """Whether another window has it open, so that it cannot be opened here."""
+    """Whether another window has the session open, so that it cannot be opened here."""
     figures: SessionFigures | None = None
-    """None if nothing is kept of it, as of one that an earlier version wrote and nobody has opened since."""
+    """The figures; None if none are kept, as of a session that an earlier version wrote and nobody has opened since."""
     worktree: Worktree | None = None
-    """Where its agent works, if that is not the workspace folder."""
+    """The worktree in which its agent works; None if that is the workspace folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def in_list(
     *,
     open_elsewhere: bool,
 ) -> SessionSummary:
-    """A row of the list: what is known of it `here` if it is open, else what is `kept` of it."""
+    """A row of the list: with the figures `here` if the session is open here, else with those that were `kept`."""
     there = kept if kept is None or open_elsewhere else left_alone(kept)
     state = "idle" if here is None else here.state
     return SessionSummary(record.id, record.title, record.updated_at, state, is_foreign(record.id), open_elsewhere, here or there, worktree)
@@ -205,16 +206,16 @@ class OpenFigures:
         self._writing: dict[str, asyncio.TimerHandle] = {}
 
     def of(self, session_id: str) -> SessionFigures | None:
-        """Of a session that is open here."""
+        """The figures of a session that is open here; None if it is not."""
         return self._now.get(session_id)
 
     def kept(self) -> dict[str, SessionFigures]:
-        """Of all sessions of the log, by id. Raises `StoreFailed`."""
+        """The kept figures of all sessions in the log, by session id. Raises `StoreFailed`."""
         found = {session_id: from_json(value) for session_id, value in self._log.recalled_all(FIGURES).items()}
         return {session_id: figures for session_id, figures in found.items() if figures is not None}
 
     def opened(self, session_id: str, snapshot: Snapshot) -> None:
-        """A session is open from now on."""
+        """Tells that a session is open from now on."""
         try:
             row = self._log.recalled(FIGURES + session_id)
         except StoreFailed as error:
@@ -224,19 +225,19 @@ class OpenFigures:
         self._rows.stands(session_id, row)
 
     def take(self, session_id: str, update: Update) -> None:
-        """An update of that session."""
+        """Takes in an update of that session."""
         before = self._now.get(session_id)
         if before is not None:
             self._set(session_id, before.after(update))
 
     def looked(self, session_id: str) -> None:
-        """The user has looked at it."""
+        """Tells that the user has looked at the session."""
         before = self._now.get(session_id)
         if before is not None and before.outcome in ("done", "failed", "interrupted"):
             self._set(session_id, replace(before, outcome="idle"))
 
     def closed(self, session_id: str, *, interrupted: bool = False) -> None:
-        """It is no longer open: what is known of it is written. `interrupted`: it was at work until then."""
+        """Tells that the session is no longer open, and writes what is known of it. `interrupted`: it was at work until then."""
         figures = self._now.pop(session_id, None)
         self._stop(session_id)
         if figures is not None:
@@ -244,7 +245,7 @@ class OpenFigures:
             self._rows.write(session_id)
 
     def forget(self, session_id: str) -> None:
-        """It is deleted, or was closed: nothing is written of it any more."""
+        """Forgets a session that was deleted or closed: nothing is written of it any more."""
         self._now.pop(session_id, None)
         self._stop(session_id)
         self._rows.forget(session_id)
@@ -297,15 +298,15 @@ class _Rows:
         self._written: dict[str, Json] = {}
 
     def stands(self, session_id: str, value: Json) -> None:
-        """That is on disk."""
+        """Takes in the row of a session as it is on disk."""
         self._given[session_id] = self._written[session_id] = value
 
     def given(self, session_id: str, value: Json) -> None:
-        """That is to be written."""
+        """Takes in a row that is to be written."""
         self._given[session_id] = value
 
     def write(self, session_id: str) -> None:
-        """Writes what was given last, from any thread; nothing once it was forgotten."""
+        """Writes the row that was given last, from any thread; nothing once the session was forgotten."""
         with self._one_writes:
             if session_id not in self._given or self._given[session_id] == self._written.get(session_id):
                 return
@@ -317,7 +318,7 @@ class _Rows:
                 logger.info("what the list says of session %s could not be kept: %s", session_id, error)
 
     def forget(self, session_id: str) -> None:
-        """A row that is being written is finished, and no other one follows."""
+        """Forgets a session: a row that is being written is finished, and no other one follows."""
         with self._one_writes:
             self._given.pop(session_id, None)
             self._written.pop(session_id, None)

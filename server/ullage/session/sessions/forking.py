@@ -21,7 +21,8 @@ from ullage.store.origins import is_foreign
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
+    """A session that was forked. `prompt` is the one that it was forked before, None if it was forked behind something; `refs` is what was
+    attached to that and can be again."""
 
     session: Session
     prompt: UserPrompt | None
@@ -29,8 +30,7 @@ class Fork:
 
 
 async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
-    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
-
+    """Makes a new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
     Raises `SessionError`.
     """
     log = around.store

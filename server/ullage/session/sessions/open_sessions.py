@@ -67,11 +67,11 @@ class OpenSessions:
         self._keep = keep
         self._open: dict[str, Session] = {}
         self._foreign: dict[str, Session] = {}
-        """Those that are only looked at: nothing is done for them, and they hear of nothing."""
+        """The sessions that are only looked at: nothing is done for them, and they hear of nothing."""
         self._watched: set[str] = set()
-        """Sub-agents at work that somebody looks at: they can be read on when they are done."""
+        """The ids of sub-agents at work that somebody looks at: they can be read on when they are done."""
         self.one_opens = asyncio.Lock()
-        """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
+        """Held while a session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._sandbox_finder = SandboxFinder()
         self.worktrees = Worktrees(kept.log, around, self._named, on_warning, keep)
         self.coming_over = ComingOver(around, lambda: self._model_of(""), self._fixed_tokens, self.open, list_changed)
@@ -90,16 +90,17 @@ class OpenSessions:
         return iter([self._open[session_id]] if session_id in self._open else [])
 
     def at_home(self) -> Iterator[Session]:
-        """Those that work in the workspace folders."""
+        """The open sessions that work in the workspace folders."""
         return iter([each for each in self if not self.worktrees.is_elsewhere(each.id)])
 
     def file_changed_at_home(self, name: str) -> None:
-        """A file of the workspace folders was changed by none of these sessions."""
+        """Tells the sessions in the workspace folders that a file there was changed by none of them."""
         for session in self.at_home():
             session.file_changed(name)
 
     def summaries(self, most: int | None) -> list[SessionSummary]:
-        """The newest sessions of the workspace as the list shows them, open or not; all where no number is given. For another thread."""
+        """The newest sessions of the workspace as the list shows them, open or not, `most` of them; None: all. For another thread. Raises
+        `StoreFailed`."""
         agents = self.agents.ids()
         records = [record for record in self._kept.log.sessions() if record.id not in agents][:most]
         elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
@@ -110,19 +111,19 @@ class OpenSessions:
         ]
 
     def all_shown(self) -> Iterator[Session]:
-        """Those that are open, and foreign ones that are looked at."""
+        """The sessions that are open, and those that are only looked at."""
         return iter((*self._open.values(), *self._foreign.values()))
 
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._open
 
     async def until_opened(self) -> None:
-        """Waits for a session that is being read."""
+        """Waits for a session that is being read, so that it is open."""
         async with self.one_opens:
             pass
 
     async def follow_titles(self) -> None:
-        """Another window may have renamed a session that is open here."""
+        """Takes over the titles that another window may have given to sessions that are open here."""
         before = {session.id: session.title for session in self.all_shown()}
         with suppress(StoreFailed):
             records = await asyncio.to_thread(self._kept.log.sessions)
@@ -132,7 +133,7 @@ class OpenSessions:
                     session.take_title(titles.get(session.id, session.title))
 
     async def close(self, session: Session) -> None:
-        """Its turn ends as interrupted, and the list says so."""
+        """Closes a session: its turn ends as interrupted, and the list says so."""
         was_at_work = session.busy
         await session.close()
         self.figures.closed(session.id, interrupted=was_at_work)
@@ -140,13 +141,13 @@ class OpenSessions:
         self.worktrees.leave(session.id)
 
     def forget(self, session_id: str) -> None:
-        """It was closed."""
+        """Forgets a session that was closed."""
         self._open.pop(session_id, None)
         self.figures.forget(session_id)
         self.worktrees.leave(session_id)
 
     def look_away(self, session_id: str) -> None:
-        """A foreign one is looked at no longer."""
+        """Tells that a session that was only looked at is looked at no longer."""
         self._foreign.pop(session_id, None)
         self._watched.discard(session_id)
 
@@ -155,7 +156,7 @@ class OpenSessions:
             return await self.make(session_id)
 
     async def _let_go(self, session: Session) -> None:
-        """A sub-agent is done; whoever looks at it has its log from then on."""
+        """Closes the session of a sub-agent that is done; whoever looks at it has its log from then on."""
         if session.id in self._open:
             await self.close(session)
             self.forget(session.id)
@@ -184,7 +185,7 @@ class OpenSessions:
         return was_open
 
     async def open(self, session_id: str) -> Session:
-        """That session; of a sub-agent that is done its log, to be read. Raises `SessionError`."""
+        """Opens that session, unless it is open; of a sub-agent that is done its log, to be read. Raises `SessionError`."""
         if self.agents.running(session_id) is not None:
             self._watched.add(session_id)
         if session_id in self._open or session_id in self._foreign:
@@ -197,7 +198,7 @@ class OpenSessions:
             return self._open.get(session_id) or await self.make(session_id)
 
     def shown(self, session_id: str) -> Session:
-        """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
+        """A session that is open, to be read: also one that somebody else may have written. Raises `SessionError`."""
         return self._foreign.get(session_id) or self.agents.running(session_id) or self.get(session_id)
 
     def get(self, session_id: str) -> Session:
@@ -234,7 +235,7 @@ class OpenSessions:
         return session
 
     async def _make_foreign(self, session_id: str) -> Session:
-        """One to be looked at: nothing is mended in it, and no prompt of it waits."""
+        """Reads a session that is only to be looked at: nothing is mended in it, and no prompt of it waits. Raises `SessionError`."""
         with refusing():
             await asyncio.to_thread(self._kept.log.elsewhere.bring, session_id)
             record, model = await self._record(session_id), self._model_of(session_id)
@@ -344,13 +345,14 @@ class OpenSessions:
         return "nobody has looked for a sandbox yet" if sandbox.missing is None else str(sandbox.missing)
 
     async def choose(self, session: Session, what: Literal["model", "effort"], value: str) -> None:
-        """The user chose that for the session, from its next call on. Raises `SessionError`."""
+        """Keeps the model or the effort that the user chose for the session; it is asked so from its next call on. Raises
+        `SessionError`."""
         with refusing():
             await patiently_at_once(lambda: self._kept.log.remember(f"{what}:{session.id}", value))
         self.choose_model(session)
 
     def choose_model(self, session: Session) -> None:
-        """Its model is chosen anew."""
+        """Has the session ask the model that is chosen for it now."""
         session.use_model(self._model_of(session.id))
         self._keep(session.learn_model())
 

@@ -53,7 +53,8 @@ class SearchHit:
 
 
 async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[SearchHit]:
-    """Best first, at most `limit`. Raises `StoreFailed`. In another thread: after much was logged it takes a while."""
+    """The places where the words stand, the best first, at most `limit`. Raises `StoreFailed`. Searches in another thread: after much was
+    logged it takes a while."""
     return await asyncio.to_thread(_find, log, index, words, limit)
 
 
@@ -102,10 +103,10 @@ def block_with(reply: AssistantReply, what: str, words: str) -> str | None:
 
 
 MOST_BROUGHT = 5
-"""Sessions that one search takes from a team's store to this machine: a second or so each, if they are long."""
+"""Most sessions that one search takes from a team's store to this machine: a second or so each, if they are long."""
 
 MOST_SEARCHED = 500
-"""Hits that are looked through for those of one sub-agent."""
+"""Most hits that are looked through for those of one sub-agent."""
 
 GAVE_THE_TASK = "the agent that gave the task"
 """Who speaks in the log of a sub-agent where the user speaks in others."""
@@ -127,7 +128,7 @@ class SessionRecall:
         self._entries = entries
 
     async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
-        """Best matches first, over all sessions of the workspace that the user has had, or in that of a sub-agent; at most `limit`."""
+        """The best matches first, over all sessions of the workspace that the user has had, or in that of a sub-agent; at most `limit`."""
         found = await asyncio.to_thread(self._search, words, limit, self._entries()[:], agent)
         return [self._hit(hit) for hit in found]
 
@@ -136,7 +137,7 @@ class SessionRecall:
         return await asyncio.to_thread(self._result, tool_use_id, self._entries()[:])
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
-        """The images and documents of that call of this session; what was taken out is not given back."""
+        """The images and documents that the result of that call of this session shows; none if the user took it out."""
         return await asyncio.to_thread(_media, tool_use_id, self._entries()[:])
 
     async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
@@ -200,7 +201,7 @@ class SessionRecall:
         return [hit for hit in found if hit.session_id not in out and agent in (None, hit.session_id)][:limit]
 
     def _bring_found(self, words: str, limit: int) -> None:
-        """Takes here the sessions of a team's store in which the words stand, the best first."""
+        """Brings the sessions of a team's store here in which the words stand, the best first, `MOST_BROUGHT` at most."""
         found: dict[str, int] = {}
         for hit in self._log.elsewhere.search(words, limit):
             found[hit.session_id] = max(hit.seq, found.get(hit.session_id, 0))
@@ -224,7 +225,7 @@ class SessionRecall:
         return found
 
     def _hidden(self, own: AbstractSet[int]) -> Mapping[str, AbstractSet[int]]:
-        """By session, what is not to be found; `own` is that of this one, which may have grown just now."""
+        """The seqs of entries that are not to be found, by session. `own` are those of this session, which may have grown just now."""
         return {**self._index.out_of_sight(), self._session_id: own}
 
     def _hit(self, hit: EntryHit) -> RecallHit:
@@ -233,7 +234,7 @@ class SessionRecall:
 
 
 def _begun(entries: Sequence[Logged]) -> int:
-    """The last entry that a sub-agent has from its parent; 0 if it has none."""
+    """The seq of the last entry that a sub-agent has from its parent; 0 if it has none."""
     return max((each.seq for each in entries if isinstance(each.entry, Forked)), default=0)
 
 
@@ -250,7 +251,7 @@ class _OutOfSight:
     """What the user took out of a session, and how what stays reads without it."""
 
     def __init__(self, entries: Sequence[Logged], first: int = 0, last: int = -1) -> None:
-        """Of the entries from seq `first` to `last`, both included, the texts are asked for."""
+        """The texts of the entries from seq `first` to `last`, both included, are asked for."""
         self._wanted = range(first, last + 1)
         self._entries = entries
         epoch = EpochState()
@@ -262,16 +263,16 @@ class _OutOfSight:
         self._active = to_be_read(as_they_read(epoch, self._whole), entries)
         self.seqs = all_taken_out(self._active.values())
         self.hidden = self.seqs | records if any(map(gone_by, self._active.values())) else self.seqs
-        """What is not to be found: that, and records, which may tell of it."""
+        """The seqs that are not to be found: of what was taken out, and of records, which may tell of it."""
         self.paths = paths_out(self._active.values())
-        """The files whose texts in an entry are not to be seen."""
+        """The files whose texts in an entry are not to be seen, by seq."""
 
     def _whole(self, seq: int, made: Compaction) -> Compaction:
         entry = entry_at(self._entries, seq) if seq in self._wanted else None
         return entry if isinstance(entry, Compaction) else made
 
     def texts(self, logged: Logged) -> Iterator[tuple[str, str]]:
-        """What an entry says, as far as it is to be seen, each with who says it."""
+        """What an entry says, as far as it is to be seen: each text behind the words for who says it."""
         if logged.seq in self.seqs:
             yield ("result", EXCLUDED_RESULT) if isinstance(logged.entry, ToolReturned) else ("message", EXCLUDED_MESSAGE)
         elif logged.seq not in self.hidden:

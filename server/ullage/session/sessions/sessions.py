@@ -77,8 +77,8 @@ class Sessions:
         of_client: OfClient | None = None,
         on_well: Callable[[str], None] | None = None,
     ) -> None:
-        """`on_well`: what it warned of is over. `remembered_session`: one that the editor remembers for this workspace. `kept`: what is
-        kept here, where it is open already."""
+        """`on_well` is told that what was warned of is over. `remembered_session`: the id of a session that the editor remembers for this
+        workspace. `kept`: what is kept of the workspace, where it is open already."""
         self._find_policies = find_policies or installed_by_name
         self._tell_of_list = on_list_changed
         self._on_warning, self._on_well = on_warning, on_well or on_warning
@@ -152,7 +152,8 @@ class Sessions:
         self._events.watch()
 
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
-        """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
+        """Tells that the editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next
+        turn."""
         before = self._around.folders.roots
         self._events.folders_changed(removed, added)
         if added and not before:
@@ -191,12 +192,12 @@ class Sessions:
     # Sessions
 
     async def search(self, words: str, limit: int) -> Sequence[SearchHit]:
-        """Where the words stand in all sessions of the workspace, best first. Raises `SessionError`."""
+        """The places where the words stand in all sessions of the workspace, the best first. Raises `SessionError`."""
         with refusing():
             return await find(self._kept.log, self._kept.index, words, limit)
 
     async def create(self, *, in_worktree: bool = False) -> Session:
-        """A new, empty session, in a worktree of its own where that is wanted. Raises `SessionError`."""
+        """Makes and opens a new, empty session, in a worktree of its own where that is wanted. Raises `SessionError`."""
         with refusing():
             record = await patiently_at_once(lambda: self._kept.log.create_session("", self._around.clock()))
         if in_worktree:
@@ -212,7 +213,7 @@ class Sessions:
         return session
 
     async def open(self, session_id: str | None) -> Session:
-        """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
+        """Opens that session; without an id the one that was used last, or a new one. Raises `SessionError`."""
         if session_id is not None:
             if session_id in self._open:
                 await self._open.follow_titles()
@@ -227,11 +228,11 @@ class Sessions:
         return await self.create()
 
     def stop(self, session_id: str) -> None:
-        """The user stops what that session does: of a sub-agent, all that it does. Raises `SessionError`."""
+        """Stops what that session does; of a sub-agent that is at work, all that it does. Raises `SessionError`."""
         (self._open.agents.running(session_id) or self._open.get(session_id)).cancel()
 
     def shown(self, session_id: str) -> Session:
-        """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
+        """A session that is open, to be read: also one that somebody else may have written. Raises `SessionError`."""
         return self._open.shown(session_id)
 
     def get(self, session_id: str) -> Session:
@@ -244,15 +245,16 @@ class Sessions:
         return await asyncio.to_thread(self.summaries, most)
 
     def summaries(self, most: int | None = None) -> list[SessionSummary]:
-        """The same, all where no number is given. Looks at every lock, so call it in another thread where there may be many."""
+        """The newest sessions of the workspace, last used first; without a number all of them. Looks at every lock, so call it in another
+        thread where there may be many. Raises `StoreFailed`."""
         return self._open.summaries(most)
 
     def bringing_back(self, session_id: str) -> BringingBack:
-        """What was changed in that session's worktree, on its way into the workspace folder. Raises `SessionError`."""
+        """Brings what was changed in that session's worktree into the workspace folder, when it is asked to. Raises `SessionError`."""
         return BringingBack(self.worktrees.named(session_id), self._around, self._open.file_changed_at_home, BROUGHT + session_id)
 
     def looked(self, session_id: str) -> None:
-        """The user looks at that session, and sees what became of its last turn. Raises `SessionError`."""
+        """Tells that the user looks at that session, and sees what became of its last turn. Raises `SessionError`."""
         self._open.shown(session_id)
         self._open.figures.looked(session_id)
 
@@ -264,7 +266,7 @@ class Sessions:
             self._on_figures(FiguresChanged(session_id, figures))
 
     def _list_changed(self) -> None:
-        """Here: other windows are told, too."""
+        """Tells, here and in other windows, that the list of sessions has changed."""
         self._tell_of_list()
         self._news.tell()
 
@@ -273,8 +275,8 @@ class Sessions:
         self._background.keep(self._open.follow_titles())
 
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
-        """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
-
+        """Makes and opens a new session with what was said in that one, whoever has it open: all by now, or up to the place of an item
+        (`fork_place`).
         Raises `SessionError`.
         """
         forked = await fork_session(self._around, self._open, session_id, item_id)
@@ -325,7 +327,7 @@ class Sessions:
     # What happens around them
 
     def configure(self, settings: Settings) -> None:
-        """The user's settings from now on."""
+        """Has the user's settings count from now on."""
         before, self._around.settings = self._around.settings, settings
         self._kept.versions.limit = settings.versions_bytes
         if self._opened_with.store_location != settings.store_location:
@@ -349,19 +351,19 @@ class Sessions:
 
     @property
     def always_allowed(self) -> Remembered:
-        """What the user always allows in this workspace."""
+        """The rules of the user for this workspace and for everywhere."""
         return self._around.remembered
 
     @property
     def way_of_asking(self) -> WayOfAsking:
-        """What the user is asked about that no rule allows."""
+        """The way in which the user is asked about what no rule allows."""
         return way_of_asking(self._around)
 
     def _policy(self, name: str) -> Policy:
-        """That policy; Ullage's own if there is none of that name: a message has said so when the settings were read."""
+        """The policy of that name; Ullage's own if there is none: a message has said so when the settings were read."""
         return ULLAGE if name == ULLAGE.name else self._find_policies().get(name, ULLAGE)
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
-        """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
+        """Tells that a document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
         for events in (self._events, *(each.events for each in self.worktrees.surrounded)):
             events.document_changed(path, event, line)

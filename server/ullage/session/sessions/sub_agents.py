@@ -39,7 +39,7 @@ from ullage.tools.tool import PermissionNeed, ToolOutcome
 logger = logging.getLogger(__name__)
 
 NOT_TYPED = "Task from the agent that works with the user. The user did not type this.\n\n"
-"""Before the prompt of a sub-agent, in whose log nobody else speaks."""
+"""Stands before the prompt of a sub-agent, in whose log nobody else speaks."""
 
 FORKED = (
     "You are the sub-agent that this call began: you know the conversation so far, and you change nothing. The task comes next. Do that "
@@ -103,15 +103,15 @@ class SubAgents:
         """How many calls of each session are on their way: one that waits for its turn counts."""
 
     def of(self, parent_id: str) -> CalledBy:
-        """As one session calls them."""
+        """The sub-agents as one session calls them."""
         return CalledBy(self, parent_id)
 
     def ids(self) -> AbstractSet[str]:
-        """The sessions that are sub-agents. Raises `StoreFailed`."""
+        """The ids of the sessions that are sub-agents. Raises `StoreFailed`."""
         return self._log.recalled_all(AGENT).keys()
 
     def role_of(self, session_id: str) -> Role | None:
-        """What that session is; None if it is no sub-agent. Raises `StoreFailed`."""
+        """The role of that session; None if it is no sub-agent. Raises `StoreFailed`."""
         return self._beginning.get(session_id) or from_json(self._log.recalled(AGENT + session_id))
 
     def of_parent(self, parent_id: str) -> Mapping[str, Role]:
@@ -120,7 +120,7 @@ class SubAgents:
         return {session_id: role for session_id, role in found.items() if role is not None and role.parent == parent_id}
 
     def running(self, session_id: str) -> Session | None:
-        """One that is at work now."""
+        """The session of a sub-agent that is at work now; None if that one is not."""
         known = self._running.get(session_id)
         return None if known is None else known.session
 
@@ -131,7 +131,7 @@ class SubAgents:
     # What it does
 
     def take(self, session_id: str, update: Update) -> None:
-        """An update of that session."""
+        """Takes in an update of that session."""
         if isinstance(update, ModeChanged):
             self._bind(session_id, update.mode)
         known = self._running.get(session_id)
@@ -158,7 +158,8 @@ class SubAgents:
         known.show()
 
     def _bind(self, parent_id: str, mode: ModeId) -> None:
-        """Its parent is in another mode now: one that acts changes nothing while its parent may not."""
+        """Sets the mode of a session's sub-agents when the session is in another one: one that acts changes nothing while its parent may
+        not."""
         for each in self._of(parent_id):
             if each.role.acts:
                 try:
@@ -170,7 +171,7 @@ class SubAgents:
         return iter([each for each in self._running.values() if each.role.parent == parent_id])
 
     def _files_changed(self, parent: Session, agent_id: str, paths: Iterable[str]) -> None:
-        """One has changed files: what its parent and the others know of them may be out of date."""
+        """Tells the parent and its other sub-agents that one has changed files: what they know of these may be out of date."""
         others = [each.session for each in self._of(parent.id) if each.session.id != agent_id]
         for path in paths:
             for session in (parent, *others):
@@ -197,7 +198,8 @@ class SubAgents:
             known.session.cancel()
 
     def need(self, parent_id: str, agent: str) -> PermissionNeed | None:
-        """What has to be allowed before that one begins. It only reads where its parent may do no more, and asks for nothing then."""
+        """What has to be allowed before that sub-agent begins; None if nothing has. It only reads where its parent may do no more, and asks
+        for nothing then."""
         try:
             parent = self._opened(parent_id)
         except SessionError:  # it is just closed
@@ -208,7 +210,7 @@ class SubAgents:
         return acting_need(file) if file is not None and file.acts else None
 
     async def run(self, parent_id: str, task: SubAgentTask) -> ToolOutcome:
-        """Runs one to its end, and gives its report. Raises `StoreFailed`."""
+        """Runs a sub-agent to its end, and gives its report. Raises `StoreFailed`."""
         parent = self._opened(parent_id)
         settings = self._settings()
         self._called[parent_id] += 1
@@ -273,12 +275,12 @@ class SubAgents:
             raise
 
     def begins_as(self, session_id: str) -> str:
-        """What the calls of its parent's last reply give in a fork that is being made; empty for others."""
+        """The result that the calls of its parent's last reply get in a fork that is being made; empty for others."""
         role = self._beginning.get(session_id)
         return FORKED if role is not None and role.tools is None else ""
 
     async def _ended_early(self, known: _Running) -> None:
-        """Its parent is stopped or closed, and it ends with that."""
+        """Ends a sub-agent whose parent is stopped or closed, and has the parent told so."""
         await self._let_go(known.session)
         told = told_of_early_end(known.session.id, known.session.entries, known.parent.entries)
         known.parent.agent_ended_early(known.role.call_id, known.run, told)
@@ -294,7 +296,8 @@ class SubAgents:
     # After a crash
 
     def left_by(self, parent: Session) -> Mapping[str, tuple[AgentRun, str]]:
-        """Of calls that a crash cut off, the sub-agents that were at work for them. For another thread. Raises `StoreFailed`."""
+        """The sub-agents that were at work for calls that a crash cut off, and what the parent is told of each, by the id of the call. For
+        another thread. Raises `StoreFailed`."""
         found: dict[str, tuple[AgentRun, str]] = {}
         calls = parent.pending_calls
         for session_id, role in self.of_parent(parent.id).items():
@@ -315,11 +318,11 @@ class CalledBy:
         self._parent_id = parent_id
 
     def need(self, agent: str) -> PermissionNeed | None:
-        """What has to be allowed before that one begins. For another thread."""
+        """What has to be allowed before that sub-agent begins; None if nothing has. For another thread."""
         return self._agents.need(self._parent_id, agent)
 
     async def run(self, task: SubAgentTask) -> ToolOutcome:
-        """Runs one to its end. Raises `StoreFailed`."""
+        """Runs a sub-agent to its end, and gives its report. Raises `StoreFailed`."""
         return await self._agents.run(self._parent_id, task)
 
 

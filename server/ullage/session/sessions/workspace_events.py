@@ -23,7 +23,7 @@ DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
 
 
 class WorkspaceEvents:
-    """Watches the folders that sessions work in. `opened` gives those that are open. `keep` runs work in the background."""
+    """Watches the folders that sessions work in. `opened` gives the open ones of these. `keep` runs work in the background."""
 
     def __init__(
         self,
@@ -48,11 +48,12 @@ class WorkspaceEvents:
             self._keep(watch(roots, self._own_writes, self._disk_changed, self._warn, self._stop))
 
     def stop(self) -> None:
-        """The disk is watched no longer."""
+        """Stops watching the disk."""
         self._stop.set()
 
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
-        """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
+        """Tells that the editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next
+        turn."""
         before = self._around.folders.roots
         self._around.folders.follow(removed, added)
         if self._around.folders.roots == before:
@@ -63,7 +64,7 @@ class WorkspaceEvents:
             session.settings_changed()
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
-        """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
+        """Tells that a document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
         if not self._around.folders.contains(path):
             return
         if event in ("changed", "saved"):

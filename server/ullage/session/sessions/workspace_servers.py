@@ -19,7 +19,7 @@ from ullage.workspace.folders import Folders
 
 
 async def no_browser(address: str) -> bool:
-    """Where the client opens none."""
+    """Opens no address, where the client cannot; False."""
     return False
 
 
@@ -31,11 +31,11 @@ class KeptChoices:
         self._workspace = workspace
 
     def chosen(self) -> Mapping[str, ServerChoice]:
-        """By the name of the server."""
+        """The user's choices, by the name of the server."""
         return {name: ServerChoice(*kept) for name, kept in self._state.mcp_choices(self._workspace).items()}
 
     def choose(self, name: str, choice: ServerChoice) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Keeps a choice, which counts from now on, in all windows. Raises `StoreFailed`."""
         self._state.choose_mcp(self._workspace, name, choice.fingerprint, choice.on)
 
 
@@ -44,14 +44,14 @@ class OfClient:
     """What the client does for MCP servers."""
 
     changed: Callable[[], None] = lambda: None
-    """Something about them is new to show."""
+    """Is called when something about MCP servers is new to show."""
     secrets: Secrets = field(default_factory=SecretsForNow)
     open_address: OpenAddress = no_browser
 
 
 def workspace_servers(folders: Folders, state: UserState, client: OfClient) -> Servers:
-    """Those of a workspace. Each gets the environment that a command of the agent gets: without secrets, unless its configuration names
-    them."""
+    """The MCP servers of a workspace. Each gets the environment that a command of the agent gets: without secrets, unless its configuration
+    names them."""
     choices = KeptChoices(state, folders.first) if folders.first else ChoicesForNow()
     programs = Programs(lambda: folders.roots, tool_environment(os.environ))
     services = Services(client.secrets, client.open_address)
@@ -59,7 +59,7 @@ def workspace_servers(folders: Folders, state: UserState, client: OfClient) -> S
 
 
 def follow(servers: Servers, settings: Settings) -> Coroutine[Any, Any, None]:
-    """Goes by these settings from now on. What is returned starts and ends what they ask for: a prompt that comes before it is awaited
-    goes by them as well."""
+    """Has these settings count for the servers from now on. The coroutine that is returned starts and ends what they ask for; a prompt that
+    comes before it is awaited goes by them as well."""
     servers.configure(settings.mcp_servers, trusted=settings.trusted)
     return servers.look()

@@ -34,12 +34,12 @@ _FIELDS = ("top", "folder", "name", "branch", "base", "within")
 
 
 def to_json(worktree: Worktree) -> Json:
-    """As a row keeps it."""
+    """The worktree as it is kept."""
     return {name: str(getattr(worktree, name)) for name in _FIELDS}
 
 
 def from_json(value: Json) -> Worktree | None:
-    """As a row has it; None if it is none."""
+    """The worktree that was kept; None if the value is none."""
     if not isinstance(value, dict):
         return None
     texts = [value.get(name) for name in _FIELDS]
@@ -79,12 +79,12 @@ class Worktrees:
         return from_json(self._log.recalled(WORKTREE + session_id))
 
     def all(self) -> dict[str, Worktree]:
-        """By the ids of their sessions. Raises `StoreFailed`."""
+        """The worktrees of all sessions, by the ids of these. Raises `StoreFailed`."""
         found = {session_id: from_json(value) for session_id, value in self._log.recalled_all(WORKTREE).items()}
         return {session_id: worktree for session_id, worktree in found.items() if worktree is not None}
 
     async def add(self, session_id: str) -> None:
-        """A worktree for a session that was just made. Raises `SessionError`, `StoreFailed`."""
+        """Makes a worktree for a session that was just made. Raises `SessionError`, `StoreFailed`."""
         home = self._around.folders.first
         if home is None:
             raise SessionError("invalid", "No folder is open, so there is no repository to make a worktree of")
@@ -95,7 +95,7 @@ class Worktrees:
         self._log.remember(WORKTREE + session_id, to_json(worktree))
 
     async def remove(self, session_id: str) -> bool:
-        """Removes it with all that is in it; gives whether its branch stays. Raises `SessionError`."""
+        """Removes the worktree of that session with all that is in it; gives whether its branch stays. Raises `SessionError`."""
         worktree = self.named(session_id)
         if any(session.busy for session in self._opened(session_id)):
             raise SessionError("session_busy", "The session is working there. Stop it first")
@@ -114,14 +114,14 @@ class Worktrees:
         return stays
 
     def named(self, session_id: str) -> Worktree:
-        """The same as `of`. Raises `SessionError` if there is none."""
+        """The worktree of that session. Raises `SessionError` if it has none."""
         worktree = self.of(session_id)
         if worktree is None:
             raise SessionError("invalid", "This session has no worktree: it works in the workspace folder")
         return worktree
 
     def enter(self, session_id: str) -> WorktreeSurroundings | None:
-        """What surrounds that session, which is being opened; None if that is the workspace."""
+        """Makes what surrounds that session, which is being opened; None if that is the workspace."""
         try:
             worktree = self.of(session_id)
         except StoreFailed as error:
@@ -150,12 +150,12 @@ class Worktrees:
         return found
 
     def watch(self, session_id: str) -> None:
-        """That session is open: its folder is watched."""
+        """Watches the worktree of that session, which is open."""
         if session_id in self._elsewhere:
             self._elsewhere[session_id].events.watch()
 
     def leave(self, session_id: str) -> None:
-        """It was closed."""
+        """Tells that the session was closed: its worktree is watched no longer."""
         known = self._elsewhere.pop(session_id, None)
         if known is not None:
             known.events.stop()
@@ -166,17 +166,18 @@ class Worktrees:
         return session_id in self._elsewhere
 
     def out_of_reach(self) -> None:
-        """The folder that they are worktrees of was removed from the window: they go with it."""
+        """Tells that the folder was removed from the window of which these are worktrees: they go with it."""
         for each in self.surrounded:
             each.events.folders_changed(each.around.folders.roots, [])
 
     @property
     def surrounded(self) -> Sequence[WorktreeSurroundings]:
-        """Those whose sessions are open."""
+        """The surroundings of all open sessions that work in a worktree."""
         return tuple(self._elsewhere.values())
 
     def there(self, session_id: str, ref: Ref) -> Ref:
-        """What is attached to a prompt of that session: of a file of the workspace folder, the one that stands for it in the worktree."""
+        """What a reference in a prompt of that session stands for: in place of a file of the workspace folder, the same file in the
+        worktree."""
         known = self._elsewhere.get(session_id)
         worktree = None if known is None else known.around.worktree
         if worktree is None or not isinstance(ref, FileRef) or not ref.path.is_relative_to(worktree.home):
