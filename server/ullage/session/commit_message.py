@@ -19,7 +19,7 @@ from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import FileTooLarge, NotText
 
 SECONDS = 90.0
-"""For the whole message: the user looks at an empty box meanwhile."""
+"""Seconds that the whole message may take: the user looks at an empty box meanwhile."""
 ATTEMPTS = 3
 """Calls for one message; a busy endpoint is not waited for long."""
 OUTPUT_TOKENS = 6_000
@@ -70,8 +70,8 @@ class NoMessage(SessionError):
 
 
 async def _new_file(path: Path, rules: ReadRules, files: WorkspaceFiles) -> NewFile | None:
-    """A file that git does not know yet, for the question; its text is empty if it may or can not be read. None if the file lies outside
-    the workspace or is gone."""
+    """A file that git does not know yet, for the question; its text is empty if a rule refuses it, or it cannot be read. None if the file
+    lies outside the workspace or is gone."""
     folders = rules.folders
     try:
         inside = folders.resolve(str(path))

@@ -159,7 +159,7 @@ class Conversation:
         # A compaction leaves less than there is, and some policies make one before every call: what refers to itself then has to be freed.
         with uncollected(0 if isinstance(entry, Compaction) else len(view.entries)):
             await asyncio.to_thread(fold_and_count)
-        await asyncio.sleep(0)  # to keep a fold of a long log is enough for one go
+        await asyncio.sleep(0)  # others go first: keeping the fold of a long log takes long enough by itself
         self.projection.learn(view)
         self._account.learn(account)
         return view

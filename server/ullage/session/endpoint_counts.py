@@ -168,7 +168,7 @@ def _word() -> Message:
 
 
 _LATER = AssistantReply | Prelude | Compaction | CompactionUndone | CompactionRedone
-"""After these the request is another one, or a reply has told its size."""
+"""The entries after which the request is another one, or a reply has told its size."""
 
 
 def take_size(refusal: PromptTooLong, conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:

@@ -172,7 +172,7 @@ async def to_its_end(work: Coroutine[None, None, _T]) -> _T:
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
-        task.exception()  # it is looked at
+        task.exception()  # asyncio would complain if nobody looked at it
         raise cancelled
     return task.result()
 

@@ -60,7 +60,7 @@ class Settings:
     auto_compact: bool = True
     """`ullage.compaction.auto`: whether a compaction is made by itself at the threshold."""
     threshold_cap: int = USUAL_CAP
-    """`ullage.compaction.cap` (tokens): the threshold is never above it."""
+    """`ullage.compaction.cap` (tokens): the user's own limit of the threshold, in place of the policy's, where that has one."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
     economy: Economy = "fullest"
@@ -68,7 +68,7 @@ class Settings:
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0
-    """`ullage.bash.timeout` (seconds): how long a command may take."""
+    """`ullage.bash.timeout` (seconds): after this time a command is ended that names no time of its own."""
     bash_sandbox: SandboxWanted = "auto"
     """`ullage.bash.sandbox`: whether commands run in a sandbox. `auto`: where one works; `required`: no command runs without; `off`:
     none."""
@@ -89,7 +89,7 @@ class Settings:
     agents_at_once: int = 4
     """`ullage.agents.atOnce`: sub-agents of one session that work side by side; the others wait."""
     agents_per_turn: int = 20
-    """`ullage.agents.perTurn`: how many sub-agents may be called in one turn."""
+    """`ullage.agents.perTurn`: how many sub-agents one turn can start."""
     agents_max_cost: float = 5.0
     """`ullage.agents.maxCost`: dollars that the sub-agents of one turn may cost together."""
     agents_max_tokens: int = 2_000_000

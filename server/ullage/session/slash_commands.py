@@ -30,7 +30,7 @@ HITS = 10
 """Most places that a search by command names."""
 
 LARGEST = 12
-"""Parts that `/context` names."""
+"""Most parts that `/context` names: the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SlashCommand:
     description: str
     hint: str = ""
     source: str = ""
-    """The file of the project that it stands in, or the MCP server that has it; empty for those of Ullage."""
+    """The file of the project in which the command stands, or the MCP server that has it; empty for those of Ullage."""
 
 
 COMMANDS = (
@@ -65,7 +65,7 @@ COMMANDS = (
     SlashCommand("new", "Start a new session"),
     SlashCommand("help", "Show commands and keys"),
 )
-"""In the order of a menu."""
+"""Ullage's own commands, in the order of a menu."""
 
 _ALIASES = {"clear": "new"}
 
@@ -98,7 +98,7 @@ def typed_command(text: str) -> Typed | None:
 
 
 async def carry_out(typed: Typed, sessions: Sessions, session: Session) -> CommandAnswer:
-    """Does it. Raises `SessionError`, and nothing is done then."""
+    """Carries out a command that was typed, and gives the answer to it. Raises `SessionError`, and nothing is done then."""
     return await _WAYS[typed.name](sessions, session, typed.argument)
 
 
@@ -161,7 +161,7 @@ async def _context(_: Sessions, session: Session, __: str) -> CommandAnswer:
 
 
 def _cache_in_words(cache: CacheNow, now: float) -> str:
-    """How long it stays warm and what the next prompt costs, warm and cold; empty if the prices are not known."""
+    """How long the prompt cache stays warm and what the next prompt costs, warm and cold; empty if the prices are not known."""
     if cache.warm is None or cache.cold is None:
         return ""
     started, warm, cold = cache.request.started, cache.warm, cache.cold
@@ -197,12 +197,12 @@ async def _hooks(_: Sessions, session: Session, words: str) -> CommandAnswer:
 
 
 def _spelt(text: str) -> str:
-    """A file's name, or a sentence with one, in a line of Markdown: it ends neither its line nor its code."""
+    """A file's name, or a sentence with one, as it can stand in a line of Markdown: it ends neither its line nor its code."""
     return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("`", "'")
 
 
 async def offered_commands(session: Session | None) -> Sequence[SlashCommand]:
-    """What can be typed: Ullage's own commands, and those of the project where a session is given."""
+    """The commands that can be typed: Ullage's own, and those of the project and of MCP servers if a session is given."""
     own = () if session is None else await session.prompt_files()
     counting = (each for each in own if not each.trouble and not is_built_in(each.name))
     brought = [SlashCommand(each.name, each.description, each.hint, each.shown) for each in counting]

@@ -32,13 +32,13 @@ from ullage.workspace.worktrees import Worktree
 
 
 class Outputs:
-    """Where a clipped result's whole output goes, and what the model is told about it."""
+    """Keeps the whole output of a clipped result, and says what the model is told about where it is."""
 
     def __init__(self, results: ResultFiles) -> None:
         self._results = results
 
     def keep(self, tool_use_id: str, text: str) -> str:
-        """Keeps it; gives where the model finds it: a path, or how to recall it. Raises `StoreFailed`."""
+        """Keeps the output of a call; gives where the model finds it: a path, or how to recall it. Raises `StoreFailed`."""
         path = self._results.save(tool_use_id, text)
         return path if path is not None else f"recall, tool_use_id {tool_use_id}"
 
@@ -68,36 +68,36 @@ class Surroundings:
     show_progress: ShowProgress = nowhere
     """Shows the user what takes long, where they can see and stop it."""
     fetch_page: Callable[[str], Awaitable[Page]] = fetch_page
-    """How a page of the web comes that the user named in a prompt. Raises `NotFetched`."""
+    """Fetches a page of the web that the user named in a prompt. Raises `NotFetched`."""
     web: Web = field(default_factory=Web)
-    """Pages that the agent asks for."""
+    """The pages of the web that the agent asks for."""
     web_turned: Callable[[], None] = lambda: None
-    """The user turned the web on or off: the tools of all sessions are others."""
+    """Is called when the user turned the web on or off: the tools of all sessions are others then."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None if nobody does."""
     sandbox_missing: Callable[[], str] = lambda: "nobody has looked for a sandbox yet"
     """Why no sandbox confines commands, in words that follow "because"; empty if one does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
-    """What is known of system prompt and tools for a model; None if nothing is kept of it."""
+    """What system prompt, rules and tools take with a model; None if nothing is kept of it."""
 
     preludes_sent: SentPreludes = field(default_factory=SentPreludes)
-    """What requests sent before their messages lately, whichever session's: the prompt cache has it."""
+    """What requests, of whichever session, sent before their messages lately: the prompt cache has it."""
 
     hooks_kept: HooksKept = field(default_factory=NothingDecided)
     """What the user decided about hooks."""
     run_hook: RunHook = no_runner
-    """Runs a hook that they allowed."""
+    """Runs a hook that the user allowed."""
     servers: Servers | None = None
     """The MCP servers of the workspace; None if there can be none. They work in the workspace folder, for sessions in worktrees, too."""
 
     worktree: Worktree | None = None
     """The worktree that these folders are of; None if they are those of the workspace."""
     home: Surroundings | None = None
-    """What surrounds the sessions of the workspace, where this is a worktree."""
+    """The surroundings of the workspace, if these are those of a worktree; None if they are the workspace's own."""
 
     @cached_property
     def scanner(self) -> Scanner:
-        """Looks through the workspace before and after commands."""
+        """The scanner that looks through the workspace before and after commands."""
         return Scanner(self.folders, self.versions)
 
     def calibration(self, card: ModelCard) -> Calibration:

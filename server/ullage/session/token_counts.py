@@ -17,17 +17,18 @@ from ullage.models.counting import CountText
 logger = logging.getLogger(__name__)
 
 LONGEST = 400_000
-"""Characters: about a second. A longer text stays an estimate, as it does where the tokenizer fails."""
+"""Characters of the longest text that is counted: it takes about a second. A longer one stays an estimate, as it does where the tokenizer
+fails."""
 
 CountTexts: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[int | None]]]
-"""Tokens of each text; None of one that cannot be counted."""
+"""Counts the tokens of each text; None for one that cannot be counted."""
 
 AT_ONCE = 100_000
 """Characters that are counted in one go: some 0.2 s of a tokenizer in Python, and one message to an editor."""
 
 
 async def in_a_thread(count: CountText, texts: Sequence[str]) -> Sequence[int | None]:
-    """What a tokenizer counts, while the loop goes on."""
+    """Counts texts by a tokenizer in another thread, while the loop goes on; None for a text that cannot be counted."""
 
     def counted(text: str) -> int | None:
         try:
@@ -49,22 +50,22 @@ class TokenCounts:
         self._count = count
         self._counted = counted
         self._known: dict[int, int | None] = {}
-        """By what stands for a text (`mark_of`)."""
+        """The tokens of each text by what stands for it (`mark_of`); None if it could not be counted."""
         self._wanted: deque[str] = deque()
         self._asked: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._work: asyncio.Task[None] | None = None
         self.version = 0
-        """Goes up with each text that was counted."""
+        """A number that goes up with each text that was counted."""
         self.remember_at_most = REMEMBERED
-        """Texts; the oldest are forgotten."""
+        """Most texts that are remembered; the oldest are forgotten."""
 
     def known(self, text: str) -> int | None:
-        """Tokens of `text`; None if it was not counted (yet)."""
+        """The tokens of a text; None if it was not counted (yet), or cannot be."""
         return self._known.get(mark_of(text))
 
     def want(self, texts: Sequence[str]) -> None:
-        """They are counted soon, in this order."""
+        """Has these texts counted soon, in this order."""
         new = [text for text in texts if text and mark_of(text) not in self._known and text not in self._asked and len(text) <= LONGEST]
         if not new:
             return
@@ -74,12 +75,12 @@ class TokenCounts:
             self._loop.call_soon_threadsafe(self._go_on)
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        """From now on it counts."""
+        """Begins to count, on that loop."""
         self._loop = loop
         loop.call_soon_threadsafe(self._go_on)
 
     async def close(self) -> None:
-        """Counts no more. A text that is being counted is counted to its end in its thread, and nobody hears of it."""
+        """Stops counting. A text that is being counted is counted to its end in its thread, and nobody hears of it."""
         self._loop = None
         if self._work is not None:
             self._work.cancel()

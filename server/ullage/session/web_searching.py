@@ -13,14 +13,14 @@ from ullage.tools.rules.covering import PermissionRule
 from ullage.workspace.web_search import NotSearched, WebSearch, WebSearchResult
 
 SECONDS = 180.0
-"""For one search, with the report."""
+"""Seconds that one search may take, with the report."""
 
 _NAME = re.compile(r"(\*\.)?([a-z0-9-]+(\.[a-z0-9-]+)+)")
-"""A host of a rule that the provider can be told: no address, no port."""
+"""The hosts of rules that the provider can be told: no address, no port."""
 
 
 class WebSearching:
-    """Has the model in use asked. `rules` gives the user's rules as they are now."""
+    """Has the provider of the model in use search. `rules` gives the user's rules as they are now."""
 
     def __init__(self, model: Callable[[], ModelInUse], rules: Callable[[], Sequence[PermissionRule]]) -> None:
         self._model = model
@@ -28,7 +28,8 @@ class WebSearching:
 
     @property
     def provider(self) -> str:
-        """As `Searcher.provider`."""
+        """Who searches, in words that follow "by", and what that costs, if prices are known; empty if the model in use cannot have it
+        searched."""
         card = self._model().card
         if not card.searches_web:
             return ""
@@ -36,7 +37,7 @@ class WebSearching:
         return whose if card.prices is None else f"{whose}, for ${DOLLARS:.2f} and the tokens of the results"
 
     async def search(self, query: str) -> WebSearchResult:
-        """As `Searcher.search`."""
+        """Searches once. Raises `NotSearched`. Cancelling ends the search."""
         model = self._model().model
         if not isinstance(model, SearchesWeb):
             raise NotSearched("This model has no search of its own")

@@ -161,7 +161,7 @@ class Deciding:
             if error is not None:
                 decided.append(DecidedFile(path, "conflict", _in_words(error)))
                 continue
-            self._surroundings.written.note(each.undo.looked.where)  # a command that runs has not done it
+            self._surroundings.written.note(each.undo.looked.where)  # else it would pass for the change of a command that runs
             after = each.after if each.text is None else await self._surroundings.files.content(each.undo.looked.where, MAXIMUM_BYTES)
             changed.append(ChangedFile(path, known, None if after is None else await self._keep(after)))
             left = await each.undo.left()
@@ -199,7 +199,7 @@ class Deciding:
         is_whole = texts is None or hunk is None or len(texts.hunks) == 1
         is_shown = self._surroundings.editor.open_text(looked.where) is not None
         if texts is None or (is_whole and looked.is_as_agent_left_it and (_needs_bytes(looked) or not is_shown)):
-            # and not what an editor still shows of a file that is gone
+            # what an editor still shows of a file that is gone is not written
             return _Writing(undo, _content_of(looked), None, 1 if texts is None else len(texts.hunks), stays=False)
         taken = [each for each in texts.hunks if not each.edited] if hunk is None else [hunk]
         text = texts.undo([each.id for each in taken])[0]

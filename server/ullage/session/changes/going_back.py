@@ -95,7 +95,7 @@ class GoingBack:
         """Goes back to that checkpoint, and gives what came of each file. Files in conflict stay as they are, but for the paths in
         `overwrite`. Raises `SessionError`, `StoreFailed`."""
         decided: list[DecidedFile] = []
-        with suppress(asyncio.CancelledError):  # it comes too late: what was begun is done
+        with suppress(asyncio.CancelledError):  # a cancel comes too late: what was begun is done
             await to_its_end(self._restore(checkpoint_id, overwrite, decided))
         return sorted(decided, key=lambda each: each.path)
 

@@ -223,7 +223,7 @@ class Recording:
                 changes.uncovered = (_nothing_of(error),)
             else:
                 changes.files, changes.uncovered = found.files, found.uncovered
-                for each in self._going_on.values():  # what one call is told to have changed, no other is
+                for each in self._going_on.values():  # a change that is told of one call is not told of another
                     each.scan = around.scanner.newest
 
         self._commands.add(changes.tool_use_id)

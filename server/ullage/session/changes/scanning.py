@@ -85,7 +85,7 @@ class NotScanned(Exception):
 
 
 class Scanner:
-    """Scans one workspace."""
+    """Scans one workspace before and after commands, and tells what each of them changed."""
 
     def __init__(self, folders: Folders, versions: Versions) -> None:
         self._folders = folders

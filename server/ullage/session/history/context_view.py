@@ -79,7 +79,7 @@ class ContextRow:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """All parts of one kind."""
+    """All parts of one kind: how many they are, and their tokens together."""
 
     kind: PartKind
     count: int

@@ -200,7 +200,7 @@ class History:
     async def _without_file(self, named: str) -> Plan:
         try:
             path = self._files.file_of(named)
-        except SessionError:  # the conversation may have the text of one that is gone
+        except SessionError:  # the conversation may have the text of a file that is gone
             path = self._files.path_of(named)
         projection, shown = self._conversation.projection, cache(self._files.as_shown)
         planned = await asyncio.to_thread(exclude_file, projection.copy(), path, self._changes.count, shown)

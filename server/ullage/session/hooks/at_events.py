@@ -135,7 +135,7 @@ class HooksAtEvents:
         return told
 
     def take_end(self) -> str:
-        """Why a hook ended the turn, for the user; empty if none did, and when it was asked for already."""
+        """Why a hook ended the turn, for the user; empty if none did. It counts as told."""
         ends, self._ends = self._ends, None
         return ends or ""
 

@@ -31,8 +31,7 @@ class Documents(Protocol):
         """The text of a document on disk; None if it is gone or no text any more."""
         ...
 
-    def remove(self, path: Path) -> None:
-        ...
+    def remove(self, path: Path) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ class SessionSummary:
 
 @dataclass(frozen=True, slots=True)
 class FiguresChanged:
-    """What the list of sessions says of one that is open here has changed."""
+    """New figures in the list of sessions, for a session that is open here."""
 
     session_id: str
     figures: SessionFigures

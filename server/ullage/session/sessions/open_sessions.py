@@ -137,7 +137,7 @@ class OpenSessions:
         was_at_work = session.busy
         await session.close()
         self.figures.closed(session.id, interrupted=was_at_work)
-        self._kept.log.release(session.id)  # not before: whoever opens it next reads what the list says
+        self._kept.log.release(session.id)  # not earlier: whoever opens it next reads what the list says
         self.worktrees.leave(session.id)
 
     def forget(self, session_id: str) -> None:

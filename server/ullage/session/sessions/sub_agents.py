@@ -242,7 +242,7 @@ class SubAgents:
         known = self._running[session.id] = _Running(session, parent, role, gauge=session.snapshot(1).gauge)
         known.looked_at = len(session.entries)
         self._beginning.pop(session.id, None)
-        self._bind(parent.id, parent.mode)  # which may be another since it was made
+        self._bind(parent.id, parent.mode)  # the mode may be another since it was made
         known.show()
         try:
             await session.prompt(NOT_TYPED + task.prompt)

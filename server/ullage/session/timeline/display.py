@@ -47,7 +47,7 @@ from ullage.store.log_store import LogStore
 logger = logging.getLogger(__name__)
 
 SNAPSHOT_ITEMS = 200
-"""Items of a snapshot; older ones are asked for when the user scrolls up."""
+"""Most items of a snapshot; older ones are asked for when the user scrolls up."""
 
 
 class Display:
@@ -64,25 +64,26 @@ class Display:
         self._gauge: Gauge | None = None
 
     def tell(self, update: Update) -> None:
-        """Tells the front end, under the next number."""
+        """Tells the front end of an update, under the next number."""
         self._seq += 1
         self._tell(self.session_id, self._seq, update)
 
     def set_state(self, state: SessionState, retry: RetryInfo | None = None) -> None:
-        """What the session does from now on."""
+        """Says what the session does from now on. `retry` is given while a failed call waits to be made again."""
         ended, self._ended = self._ended, None
         if (state, retry) != (self.state, self._retry) or ended is not None:
             self.state, self._retry = state, retry
             self.tell(StateChanged(state, retry, ended))
 
     def work_is_done(self) -> None:
-        """Nothing is done any more. Told in any case: a turn that was stopped before it began has told nothing of itself."""
+        """Says that nothing is done any more. It is told in any case: a turn that was stopped before it began has told nothing of
+        itself."""
         ended, self._ended = self._ended, None
         self.state, self._retry = "idle", None
         self.tell(StateChanged("idle", None, ended))
 
     def turn_ended(self, ended: EndedTurn) -> None:
-        """Told with what the session does next: nothing, or the next turn."""
+        """Notes that a turn has ended. It is told with what the session does next: nothing, or the next turn."""
         self._ended = ended
 
     def command_answered(self, timeline: Timeline, at: float, text: str) -> str:
@@ -94,7 +95,8 @@ class Display:
 
     @contextmanager
     def as_compacting(self) -> Generator[None]:
-        """A compaction is being made meanwhile. Where a turn is running it goes on afterwards; one alone is over when its work is."""
+        """Shows meanwhile that a compaction is being made. A turn that was running goes on afterwards; otherwise the work is over with the
+        compaction."""
         before = self.state
         self.set_state("compacting")
         try:
@@ -104,12 +106,12 @@ class Display:
                 self.set_state(before)
 
     def set_title(self, title: str) -> None:
-        """The title from now on."""
+        """Gives the session another title from now on."""
         self.title = title
         self.tell(TitleChanged(title))
 
     def set_gauge(self, gauge: Gauge) -> None:
-        """The gauge now."""
+        """Shows the gauge as it is now, if it is another one than before."""
         if gauge != self._gauge:
             self._gauge = gauge
             self.tell(GaugeChanged(gauge))
@@ -139,7 +141,7 @@ class Spending:
 
     def add(self, entry: Entry) -> None:
         """Counts an entry that was logged."""
-        if isinstance(entry, Forked):  # what was before it the other session has paid
+        if isinstance(entry, Forked):  # another session has paid for what came before it
             self._begin()
         if isinstance(entry, Compaction) and entry.usage is not None:
             self._compactions.append(entry)
@@ -157,22 +159,22 @@ class Spending:
             self._priced = True
 
     def add_aside(self, dollars: float) -> None:
-        """Counts what is in no entry."""
+        """Counts dollars that are in no entry."""
         self._dollars += dollars
         self._priced = self._priced or dollars > 0
 
     @property
     def dollars(self) -> float | None:
-        """None if no call had a price."""
+        """What was spent so far; None if no call had a price."""
         return self._dollars if self._priced else None
 
     def summary_output(self, policy: Policy) -> int:
-        """Tokens that a model usually writes for a summary of that policy, as far as is known here."""
+        """How many tokens a model usually writes for a summary of that policy, as far as is known here."""
         return took(self._compactions, policy.name) or SUMMARY_OUTPUT_TOKENS
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """Share of all that was sent that came from the cache, 0 to 1; None before the first call."""
+        """The share of all that was sent that came from the cache, 0 to 1; None before the first call."""
         return self._read_from_cache / self._sent if self._sent else None
 
 
@@ -193,7 +195,7 @@ class SpentAside:
         return float(kept) if isinstance(kept, int | float) and not isinstance(kept, bool) and 0 <= kept < math.inf else 0.0
 
     def add(self, cost: float) -> None:
-        """More was spent."""
+        """Adds what was spent (dollars). What cannot be kept counts only until the session is closed."""
         self.dollars += cost
         try:
             self._store.remember(self._key, self.dollars)
@@ -202,7 +204,7 @@ class SpentAside:
 
 
 class ShownGauge:
-    """The gauge of one session as it is now. `display` is told where it is another one than before."""
+    """Shows the gauge of one session, whenever it is another one than before."""
 
     def __init__(
         self,
@@ -223,34 +225,35 @@ class ShownGauge:
         self._left_over = LeftOver()
 
     def now(self) -> Gauge:
-        """Worked out from what the trigger compares."""
+        """The gauge, worked out from what the trigger compares."""
         full, policy = self._controller.fullness(), self._surroundings.policy
         frees = self._left_over.would_free(full, policy, self._conversation.projection)
         return make_gauge(full, self._spending, self._model.card, policy, frees, self._controller.next_compaction(full))
 
     def show(self) -> None:
-        """Something that it depends on may be different."""
+        """Shows the gauge anew, since something on which it depends may be different."""
         self._display.set_gauge(self.now())
 
     def logged(self, entry: Entry) -> None:
-        """An entry was logged: it may have cost something. Shows nothing yet."""
+        """Counts what an entry that was logged has cost. Shows nothing yet."""
         self._spending.add(entry)
 
     def spent_aside(self, cost: float | None) -> None:
-        """The user had the model do something that is no part of the conversation; it counts all the same (dollars)."""
+        """Counts what the user had the model do outside of the conversation (dollars; None if that is not known)."""
         if cost is not None:
             self._aside.add(cost)
             self._spending.add_aside(cost)
             self.show()
 
     def foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
-        """A preview said that a compaction would leave that many tokens."""
+        """Takes from a preview how many tokens a compaction would leave, and shows it."""
         self._left_over.foretold(key, full, self._surroundings.policy, left)
         self.show()
 
 
 def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, following: NextCompaction) -> Gauge:
-    """The gauge now. `frees` is how many tokens a compaction would free (`LeftOver`), `following` what the trigger goes by."""
+    """Makes the gauge as it is now. `frees` is how many tokens a compaction would free (`LeftOver`), `following` what the trigger goes
+    by."""
     return Gauge(
         used=full.used,
         threshold=full.threshold,
@@ -271,8 +274,8 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
 
 
 def _anew_cost(full: Fullness, card: ModelCard, spending: Spending) -> float | None:
-    """After another effort the messages are not found in the cache: they are written to it again in place of being read. Before the first
-    call nothing is there to be read."""
+    """How many dollars more the next request costs after another effort: the messages are not found in the cache, and are written to it
+    again in place of being read. None if the prices are not known, and before the first call, when nothing is there to be read."""
     if card.prices is None or spending.cache_hit_rate is None:
         return None
     held = full.counted.used

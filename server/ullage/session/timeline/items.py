@@ -27,11 +27,11 @@ class ShownMedia:
     """An image or a PDF that the model was shown."""
 
     name: str
-    """Of the file: its path as it was attached or read; empty if no file was read for it."""
+    """The path of the file as it was attached or read; empty if no file was read for it."""
     words: str
-    """What it is: `image, 800 × 600, 638 tokens`."""
+    """The words for it: `image, 800 × 600, 638 tokens`."""
     path: str
-    """Where the bytes lie that the model was shown, relative to `Snapshot.store_folder`."""
+    """The path of the bytes that the model was shown, relative to `Snapshot.store_folder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ class UserItem:
     attachments: tuple[str, ...]
     queued: bool
     media: tuple[ShownMedia, ...] = ()
-    """Those of the attachments that are images or PDFs."""
+    """The attachments that are images or PDFs."""
     steering: bool = False
-    """Whether it joined the turn that ran, or waits for that: before all that wait for a turn of their own."""
+    """Whether it joined the turn that ran, or waits for the next boundary of that: before all that wait for a turn of their own."""
     turn_cost: TurnCost | None = None
-    """What the turn cost that began with it; None until it has ended."""
+    """What the turn cost that began with the prompt; None until it has ended, and if it cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class ProposedText:
 
     document: str
     path: str
-    """Of the file."""
+    """The path of the file."""
     is_new: bool
 
 
@@ -95,17 +95,18 @@ class AskedParts:
 
     action: AskedAction
     folder: str
-    """Where it would happen, by the name of the workspace folder, absolute where it is outside; empty if that does not matter."""
+    """The folder in which it would happen, by the name of the workspace folder, absolute where it is outside; empty if that does not
+    matter."""
     parts: tuple[AskedPart, ...]
     proposals: tuple[Proposal, ...] = ()
-    """Rules that would cover it."""
+    """Rules that would allow it from then on, to be offered with the answer."""
     proposed: ProposedText | None = None
     outside: bool = False
     """Whether that folder is outside of the workspace folders, as a worktree is."""
 
 
 Failure: TypeAlias = Literal["refused", "not_found"]
-"""The user said no, or the file that was named is not there."""
+"""Why a call failed, where that is no fault of the tool: the user said no, or the file that was named is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class Location:
     """A file, and a line in it (from 1) where one is known."""
 
     path: str
-    """Absolute."""
+    """The absolute path."""
     line: int | None = None
 
 
@@ -131,39 +132,39 @@ class ToolCallItem:
     output: str
     diff: FileDiff | None = None
     full_output: str | None = None
-    """Path of the whole output where `output` was clipped."""
+    """The path of the whole output, if `output` was clipped; None if it was not."""
     permission: tuple[PermissionOption, ...] = ()
-    """Not empty while the call waits for an approval."""
+    """The answers that are offered while the call waits for an approval; empty else."""
     permission_id: str = ""
-    """Of this very question; an answer names it."""
+    """The id of this very question, which an answer names; empty if nothing is asked."""
     permission_reason: str = ""
-    """What is asked, in words."""
+    """What is asked, in words; empty if nothing is."""
     document: str | None = None
     """While the call waits for an approval: the absolute path of the document that it is about, which the user may edit."""
     asked: AskedParts | None = None
-    """While the call waits for an approval."""
+    """What is asked about, part by part, while the call waits for an approval; else None."""
     questions: tuple[Question, ...] = ()
-    """While the call waits for the user's answers."""
+    """The questions of the agent while the call waits for the user's answers; else empty."""
     question_id: str = ""
-    """Of these very questions; an answer names it."""
+    """The id of these very questions, which an answer names; empty if none are asked."""
     answers: tuple[Answer, ...] = ()
     """What the user answered."""
     media: tuple[ShownMedia, ...] = ()
     """What the model is shown with the output."""
     failure: Failure | None = None
-    """Why it failed, where that is no fault of the tool."""
+    """Why the call failed, where that is no fault of the tool."""
     began: float | None = None
-    """When it began to run (Unix seconds); None if it did not, or where it is not known."""
+    """When the call began to run (Unix seconds); None if it did not, or where it is not known."""
     locations: tuple[Location, ...] = ()
-    """Where in the workspace it is at work."""
+    """The places in the workspace where the call is at work."""
     seconds: float | None = None
-    """How long it ran, without the wait for an approval; None if that is not known."""
+    """How long the call ran (seconds), without the wait for an approval; None if that is not known."""
     agent: AgentRun | None = None
-    """The sub-agent that is or was at work for it."""
+    """The sub-agent that is or was at work for the call; None if there is none."""
     goes_on: str = ""
-    """The id of the command that went on after it."""
+    """The id of the command that went on after the call; empty if none did."""
     doing: str = ""
-    """What that does now, in words for the user; empty if it does nothing any more."""
+    """What the sub-agent does now, in words for the user; empty if it does nothing any more."""
     cost: float | None = None
     """Dollars that the call itself cost, beside the conversation; None if it cost nothing, or nobody knows."""
 
@@ -192,29 +193,29 @@ class CompactionItem:
     summary: str
     restored: tuple[RestoredFileItem, ...]
     cleared: int
-    """Tool results that became a placeholder."""
+    """How many tool results became a placeholder."""
     snipped: int
-    """Messages cut from the middle."""
+    """How many messages were cut from the middle."""
     summarised: int
-    """Messages that went into the summary."""
+    """How many messages went into the summary."""
     focus: str
     skipped: tuple[str, ...]
     """Ways that did not work, and why."""
     cost: float | None
-    """Dollars of the summary call."""
+    """Dollars of the summary call; None if they are not known."""
     error: str
     policy: str = ""
-    """Whose way it was; empty while that is not decided."""
+    """The name of the policy that made it; empty while that is not decided."""
     excluded_files: tuple[str, ...] = ()
-    """Files that the user took out with it."""
+    """The files that the user took out with it."""
     saves: float | None = None
-    """About how many dollars one that was made before the threshold was to save, as announced."""
+    """About how many dollars it was to save, as announced, if it was made before the threshold; else None."""
     fetched_again: FetchedAgain | None = None
-    """What the agent got again since; None if that is nothing, and while it is undone."""
+    """What the agent got again since the compaction; None if that is nothing, and while the compaction is undone."""
     checked: Checked | None = None
-    """What it was checked against before it was used; None if that is nothing."""
+    """What the summary was checked against before it was used; None if that is nothing."""
     nearby: tuple[str, ...] = ()
-    """Files that the model is told of by name, a line a folder."""
+    """The files that the model is told of by name, a line for each folder."""
 
 
 @dataclass(frozen=True, slots=True)

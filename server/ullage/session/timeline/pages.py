@@ -18,36 +18,37 @@ from typing import TypeAlias
 from ullage.session.timeline.items import CompactionItem, Item, ToolCallItem, UserItem
 
 CACHED = 4
-"""Pages that were asked for lately."""
+"""How many pages that were asked for lately stay in memory."""
 _PAGE_BITS = 20
-"""Of a place that is noted; the others are of the item's id."""
+"""How many bits of a noted place are the page's; the others are of the item's id."""
 _HASH = (1 << 63 - _PAGE_BITS) - 1
 
 STRETCH, LONGEST_STRETCH = 64, 256
-"""Entries of the log that leave memory together: to the next prompt or reply, but no more than the second."""
+"""How many entries of the log leave memory together: the first number and those up to the next prompt or reply, but no more than the
+second."""
 NEWEST = 400
-"""Items at the end that stay in memory: more than a panel shows at first."""
+"""How many items at the end stay in memory: more than a panel shows at first."""
 UNLOGGED = 50
-"""Items among those of a stretch that the log does not have; with more of them it stays in memory."""
+"""Most items of a stretch that the log does not have; with more of them it stays in memory."""
 
 PAGE_CHARACTERS = 2_000_000
-"""Of the items of one answer: writing it down takes some 20 ms."""
+"""Most characters of the items of one answer: writing it down takes some 20 ms."""
 
 Stretch: TypeAlias = tuple[int, int, bool]
-"""Of the log: from one index to another, which is not included; and whether the user was told of dropped thinking before."""
+"""A stretch of the log: from one index to another, which is not included; and whether the user was told of dropped thinking before."""
 
 
 @dataclass(slots=True)
 class _Page:
     stretch: Stretch
     count: int
-    """How many items it has."""
+    """How many items the page has."""
     instead: dict[str, Item] = field(default_factory=dict[str, Item])
-    """By id, items that are not as the log alone would have them."""
+    """The items that are not as the log alone would have them, by id."""
     gone: set[str] = field(default_factory=set[str])
-    """Of what the log alone would show, what is not there."""
+    """The ids of items that the log alone would show and that are not there."""
     order: tuple[str, ...] | None = None
-    """The ids, where the log alone would show them in another order."""
+    """The ids in their order, if the log alone would show them in another one; else None."""
 
 
 class KeptItems:
@@ -55,20 +56,20 @@ class KeptItems:
 
     def __init__(self, fold: Callable[[Stretch], Mapping[str, Item]]) -> None:
         self.newest: dict[str, Item] = {}
-        """Those in memory, in order."""
+        """The items in memory by id, in their order."""
         self._older = ItemPages(fold)
 
     def told(self, *, begins: bool, fixed: Collection[str], told_of_thinking: bool) -> bool:
-        """One more entry comes; whether items left memory for it. What is named as in `ItemPages.told`."""
+        """Tells that one more entry comes; gives whether items left memory for it. The arguments are those of `ItemPages.told`."""
         return self._older.told(self.newest, begins=begins, fixed=fixed, told_of_thinking=told_of_thinking)
 
     def get(self, item_id: str) -> Item | None:
-        """The item with that id."""
+        """The item with that id; None if there is none."""
         found = self.newest.get(item_id)
         return self._older.get(item_id) if found is None else found
 
     def put(self, item: Item) -> None:
-        """An item, or what has become of it. A new one stands after all others."""
+        """Takes in an item, or what has become of it. A new one stands after all others."""
         if item.id in self.newest or not self._older.put(item):
             self.newest[item.id] = item
 
@@ -77,12 +78,12 @@ class KeptItems:
         return self.newest.pop(item_id, None) is not None or self._older.remove(item_id)
 
     def page(self, limit: int) -> tuple[tuple[Item, ...], int]:
-        """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
+        """The newest items, the oldest of them first, and how many there are before them. They are fewer than `limit` if they are long."""
         items = page_of(islice(chain(reversed(self.newest.values()), self._older.backwards()), limit))
         return items[::-1], len(self.newest) + self._older.count - len(items)
 
     def page_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
-        """Items before that one, oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
+        """The items before that one, the oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
         before = self._before(item_id)
         if before is None:
             raise KeyError(item_id)
@@ -97,7 +98,7 @@ class KeptItems:
         return items, len(self.newest) - later + self._older.count
 
     def stretch_of(self, item_id: str) -> tuple[int, int]:
-        """From which index of the log to which, not included, the item is told of; of no entries where there is none."""
+        """The indices of the log between which the item is told of, the second not included; both 0 if there is no such item."""
         return self._older.near_newest() if item_id in self.newest else self._older.near(item_id)
 
     @property
@@ -121,11 +122,11 @@ class ItemPages:
         self._logged = 0
         """How many entries the timeline was told of."""
         self._stretches: list[tuple[int, bool]] = [(0, False)]
-        """Where those begin whose items have not left memory, and whether the user was told of dropped thinking by then."""
+        """The indices at which the stretches begin whose items have not left memory, and for each whether the user was told of dropped
+        thinking by then."""
 
     def told(self, newest: dict[str, Item], *, begins: bool, fixed: Collection[str], told_of_thinking: bool) -> bool:
-        """One more entry comes; whether items left memory, which are then no longer among the `newest`.
-
+        """Tells that one more entry comes; gives whether items left memory, which are then no longer among the `newest`.
         `begins`: that entry may begin a stretch. `fixed`: ids of items that may still change from moment to moment.
         """
         begun = self._logged - self._stretches[-1][0]
@@ -157,7 +158,7 @@ class ItemPages:
         return True
 
     def add(self, stretch: Stretch, shown: Mapping[str, Item], items: Mapping[str, Item]) -> None:
-        """The next page: `items` in their order. `shown` is what the stretch alone shows."""
+        """Adds the next page, with `items` in their order. `shown` is what the stretch alone shows."""
         page = _Page(stretch, len(items))
         page.instead = {id: item for id, item in items.items() if shown.get(id) != item}
         page.gone = set(shown.keys() - items.keys())
@@ -168,12 +169,12 @@ class ItemPages:
         self.count += len(items)
 
     def get(self, item_id: str) -> Item | None:
-        """The item with that id."""
+        """The item with that id; None if none here has it."""
         found = self._find(item_id)
         return None if found is None else self._items(found)[item_id]
 
     def put(self, item: Item) -> bool:
-        """What has become of an item; False if none here has that id."""
+        """Takes in what has become of an item; False if none here has that id."""
         found = self._find(item.id)
         if found is None:
             return False
@@ -195,7 +196,7 @@ class ItemPages:
         return True
 
     def backwards(self) -> Iterator[Item]:
-        """The newest first."""
+        """All items, the newest first."""
         for number in range(len(self._pages) - 1, -1, -1):
             yield from reversed(self._items(number).values())
 
@@ -215,7 +216,7 @@ class ItemPages:
         return older(), index + sum(page.count for page in self._pages[:found])
 
     def near(self, item_id: str) -> tuple[int, int]:
-        """From which index of the log to which, not included, an item here is told of; of no entries where none here has that id."""
+        """The indices of the log between which an item here is told of, the second not included; both 0 if none here has that id."""
         found = self._find(item_id)
         if found is None:
             return 0, 0
@@ -223,12 +224,12 @@ class ItemPages:
         return max(first - LONGEST_STRETCH, 0), min(stop + LONGEST_STRETCH, self._logged)
 
     def near_newest(self) -> tuple[int, int]:
-        """The same of the items that have not left memory."""
+        """The indices of the log between which the items that have not left memory are told of, the second not included."""
         return max(self._stretches[0][0] - LONGEST_STRETCH, 0), self._logged
 
     @property
     def kept(self) -> int:
-        """How many items are in memory all the same."""
+        """How many of these items are in memory all the same."""
         return sum(len(page.instead) for page in self._pages) + sum(map(len, self._lately.values()))
 
     def _find(self, item_id: str) -> int | None:
@@ -254,7 +255,7 @@ class ItemPages:
 
 
 def page_of(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The first of them, up to that many characters and at least one."""
+    """The first of the items: as many as have no more than `PAGE_CHARACTERS` together, and at least one."""
     page: list[Item] = []
     characters = 0
     for item in items:
@@ -266,7 +267,7 @@ def page_of(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def characters_of(item: Item) -> int:
-    """Of the long texts of an item."""
+    """How many characters the long texts of an item have."""
     match item:
         case ToolCallItem():
             diff = len(item.diff.old_text) + len(item.diff.new_text) if item.diff else 0
@@ -278,21 +279,21 @@ def characters_of(item: Item) -> int:
 
 
 class _Places:
-    """In which page an id may be, in eight bytes for each: a page that is found may turn out not to have it."""
+    """The pages in which an id may be, in eight bytes for each id: a page that is found may turn out not to have it."""
 
     def __init__(self) -> None:
         self._sorted: list[array[int]] = []
-        """Each some times as long as the one after it."""
+        """The sorted places, in arrays of which each is some times as long as the one after it."""
 
     def add(self, page: int, ids: Collection[str]) -> None:
-        """A page with these ids."""
+        """Notes that the page with that number has these ids."""
         new = array("q", sorted((hash(id) & _HASH) << _PAGE_BITS | page for id in ids))
         while self._sorted and len(self._sorted[-1]) < 4 * len(new):
             new = array("q", sorted(self._sorted.pop() + new))
         self._sorted.append(new)
 
     def of(self, item_id: str) -> Iterator[int]:
-        """The pages that may have it."""
+        """The numbers of the pages that may have the item."""
         first = (hash(item_id) & _HASH) << _PAGE_BITS
         for places in self._sorted:
             at = bisect_left(places, first)

@@ -34,7 +34,7 @@ DROPPED_THINKING = (
 HOOK_TOLD = "A hook told the agent: {}"
 
 HOOK_CHARACTERS = 1_000
-"""Of what it said, in the line that shows it; the context view has the rest."""
+"""Most characters of what a hook said in the line that shows it; the context view has the rest."""
 
 FORKED = "Forked here from “{}”, which stays as it is."
 
@@ -45,17 +45,17 @@ CAME_OVER = (
 
 
 def came_over(entry: CameOver) -> str:
-    """Where a session came from that another program began."""
+    """The words for the user about where a session came from that another program began."""
     return CAME_OVER.format(entry.title or NEW_SESSION, f"{entry.program} {entry.version}".rstrip(), entry.file)
 
 
 def of_prompt(prompt: UserPrompt) -> tuple[ShownMedia, ...]:
-    """Those that were attached."""
+    """The images and PDFs that were attached to a prompt."""
     return tuple(_shown(each.title, each.text, each.media) for each in prompt.attachments if each.media is not None)
 
 
 def of_result(result: ToolReturned) -> tuple[ShownMedia, ...]:
-    """Those that the model got with the result."""
+    """The images and PDFs that the model got with a result."""
     name = result.touched[0].path if len(result.touched) == 1 else ""
     return tuple(_shown(name, result.content, media) for media in result.media)
 
@@ -65,7 +65,7 @@ def _shown(name: str, told: str, media: Media) -> ShownMedia:
 
 
 def _as_told(told: str, words: str) -> str:
-    """The words as the model got them, with the tokens that it takes for that model."""
+    """The words for an image as the model got them, with the tokens that it takes for that model."""
     start = told.find(words)
     return words if start < 0 else told[start:].partition("\n")[0]
 
@@ -76,7 +76,7 @@ class _Line:
     at: float
     policy: str
     made: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Results cleared and messages snipped, by the id of the compaction."""
+    """How many results were cleared and messages snipped, by the id of the compaction."""
     undone: set[str] = field(default_factory=set[str])
 
     def item(self) -> NoticeItem:
@@ -98,7 +98,7 @@ class UpkeepLines:
         self._line_of: dict[str, _Line] = {}
 
     def made(self, entry: Compaction, at: float) -> NoticeItem:
-        """The line with one more compaction in it."""
+        """The line that counts a compaction, with that one in it."""
         if self._current is None or self._current.policy != entry.policy:
             self._current = _Line(f"{entry.id}.line", at, entry.policy)
         self._current.made[entry.id] = (entry.message_counts.cleared, entry.message_counts.snipped)
@@ -106,7 +106,7 @@ class UpkeepLines:
         return self._current.item()
 
     def end(self) -> None:
-        """Another compaction stands in between: what comes now gets a line of its own."""
+        """Ends the line, since another compaction stands in between: what comes now gets a line of its own."""
         self._current = None
 
     def changed(self, compaction_id: str, *, undone: bool) -> NoticeItem | None:
@@ -122,36 +122,36 @@ class UpkeepLines:
 
 
 class FetchedSince:
-    """What the agent got again since each compaction of one session: some words for each."""
+    """What the agent got again since each compaction of one session."""
 
     def __init__(self) -> None:
         self.all: dict[str, FetchedAgain] = {}
-        """By the id of the compaction."""
+        """What came again since each compaction, by its id."""
         self._told_by: dict[str, FetchedAgain] = {}
-        """By the id of the compaction that came after it."""
+        """What each compaction told of the one before it, by the id of the later one."""
         self._learns = True
 
     @property
     def as_known(self) -> FetchedSince:
-        """The same, for a part of the log: what that tells is known."""
+        """A copy that shows a part of the log: it knows the same, and learns nothing from that."""
         other = FetchedSince()
         other.all, other._learns = self.all, False
         return other
 
     def since(self, compaction_id: str) -> FetchedAgain | None:
-        """None if nothing is known, or nothing came again."""
+        """What came again since a compaction; None if nothing is known, or nothing came."""
         found = self.all.get(compaction_id)
         return found if found is not None and found.characters else None
 
     def learn(self, found: FetchedAgain) -> bool:
-        """Whether that is new."""
+        """Takes in what came again since a compaction; gives whether that is new."""
         is_new = self._learns and self.all.get(found.compaction_id) != found
         if is_new:
             self.all[found.compaction_id] = found
         return is_new
 
     def followed(self, entry: Compaction) -> str | None:
-        """Another compaction was made; gives the id of the one before it where it tells something new of that."""
+        """Takes in what a compaction tells of the one before it; gives the id of that one if it is something new, else None."""
         found = entry.fetched_again
         if found is None:
             return None
@@ -159,7 +159,8 @@ class FetchedSince:
         return found.compaction_id if self.learn(found) else None
 
     def redone(self, compaction_id: str) -> str | None:
-        """That compaction is in force again, so that of the one before counts what came up to it. Gives the id of that."""
+        """Has what came again since the compaction before that one count up to it again, since it is in force again. Gives the id of the
+        one before if that is something new, else None."""
         found = self._told_by.get(compaction_id)
         return found.compaction_id if found is not None and self.learn(found) else None
 
@@ -192,7 +193,7 @@ def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallIt
 
 
 def failure_of(result: ToolReturned) -> Failure | None:
-    """Why a call failed that was refused, or that named a file that is not there."""
+    """Why a call failed that was refused, or that named a file that is not there; None for any other."""
     if not result.is_error:
         return None
     return "refused" if result.refusal is not None else "not_found" if NOT_FOUND.match(result.content) else None
@@ -235,7 +236,7 @@ def compaction_item(entry: Compaction, at: float, fetched_again: FetchedAgain | 
 
 
 def what_a_hook_said(notice: Notice) -> str:
-    """In words for the user."""
+    """What a hook said, in words for the user."""
     said = "\n".join(line.removeprefix(">").removeprefix(" ") for line in notice.text.splitlines() if line.startswith(">"))
     cut = f"{said[:HOOK_CHARACTERS]} …" if len(said) > HOOK_CHARACTERS else said
     return HOOK_TOLD.format(cut)
@@ -249,10 +250,10 @@ def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem
 
 
 TITLE_CHARACTERS = 300
-"""More than any list or tooltip shows; it goes into every list of sessions."""
+"""Most characters of a title: more than any list or tooltip shows; it goes into every list of sessions."""
 
 NEW_SESSION = "New session"
-"""What one without a title is called."""
+"""The name of a session without a title."""
 
 _LOOKED_AT = 10_000
 """Characters of a prompt that may be whitespace before its first word, and of a title in which the white space is counted as one."""
@@ -262,7 +263,7 @@ _FORK = re.compile(r" \(fork(?: \d+)?\)$")
 
 
 def title_of(prompt: str) -> str:
-    """The first line that says something."""
+    """The title that a session gets from its first prompt: the first line that says something."""
     line = next((line for line in prompt[:_LOOKED_AT].splitlines() if line.strip()), NEW_SESSION)
     return one_line(line)
 
@@ -277,7 +278,8 @@ def one_line(title: str) -> str:
 
 
 def title_of_fork(title: str, taken: Collection[str]) -> str:
-    """`Mend the gauge (fork)`, `Mend the gauge (fork 2)` and so on, the first that is not taken; empty if it has no title yet."""
+    """The title of a fork: `Mend the gauge (fork)`, `Mend the gauge (fork 2)` and so on, the first that is not taken. Empty if the session
+    has no title yet."""
     base = _FORK.sub("", title)
     if not base:
         return ""
@@ -286,20 +288,21 @@ def title_of_fork(title: str, taken: Collection[str]) -> str:
 
 
 MOST_LOCATIONS = 50
-"""Of one call: a search touches files by the hundred, and nobody follows there."""
+"""Most locations of one call: a search touches files by the hundred, and nobody follows there."""
 
 
 Locate: TypeAlias = Callable[[ToolKind, Mapping[str, Json], ToolReturned | None], tuple[Location, ...]]
-"""Where a call of that kind is at work, by its input, and once it is done by its result."""
+"""Gives where a call of that kind is at work: by its input, and once it is done by its result."""
 
 
 def nowhere(kind: ToolKind, input: Mapping[str, Json], result: ToolReturned | None) -> tuple[Location, ...]:
-    """Where nobody follows."""
+    """No location: for sessions in which nobody follows the calls."""
     return ()
 
 
 def locating(folders: Folders) -> Locate:
-    """In these folders. What lies outside of them is no location: the path may be anybody's, and an editor would open it."""
+    """Gives locations in these folders. What lies outside of them is no location: the path may be anybody's, and an editor would open
+    it."""
 
     def locate(kind: ToolKind, input: Mapping[str, Json], result: ToolReturned | None) -> tuple[Location, ...]:
         named, line = (_text(input.get("path")), _line(input.get("offset"))) if kind in ("read", "edit", "search") else ("", None)
@@ -313,7 +316,7 @@ def locating(folders: Folders) -> Locate:
 
 
 def _absolute(name: str, folders: Folders) -> str | None:
-    """Without a look at the disk: a long log has thousands."""
+    """The absolute path of a file; None if it lies outside of the folders. Looks at no disk: a long log has thousands."""
     if folders.first is None or "\0" in name:
         return None
     path = os.path.normpath(folders.first / name)

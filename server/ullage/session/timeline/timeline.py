@@ -47,7 +47,7 @@ from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
 Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
-"""Title and kind of a call, from the tool's name and input."""
+"""Gives title and kind of a call, from the tool's name and input."""
 
 Field: TypeAlias = Literal["text", "output", "input"]
 
@@ -74,7 +74,6 @@ class Timeline:
         log: Callable[[], Sequence[Logged]] | None = None,
     ) -> None:
         """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one.
-
         Without `later` every piece of text is told at once. `log` gives the whole log, with all entries that this was told of: older items
         are read there. Without it all items stay in memory.
         """
@@ -95,7 +94,7 @@ class Timeline:
         self._costs = TurnCosts()
         self._told_of_thinking = False
         self._is_alone = False
-        """Whether it shows a stretch of another timeline, which alone knows what turns cost."""
+        """Whether this shows a stretch of another timeline, which alone knows what turns cost."""
         self.plan: tuple[PlanEntry, ...] = ()
         known = tuple(entries)
         if log is not None:
@@ -106,30 +105,29 @@ class Timeline:
         self._tell = tell
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
-        """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
+        """The newest items, the oldest of them first, and how many there are before them. They are fewer than `limit` if they are long."""
         self._join_pieces()
         return self._items.page(limit)
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
-        """Items before that one, oldest first, and how many precede them. Fewer than asked for where they are long.
-
+        """The items before that one, the oldest first, and how many precede them. They are fewer than `limit` if they are long.
         Raises `KeyError` for an unknown id.
         """
         self._join_pieces()
         return self._items.page_before(item_id, limit)
 
     def get(self, item_id: str) -> Item | None:
-        """The item with that id."""
+        """The item with that id; None if there is none."""
         self._join_pieces()
         return self._items.get(item_id)
 
     def title_of_call(self, tool_use_id: str) -> str | None:
-        """What a call is named; None if there is none. May be asked from another thread."""
+        """The title of a call that was made; None if there is none of that id. May be asked from another thread."""
         item = self._items.get(tool_use_id)
         return item.title if isinstance(item, ToolCallItem) else None
 
     def title_for(self, call: ToolUse) -> str:
-        """What such a call is named, whether it is shown or not: looks nothing up. May be asked from another thread."""
+        """The title of such a call, whether it is shown or not: looks nothing up. May be asked from another thread."""
         return self._describe(call.name, call.input)[0]
 
     def put(self, item: Item) -> None:
@@ -153,7 +151,7 @@ class Timeline:
             self._tell(ItemRemoved(item_id))
 
     def append_text(self, item_id: str, field: Field, text: str) -> None:
-        """More text at the end of an item's field. Told at once where nothing was lately, else with what comes in the next moment."""
+        """Adds text at the end of an item's field. It is told at once if nothing was lately, else with what comes in the next moment."""
         item = self._items.newest[item_id]
         if not isinstance(item, (AssistantItem | ThinkingItem) if field == "text" else ToolCallItem):
             raise TypeError(f"a {type(item).__name__} has no {field} that text can be appended to")
@@ -168,7 +166,7 @@ class Timeline:
             self._later(TOLD_EVERY_SECONDS, weakly(self._tell_pieces))
 
     def _join_pieces(self) -> None:
-        """Puts what came lately into its items, and tells of it."""
+        """Puts the text that came lately into its items, and tells of it."""
         if not self._pieces:
             return
         pieces, self._pieces = self._pieces, {}
@@ -241,7 +239,7 @@ class Timeline:
         return item if isinstance(item, UserItem) else None
 
     def _alone(self, stretch: Stretch) -> Mapping[str, Item]:
-        """What a stretch of the log alone shows."""
+        """The items that a stretch of the log alone shows, by id."""
         first, stop, told_of_thinking = stretch
         alone = Timeline(self._describe, _nobody, locate=self._locate)
         alone._told_of_thinking = told_of_thinking
@@ -252,7 +250,7 @@ class Timeline:
         return alone._items.newest
 
     def stretch_of(self, item_id: str) -> tuple[int, int]:
-        """From which index of the log to which, not included, the item is told of; of no entries where there is none."""
+        """The indices of the log between which the item is told of, the second not included; both 0 if there is no such item."""
         return self._items.stretch_of(item_id)
 
     @property
@@ -298,7 +296,7 @@ class Timeline:
             self.put(item)
 
     def call_item(self, call: ToolUse, at: float) -> ToolCallItem:
-        """A call that has not begun."""
+        """The card of a call that has not begun."""
         title, kind = self._describe(call.name, call.input)
         text = json.dumps(dict(call.input), ensure_ascii=False)
         return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "", locations=self._locate(kind, call.input, None))
@@ -327,7 +325,7 @@ class Timeline:
             self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
 
     def _call_long_ago(self, seq: int) -> str:
-        """The id of the call whose result is that entry, where its item has left memory; empty if there is none."""
+        """The id of the call whose result is the entry with that seq, where its item has left memory; empty if there is none."""
         log = () if self._log is None else self._log()
         index = bisect_left(log, seq, key=lambda logged: logged.seq)
         entry = log[index].entry if index < len(log) and log[index].seq == seq else None
@@ -343,13 +341,13 @@ class Timeline:
             self.put(replace(item, status=status, fetched_again=since))
 
     def fetched_again(self, found: FetchedAgain, *, told: bool = True) -> None:
-        """What the agent got again since a compaction; without `told` nobody is told, since no snapshot was given yet."""
+        """Shows what the agent got again since a compaction. Without `told` nobody is told, since no snapshot was given yet."""
         if self._fetched.learn(found):
             self._tell_fetched(found.compaction_id, told=told)
 
     @property
     def all_fetched_again(self) -> Mapping[str, FetchedAgain]:
-        """The same of all compactions, by id."""
+        """What the agent got again since each compaction, by the id of that."""
         return self._fetched.all
 
     def _tell_fetched(self, compaction_id: str | None, *, told: bool = True) -> None:
@@ -360,7 +358,7 @@ class Timeline:
                 (self.put if told else self._items.put)(now)
 
     def close_calls(self) -> None:
-        """Nothing runs any more: what has no result by now shows as cancelled."""
+        """Shows calls that have no result by now as cancelled, since nothing runs any more."""
         self._join_pieces()
         for call_id in reversed(tuple(self._open_calls)):
             item = self._items.newest[call_id]
@@ -389,4 +387,4 @@ class Timeline:
 
 
 def _nobody(update: Update) -> None:
-    """Is told."""
+    """Tells nobody of an update."""

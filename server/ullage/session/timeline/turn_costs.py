@@ -22,26 +22,26 @@ class TurnCost:
     """What one turn took of the model so far. Tokens as the API reports them."""
 
     usage: Usage = _NOTHING
-    """Of all calls that reported any, those for compactions too."""
+    """The usage of all calls that reported any, those for compactions too."""
     calls: int = 0
-    """How many these are."""
+    """How many calls reported a usage."""
     dollars: float | None = None
-    """At the prices of the day; None if no call had a price."""
+    """What the turn cost, at the prices of the day; None if no call had a price."""
     unpriced: int = 0
-    """Of `calls`, those without a known price: `dollars` has nothing of them."""
+    """How many of the `calls` have no known price: `dollars` has nothing of them."""
     unreported: int = 0
-    """Replies that reported nothing: they were cut off, or their endpoint never reports. Nobody knows what they cost."""
+    """How many replies reported nothing: they were cut off, or their endpoint never reports. Nobody knows what they cost."""
     compactions: int = 0
-    """Of `calls`, those for compactions."""
+    """How many of the `calls` were for compactions."""
     compaction_dollars: float | None = None
-    """What these cost; in `dollars`, too."""
+    """What the calls for compactions cost, which is in `dollars`, too; None if none had a price."""
     agents: int = 0
-    """Sub-agents that worked for it. Their calls and tokens stand in logs of their own, not here."""
+    """How many sub-agents worked for the turn. Their calls and tokens stand in logs of their own, not here."""
     agent_dollars: float | None = None
-    """What these cost; in `dollars`, too."""
+    """What the sub-agents cost, which is in `dollars`, too; None if nobody knows."""
 
     def with_call(self, usage: Usage | None, cost: float | None, *, compaction: bool) -> TurnCost:
-        """One more call."""
+        """The cost with one more call; `usage` is None if the call reported nothing, `cost` is in dollars, None if it has no price."""
         if usage is None or not usage.can_be:
             return self if compaction else replace(self, unreported=self.unreported + 1)
         return replace(
@@ -55,7 +55,7 @@ class TurnCost:
         )
 
     def with_agent(self, cost: float | None) -> TurnCost:
-        """One more sub-agent."""
+        """The cost with one more sub-agent, which cost so many dollars (None: nobody knows)."""
         return replace(self, agents=self.agents + 1, dollars=_sum(self.dollars, cost), agent_dollars=_sum(self.agent_dollars, cost))
 
 
@@ -73,7 +73,7 @@ class TurnCosts:
         self._ended: dict[str, TurnCost] = {}
         self._prompt = ""
         self._running: TurnCost | None = None
-        """None between two turns."""
+        """The cost of the turn that runs; None between two turns."""
         self._is_elsewhere = False
         """Whether what is taken was said in another program (`CameOver`), whose costs nobody counts here. Our first prelude ends that."""
 
@@ -101,7 +101,7 @@ class TurnCosts:
                     self._running = self._running.with_agent(entry.agent.cost)
             case Compaction() | SpentInVain() if self._running is not None:
                 self._count(entry.usage, entry.cost, compaction=True)
-            case Forked():  # what came before it another session has paid
+            case Forked():  # another session has paid for what came before it
                 self._running = None if self._running is None else NO_COST
             case TurnEnded():
                 return self._end()
@@ -110,17 +110,17 @@ class TurnCosts:
         return None
 
     def of(self, prompt_id: str) -> TurnCost | None:
-        """Of the turn that began with that prompt; None while it has no end, and where it cost nothing."""
+        """The cost of the turn that began with that prompt; None while it has no end, and if it cost nothing."""
         return self._ended.get(prompt_id)
 
     @property
     def all(self) -> Mapping[str, TurnCost]:
-        """Of the turns that have ended."""
+        """The costs of the turns that have ended, by the ids of their prompts."""
         return self._ended
 
     @property
     def prompt_id(self) -> str:
-        """Of the newest turn; empty before the first."""
+        """The id of the prompt with which the newest turn began; empty before the first."""
         return self._prompt
 
     def _go_on(self) -> None:

@@ -39,25 +39,25 @@ class Gauge:
 
     used: int
     threshold: int
-    """Where it compacts; 100 % of the gauge."""
+    """The tokens at which it compacts; 100 % of the gauge."""
     size: int
-    """The model's window."""
+    """The tokens of the model's window."""
     estimated: bool
     """Whether more than a hundredth of `used` is only estimated."""
     guess: int
-    """Of `used`, the tokens that are only estimated: neither has a reply reported them nor has the endpoint counted them."""
+    """The tokens of `used` that are only estimated: neither has a reply reported them nor has the endpoint counted them."""
     level: Literal["normal", "warning", "error"]
     categories: tuple[Category, ...]
     cache_hit_rate: float | None
-    """Share of all input tokens of this session that was read from the cache, 0 to 1; None before the first response."""
+    """The share of all input tokens of this session that was read from the cache, 0 to 1; None before the first response."""
     cost: float | None
     """Dollars so far; None if the prices are not known."""
     frees: int
-    """What a compaction now would free (estimate)."""
+    """About how many tokens a compaction now would free."""
     frees_cost: float | None
-    """Dollars that it would cost (estimate)."""
+    """About how many dollars a compaction now would cost; None if prices are not known."""
     next: NextCompaction
-    """When it compacts by itself."""
+    """When the next compaction comes by itself."""
     anew_cost: float | None = None
     """How many dollars more the next request costs if nothing of it is read from the prompt cache; None if prices are not known."""
     policy: str = "ullage"
@@ -75,9 +75,9 @@ class ModelInfo:
     practice: bool
     limits_source: str
     efforts: tuple[Effort, ...] = ()
-    """What can be asked for."""
+    """The efforts that can be asked for; empty if the model has no choice."""
     effort: Effort | None = None
-    """What is asked for; None leaves it to the model."""
+    """The effort that is asked for; None leaves it to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +99,14 @@ class PinnedItems:
 
 @dataclass(frozen=True, slots=True)
 class ItemUpdated:
-    """An item came, or is now this: replaces the one with the same id, else stands after all others."""
+    """An item that is new or has changed: it replaces the one with the same id, else it stands after all others."""
 
     item: Item
 
 
 @dataclass(frozen=True, slots=True)
 class TextAppended:
-    """More text at the end of an item's `text` (assistant, thinking) or `output` or `input` (tool call)."""
+    """More text that came at the end of an item's `text` (assistant, thinking) or `output` or `input` (tool call)."""
 
     item_id: str
     field: Literal["text", "output", "input"]
@@ -130,7 +130,7 @@ class EndedTurn:
 
 @dataclass(frozen=True, slots=True)
 class StateChanged:
-    """What the session is doing. `retry` is set while a failed call waits to be made again, `ended` where a turn ended just now."""
+    """What the session does from now on. `retry` is set while a failed call waits to be made again, `ended` where a turn ended just now."""
 
     state: SessionState
     retry: RetryInfo | None = None
@@ -139,56 +139,56 @@ class StateChanged:
 
 @dataclass(frozen=True, slots=True)
 class GaugeChanged:
-    """The gauge now."""
+    """The gauge as it is from now on."""
 
     gauge: Gauge
 
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The agent's task list now."""
+    """The agent's task list as it is from now on."""
 
     entries: tuple[PlanEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TitleChanged:
-    """The session's title now."""
+    """The session's title from now on."""
 
     title: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChanged:
-    """Another model answers from now on, or more is known of it."""
+    """The model that answers from now on, or more that is known of it."""
 
     model: ModelInfo
 
 
 @dataclass(frozen=True, slots=True)
 class PinsChanged:
-    """What is pinned now."""
+    """The items and files that are pinned from now on."""
 
     pins: PinnedItems
 
 
 @dataclass(frozen=True, slots=True)
 class ChangesChanged:
-    """What is open of the agent's changes now."""
+    """The agent's changes that are open from now on."""
 
     changes: OpenChanges
 
 
 @dataclass(frozen=True, slots=True)
 class ModeChanged:
-    """Another mode is in force."""
+    """The mode that is in force from now on."""
 
     mode: ModeId
 
 
 @dataclass(frozen=True, slots=True)
 class RunningChanged:
-    """What runs in the background now, and what has ended of which the model does not know yet."""
+    """The commands that run in the background from now on, and those that have ended of which the model does not know yet."""
 
     commands: tuple[RunsNow, ...]
 
@@ -227,7 +227,7 @@ class Snapshot:
     state: SessionState
     retry: RetryInfo | None
     items: tuple[Item, ...]
-    """The newest; `earlier` says how many there are before them."""
+    """The newest items; `earlier` says how many there are before them."""
     earlier: int
     plan: tuple[PlanEntry, ...]
     gauge: Gauge
@@ -240,10 +240,10 @@ class Snapshot:
     """The absolute path of the folder that is kept for the workspace; None if everything is in memory."""
     changes: OpenChanges = NOTHING_OPEN
     worktree: Worktree | None = None
-    """Where the agent works, if that is not the workspace folder."""
+    """The worktree in which the agent works; None if it works in the workspace folder."""
     agent_of: str | None = None
-    """The session that called it, where it is a sub-agent's: it can only be read."""
+    """The id of the session that called it, if it is a sub-agent's: then it can only be read."""
     running: tuple[RunsNow, ...] = ()
-    """As `RunningChanged` tells it."""
+    """The commands in the background, as `RunningChanged` tells of them."""
     turn: UserItem | None = None
-    """The prompt of the newest turn, where that is not among `items`."""
+    """The prompt of the newest turn, if that is not among `items`; else None."""

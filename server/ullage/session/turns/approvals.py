@@ -29,9 +29,9 @@ from ullage.tools.tool import AskedAction, LaysOpen, PermissionNeed, ShowsBefore
 from ullage.workspace.folders import Folders
 
 CHANGED = "It has changed since you were asked. "
-"""Before a question that is asked once more."""
+"""Stands before a question that is asked once more."""
 CHANGED_YOURS = "The file has changed since you were asked. What you made of the proposal would replace all of it. "
-"""The same where the user changed the proposed text, which was made from the text of then."""
+"""Stands before it where the user changed the proposed text, which was made from the text of then."""
 NOT_WRITTEN = (
     "The user had changed your proposal before they accepted it. Their text was not written; it is kept in {path}. What they changed, "
     "which your next proposal should have:\n{changes}"
@@ -40,46 +40,46 @@ NOBODY_THERE = (
     "This call needs an approval, and nobody is asked for a sub-agent. It was not run. Find another way, or report what is needed."
 )
 OTHER_FILES = "You allowed this for good, but a file that it names has changed since. "
-"""Before a question about a command that was always allowed."""
+"""Stands before a question about a command that was always allowed."""
 OTHER_TOOL = "You allowed this for good, but the description of this tool or the configuration of its server has changed since. "
-"""Before a question about a tool of a server that was always allowed."""
+"""Stands before a question about a tool of a server that was always allowed."""
 
 
 class Permits(Protocol):
     """What is allowed without a question, in one session. For another thread, but for what adds rules."""
 
     def decide(self, need: PermissionNeed) -> Decision:
-        """About one call."""
+        """The decision about one call."""
         ...
 
     def has_lapsed(self, need: PermissionNeed) -> bool:
-        """Whether a rule allowed it with other files than there are now, or the tool of a server as it was."""
+        """Whether a rule allowed the call with other files than there are now, or the tool of a server as it was."""
         ...
 
     def used(self, rules: Sequence[PermissionRule]) -> None:
-        """Notes that they allowed a call."""
+        """Notes that these rules allowed a call."""
         ...
 
     def allow(self, need: PermissionNeed) -> None:
-        """Always, in this workspace, as it is proposed. Raises `StoreFailed`."""
+        """Always allows what is asked for, in this workspace, by the patterns that are proposed for it. Raises `StoreFailed`."""
         ...
 
     def add(self, rule: PermissionRule, asked: PermissionNeed | None = None) -> None:
-        """A rule as the user wrote it, or as they answered what was `asked`. Raises `SessionError` with the reason where it cannot be one,
-        `StoreFailed`."""
+        """Adds a rule as the user wrote it, or as they answered what was `asked`. Raises `SessionError` with the reason if it cannot be
+        one, `StoreFailed`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class UserRefused:
-    """The user said no; `reason` is what they wrote, if anything."""
+    """The answer that the user said no; `reason` is what they wrote, if anything."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The user said yes; `text` is what they made of a proposed text, None if they left it as it was."""
+    """The answer that the user said yes; `text` is what they made of a proposed text, None if they left it as it was."""
 
     text: str | None = None
 
@@ -93,7 +93,7 @@ class PermissionQuestion:
     options: tuple[PermissionOption, ...]
     """The answers that are offered."""
     remembers: PermissionNeed
-    """What is remembered where the user always allows it: new hosts come before the command that connects to them."""
+    """What is remembered if the user always allows it: new hosts come before the command that connects to them."""
     answer: asyncio.Future[UserRefused | Accepted]
 
 
@@ -103,7 +103,7 @@ class _StoodIn:
 
     own: ToolCallItem
     approvals: Approvals
-    """Those of the sub-agent."""
+    """The open questions of the sub-agent."""
     call_id: str
     question_id: str
 
@@ -131,12 +131,13 @@ class Approvals:
         self.refusal = refusal
         self._waiting: dict[str, PermissionQuestion] = {}
         self._stood_in: dict[str, _StoodIn] = {}
-        """Calls whose cards ask what their sub-agents are asked."""
+        """The calls whose cards ask what their sub-agents are asked."""
 
     async def ask(
         self, call_id: str, need: PermissionNeed, decision: Decision, *, again: str = "", document: Path | None = None
     ) -> UserRefused | Accepted:
-        """Waits for the user's answer. `again` says that it is not what they were asked before, `document` where a plan lies open."""
+        """Asks the user about a call and waits for their answer. `again` says why they are asked once more, in a sentence; `document` is
+        where a plan lies open. Raises `SessionError` if there is no such call."""
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
@@ -165,7 +166,8 @@ class Approvals:
             del self._waiting[call_id]
 
     def settled(self, call_id: str, allowed: PermissionNeed | None, outcome: ToolOutcome) -> ToolOutcome:
-        """The outcome of a call that is over. What the user made of a proposed text and was not written is told, and kept."""
+        """The outcome of a call that is over. If the user changed a proposed text and that was not written, it is kept, and the outcome
+        tells so."""
         changes = self.proposals.changes(call_id)
         kept = self.proposals.settle(call_id, written=allowed is not None and allowed.text is not None and not outcome.is_error)
         if kept is None or outcome.refusal is not None:
@@ -197,11 +199,10 @@ class Approvals:
         self._timeline.put(replace(asked, id=own.id, at=own.at, name=own.name, title=own.title, agent=run, doing=doing))
 
     def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[PermissionRule] = ()) -> None:
-        """The user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse, once and
-        for all with it, in place of what was offered.
-
-        Raises `SessionError` if it is not asked, no longer or answered already, where the option is none of those offered, or a rule
-        cannot be one.
+        """Takes the user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse,
+        once and for all with it, in place of what was offered.
+        Raises `SessionError` if it is not asked, no longer or answered already, where the option is none of those offered, or a rule cannot
+        be one.
         """
         stood_in = self._stood_in.get(call_id)
         if stood_in is not None:
@@ -242,8 +243,8 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 
 
 async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = "") -> PermissionNeed | ToolOutcome | None:
-    """What was allowed, None if the call is free; the outcome where it is not to be run. Raises `BadToolInput`.
-
+    """Finds out whether a call may run, and asks the user where they have to be asked. Gives what was allowed, None if the call is free;
+    the outcome if it is not to be run. Raises `BadToolInput`.
     `asks` says why the user is asked in any case, in a sentence for them; empty if they are asked as ever.
     """
     need = await _need(call, tool, approvals)

@@ -35,7 +35,7 @@ from ullage.tools.task import TASK
 from ullage.tools.tool import AsksUser, BadToolInput, PermissionNeed, Tool, ToolCall, ToolOutcome
 
 MOST_AT_ONCE = 8
-"""Calls that run side by side: enough to keep a disk busy, and few enough to leave threads to other sessions."""
+"""Most calls that run side by side: enough to keep a disk busy, and few enough to leave threads to other sessions."""
 
 CUT_OFF_INPUT = (
     "The input of this call was cut off before its end, or is no JSON object, so it was not run. Call again, with less in one call"
@@ -43,7 +43,7 @@ CUT_OFF_INPUT = (
 
 
 NOT_KEPT = "no file, since it could not be written ({error}) Call again if you need what is left out"
-"""Instead of a path, in the line that says where the whole output is."""
+"""Stands in place of a path in the line that says where the whole output is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,7 @@ class Calls:
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
-        """Runs them in order; neighbours that only read run side by side, a few at once. Every call gets a result, come what may.
-
+        """Runs the calls in order; neighbours that only read run side by side, a few at once. Every call gets a result, come what may.
         Raises `StoreFailed`, and `CancelledError` with results for what was done by then.
         """
         done: list[Returned] = []
@@ -163,7 +162,7 @@ class Calls:
                 self._surroundings.recent.record(touch.path, now, "agent", result.line)
 
     async def _outcome(self, call: ToolUse, changes: CallChanges) -> tuple[ToolOutcome, PermissionNeed | None]:
-        """What came of it, and what was allowed for it."""
+        """Asks for a call and runs it; gives what came of it, and what was allowed for it (None: nothing had to be)."""
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools)
@@ -199,7 +198,7 @@ class Calls:
         return outcome, allowed if isinstance(allowed, PermissionNeed) else None
 
     def _record_at_end(self, id: str, around: AsyncExitStack, changes: CallChanges) -> None:
-        """The command goes on: what it changes is recorded when it has ended."""
+        """Has what a command changes that goes on recorded when it has ended."""
 
         async def record(command: StartedCommand) -> None:
             await around.aclose()
@@ -224,7 +223,7 @@ class Calls:
             self._conversation.timeline.append_text(call_id, "output", text)
 
     def _clip_together(self, done: Sequence[Returned]) -> None:
-        """What is too long only in sum is shortened now, before any request holds it."""
+        """Shortens results that are too long only in sum, before any request holds them."""
         outputs = {each.entry.tool_use_id: each for each in done if each.entry.full_output is None}
         where: dict[str, str] = {}
 
@@ -242,7 +241,7 @@ class Calls:
                 self._conversation.append(Clipped(each.seq, clipped.content, path))
 
     def _arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """What the model gets of each; by Ullage's own engine where that of the policy fails."""
+        """What the model gets of each result; by Ullage's own engine if that of the policy fails."""
         try:
             return self._policy.arrive(arrivals, path_of)
         except PolicyFailed as failure:

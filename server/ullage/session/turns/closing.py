@@ -25,7 +25,7 @@ EndedAgents: TypeAlias = Mapping[str, tuple[AgentRun, str]]
 
 
 def interrupted_result(call: ToolUse, outcome: Outcome, agents: EndedAgents | None = None) -> ToolReturned:
-    """The result of a call that has none: every call needs one."""
+    """The result for a call that was cut off: every call needs one."""
     who = "The user stopped this turn" if outcome == "cancelled" else "This call was interrupted"
     text = f"{who} before the call was done. It is not known what it did; look before you rely on it."
     if call.name == ASK_USER:

@@ -34,17 +34,17 @@ class CommandNotices:
             self._conversation.append(notice)
 
     def see(self, entry: Entry) -> None:
-        """An entry was logged: a compaction that does not tell what runs has it told again."""
+        """Takes in an entry that was logged: a compaction that does not tell what runs has it told again."""
         if isinstance(entry, Compaction) and entry.trigger != "upkeep":
             told = self.resume()
             self._tell_again = bool(told) and told.partition("\n")[0] not in entry.resume
 
     def resume(self) -> str:
-        """What runs, for a compaction; empty if nothing does."""
+        """What the model is told of the commands that run, for a compaction; empty if none do."""
         return running_text(self._running.now(), self._conversation.clock())
 
     async def take(self) -> tuple[Notice, ...]:
-        """What the model has to be told now."""
+        """The notices of what the model has to be told now; they count as told."""
         notices = [await self._ended(each) for each in self._running.ended()]
         again, self._tell_again = self._tell_again and self.resume(), False
         if again:
@@ -52,7 +52,7 @@ class CommandNotices:
         return tuple(notices)
 
     async def closed(self) -> None:
-        """The session has ended them: what the sandbox took back then is told in the log, since it may not have been theirs. Raises
+        """Logs, once the session has ended its commands, what the sandbox took back then, since it may not have been theirs. Raises
         `StoreFailed`."""
         for each in self._running.ended():
             if each.outcome is not None and each.outcome.notes:
@@ -74,6 +74,6 @@ class CommandNotices:
 
 
 def last_number(entries: Iterable[Logged]) -> int:
-    """The highest that a command of this session had which went on; a new one is never called as an earlier one was."""
+    """The highest number of a command in this session that went on; 0 if none did. A new one is never called as an earlier one was."""
     named = (each.entry.goes_on.removeprefix("run") for each in entries if isinstance(each.entry, ToolReturned) and each.entry.goes_on)
     return max((int(number) for number in named if number.isdecimal()), default=0)

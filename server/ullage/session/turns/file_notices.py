@@ -29,11 +29,11 @@ class FileNotices:
         self._suspects: dict[str, None] = {}
 
     def changed(self, path: str) -> None:
-        """A file was changed, by whomever."""
+        """Tells that a file was changed, by whomever."""
         self._suspects[path] = None
 
     async def take(self) -> tuple[Notice, ...]:
-        """What the model has to be told now; empty if nothing that it saw is different."""
+        """The notices of what the model has to be told now; empty if nothing that it saw is different. They count as told."""
         suspects, self._suspects = list(self._suspects), {}
         rules = self._rules.changed(suspects)
         changed, renewed = await self._differing(suspects)
@@ -44,19 +44,19 @@ class FileNotices:
         return tuple(_told(rules, changed, renewed))
 
     async def coming(self) -> tuple[Notice, ...]:
-        """The same as `take` would give now; nobody is told yet."""
+        """The notices that `take` would give now. They do not count as told."""
         suspects = list(self._suspects)
         return tuple(_told(self._rules.changing(suspects), *await self._differing(suspects)))
 
     async def _differing(self, suspects: Iterable[str]) -> tuple[dict[str, tuple[str, str]], list[RestoredFile]]:
-        """Of the files that the agent saw and that are others now: hash and a word about what became of each; and those that were read
-        again just before."""
+        """The files that the agent saw and that are others now, by path, each with its hash and a word about what became of it; and those
+        of them that were read again just before."""
         changed = {path: now for path in suspects if (now := await self._now_where_changed(path)) is not None}
         return changed, [file for path, (_, how) in changed.items() if how and (file := await self._restoring.renewed(path)) is not None]
 
     async def _now_where_changed(self, path: str) -> tuple[str, str] | None:
-        """Hash and a word about a file that the agent saw with another text than it was told of last; the word is empty if it is back at
-        the one that it saw. None of any other file."""
+        """The hash of a file that the agent saw with another text than it was told of last, and a word about it; the word is empty if the
+        file is back at the text that the agent saw. None for any other file."""
         if path not in self._reads.paths():
             return None
         sha256, how = await self._now(path)

@@ -27,15 +27,16 @@ from ullage.session.timeline.updates import RetryInfo
 from ullage.store.plain_files import BlockPiece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128
-"""Of one reply. No model has asked for a quarter of that in recorded sessions; each more costs a result in every later request."""
+"""Most calls of one reply. No model has asked for a quarter of that in recorded sessions; each more costs a result in every later
+request."""
 
 
 _USABLE = re.compile(r"(?!n\d+\Z)[A-Za-z0-9_-]{1,128}")
-"""Such as the API takes, and none as notices get (`items.py`): those can be foreseen."""
+"""The ids that can be used: such as the API takes, and none as notices get (`items.py`), which can be foreseen."""
 
 
 KEPT_EVERY_SECONDS = 1.0
-"""What came since then is what a killed process takes with it."""
+"""Seconds between two times that the reply is kept: what came since then is what a killed process takes with it."""
 
 
 class Incoming:
@@ -64,7 +65,7 @@ class Incoming:
         self._call_ids = CallIds(lambda id: timeline.get(id) is not None)
 
     def take(self, event: ModelEvent) -> None:
-        """Shows one event."""
+        """Shows one event of the call in the timeline."""
         if isinstance(event, Retrying):
             self._retrying = True
             self._on_retry(RetryInfo(event.attempt, self._clock() + event.delay, event.reason))
@@ -89,7 +90,7 @@ class Incoming:
             self._timeline.append_text(self._calls[event.index], "input", event.partial_json)
 
     def _end_thinking(self, now: float) -> None:
-        """Something else comes: says how long it took."""
+        """Says in the timeline how long the thinking took, since something else comes now."""
         item = None if self._thinks is None else self._timeline.get(self._thinks)
         self._thinks = None
         if isinstance(item, ThinkingItem):
@@ -114,7 +115,7 @@ class Incoming:
         self._timeline.append_text(item_id, "text", text)
 
     def began(self, blocks: Sequence[AssistantBlock]) -> tuple[float, ...]:
-        """When each of the reply's blocks began to come; of one that was never shown, when the one before it did."""
+        """When each of the reply's blocks began to come (Unix seconds). A block that was never shown began with the one before it."""
         times: list[float] = []
         for index in range(len(blocks)):
             times.append(self._began.get(index, times[-1] if times else self._clock()))
@@ -122,8 +123,7 @@ class Incoming:
 
     def partial(self) -> tuple[AssistantBlock, ...]:
         """What was said before the reply was cut off: text, and thinking without a signature (for the user only).
-
-        Calls that had begun go: nobody ran them. Their items leave the timeline.
+        Calls that had begun are left out, since nobody ran them, and their items leave the timeline.
         """
         for call_id in self._calls.values():
             self._timeline.remove(call_id)
@@ -153,7 +153,7 @@ class CallIds:
         self._given: set[str] = set()
 
     def of(self, index: int, given: str) -> str:
-        """The id of the call that stands at that place, where the model gave it this one. The same at each asking."""
+        """The id of the call at that place of the reply, to which the model gave the id `given`. It is the same at each asking."""
         if index not in self._ids:
             usable = _USABLE.fullmatch(given) is not None and not self._is_taken(given) and given not in self._given
             self._ids[index] = given if usable else new_id("toolu_")
@@ -161,7 +161,7 @@ class CallIds:
         return self._ids[index]
 
     def given_to(self, reply: Reply) -> Reply:
-        """The reply with these ids."""
+        """The reply with these ids for its calls."""
         blocks: list[AssistantBlock] = [
             replace(block, id=self.of(index, block.id)) if isinstance(block, ToolUse) else block for index, block in enumerate(reply.blocks)
         ]
@@ -172,7 +172,7 @@ class Handle(Protocol):
     """Something that is to happen later."""
 
     def cancel(self) -> None:
-        """It does not."""
+        """Keeps it from happening."""
         ...
 
 
@@ -187,7 +187,7 @@ class KeptMeanwhile:
         self._waiting: Handle | None = None
 
     def add(self, piece: BlockPiece) -> None:
-        """Some more of it came."""
+        """Takes in another piece of the reply."""
         self._pieces.append(piece)
         if self._waiting is None:
             self._write()
@@ -203,14 +203,14 @@ class KeptMeanwhile:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        """The log has it by then, or it came to nothing."""
+        """Removes what was kept: the log has the reply by then, or it came to nothing."""
         if self._waiting is not None:
             self._waiting.cancel()
         self._file.remove()
 
 
 def _joined(pieces: Sequence[BlockPiece]) -> list[BlockPiece]:
-    """Neighbours of one block as one piece."""
+    """The pieces, of which neighbours of one block are put together."""
     texts: list[tuple[BlockPiece, list[str]]] = []
     for piece in pieces:
         if not texts or texts[-1][0].index != piece.index:
@@ -220,7 +220,7 @@ def _joined(pieces: Sequence[BlockPiece]) -> list[BlockPiece]:
 
 
 def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:
-    """Logs what the model had said when the process was killed, where the log still waits for it."""
+    """Logs what the model had said when the process was killed, if the log still waits for it, and removes the file."""
     entry = left_by_a_killed_process(file.read(), conversation.entries)
     if entry is not None:
         conversation.append(entry)
@@ -228,7 +228,7 @@ def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:
 
 
 def left_by_a_killed_process(found: UnfinishedReply | None, entries: Sequence[Logged]) -> AssistantReply | None:
-    """The entry for what was found; None if it is none that the log waits for."""
+    """The entry for the unfinished reply that was found; None if the log does not wait for it."""
     if found is None or not found.blocks:
         return None
     for logged in reversed(entries):
@@ -246,7 +246,7 @@ PAUSED = "pause_turn"
 endpoint's was asked for, nothing in it waits for the endpoint, and newer models take no request that ends with their own words. So the
 word to go on follows it."""
 NOT_EMPTY = ("refusal", "max_tokens", WINDOW_EXCEEDED)
-"""Stop reasons that say why nothing was said."""
+"""The stop reasons that say why nothing was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class Inconclusive:
     is not they come for ever, and each costs a request."""
 
     most: int
-    """So many in a row end the turn ..."""
+    """How many in a row end the turn ..."""
     end: TurnEnded
     """... in this way."""
     word: str
@@ -289,7 +289,7 @@ UNREADABLE = Inconclusive(
 
 
 def inconclusive(reply: AssistantReply, calls: Sequence[ToolUse]) -> Inconclusive | None:
-    """Which kind of these a reply is; None if it is none."""
+    """The kind of inconclusive reply that this one is; None if it is none."""
     if calls:
         return UNREADABLE if all(UNPARSABLE_INPUT in call.input for call in calls) else None
     if reply.stop_reason == PAUSED:
@@ -305,7 +305,8 @@ class InARow:
         self._times = 0
 
     def after(self, reply: AssistantReply, calls: Sequence[ToolUse]) -> Notice | TurnEnded | None:
-        """What the model is told before it is asked again, or how the turn ends; None if there is nothing to say."""
+        """Counts one more reply. Gives what the model is told before it is asked again, or how the turn ends; None if there is nothing to
+        say."""
         kind = inconclusive(reply, calls)
         self._times = self._times + 1 if kind is self._kind else 1
         self._kind = kind

@@ -20,7 +20,7 @@ from ullage.tools.tool import PermissionNeed
 logger = logging.getLogger(__name__)
 
 FIRST_MODE: ModeId = "act"
-"""Of a new session, and of every session that was made before there were modes."""
+"""The mode of a new session, and of every session that was made before there were modes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ MODES: tuple[Mode, ...] = (
         "The session is in Act mode now. You may edit files and run commands; the user is asked where that is needed.",
     ),
 )
-"""In the order in which they are offered."""
+"""The modes, in the order in which they are offered."""
 
 _BY_ID: dict[ModeId, Mode] = {mode.id: mode for mode in MODES}
 _BY_WORDS: dict[str, ModeId] = {mode.told: mode.id for mode in MODES}
@@ -78,7 +78,7 @@ class ModeStore(Protocol):
         ...
 
     def recalled(self, key: str) -> Json:
-        """What was kept; None if nothing was."""
+        """The value that was kept under the key; None if nothing was."""
         ...
 
 
@@ -91,24 +91,25 @@ class ModeInForce:
         kept = next((mode for mode in MODES if mode.id == store.recalled(self._key)), None)
         self.id: ModeId = FIRST_MODE if kept is None else kept.id
         self._told: ModeId | None = FIRST_MODE
-        """None if a compaction may have taken the notice out of view."""
+        """The mode that the model was told last; None if a compaction may have taken the notice out of view."""
         for logged in entries:
             self.see(logged.entry)
 
     def choose(self, mode: ModeId) -> None:
-        """Another mode from now on. The model is told before its next call. Raises `StoreFailed`, and nothing has changed then."""
+        """Puts another mode in force. The model is told before its next call. Raises `StoreFailed`, and nothing has changed then."""
         self._store.remember(self._key, mode)
         self.id = mode
 
     def see(self, entry: Entry) -> None:
-        """The next entry of the log."""
+        """Takes in the next entry of the log."""
         if isinstance(entry, Notice) and entry.text in _BY_WORDS:
             self._told = _BY_WORDS[entry.text]
         elif isinstance(entry, Compaction) and entry.trigger != "upkeep":
             self._told = None
 
     def notice(self) -> Notice | None:
-        """What the model has to be told now; None if it knows. That it may act is only told to one that was told otherwise."""
+        """The notice of the mode that the model has to get now; None if it knows. That it may act is only told to one that was told
+        otherwise."""
         if self.id == self._told or (self._told is None and self.id == FIRST_MODE):
             return None
         return Notice("rules", _BY_ID[self.id].told)

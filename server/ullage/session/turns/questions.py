@@ -17,7 +17,7 @@ from ullage.session.timeline.timeline import Timeline
 from ullage.tools.tool import Question, Unanswered
 
 LONGEST_ANSWER = 20_000
-"""Characters of the user's own words to one question. They stay in view as a result; what is longer is a file, or a prompt."""
+"""Most characters of the user's own words to one question. They stay in view as a result; what is longer is a file, or a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class Questions:
         self._waiting: dict[str, CallQuestions] = {}
 
     async def ask(self, call_id: str, questions: tuple[Question, ...]) -> tuple[Answer, ...] | Unanswered:
-        """Waits for the user's answers, one to each question; those that they left out say nothing."""
+        """Asks the user the questions of a call and waits for their answers, one to each; those that they left out say nothing. If there
+        are no answers, it says why."""
         item = self._timeline.get(call_id)
         if not self._are_shown() or not isinstance(item, ToolCallItem):
             return "not_shown"
@@ -65,8 +66,7 @@ class Questions:
             del self._waiting[call_id]
 
     def answer(self, call_id: str, question_id: str, given: Sequence[Given] | None) -> None:
-        """The user's answers to these questions, in their order; None if they skip them.
-
+        """Takes the user's answers to these questions, in their order; None if they skip them.
         Raises `SessionError` if they are not asked, no longer or answered already, or where the answers do not fit them.
         """
         asking = self._waiting.get(call_id)
@@ -81,13 +81,13 @@ class Questions:
         asking.answer.set_result(answers if any(answer.words for answer in answers) else "skipped")
 
     def not_shown(self, call_id: str, question_id: str) -> None:
-        """It turned out that the front end cannot show these questions, or cannot tell the answers; nothing happens where they are over."""
+        """Tells that the front end cannot show these questions after all, or cannot tell the answers. Nothing happens if they are over."""
         asking = self._waiting.get(call_id)
         if asking is not None and question_id == asking.id and not asking.answer.done():
             asking.answer.set_result("not_shown")
 
     def prompted(self) -> None:
-        """The user sent a prompt to the running turn: it takes the place of all answers that are waited for."""
+        """Tells that the user sent a prompt to the running turn: it takes the place of all answers that are waited for."""
         for asking in self._waiting.values():
             if not asking.answer.done():
                 asking.answer.set_result("prompted")

@@ -79,11 +79,11 @@ OUTPUT_TOKENS = 32_000
 """Most that is asked for in one reply; the threshold keeps 20,000 free, and the API cuts a reply that fills the window."""
 
 MOST_CUT_OFF = 5
-"""Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
-in circles never ends."""
+"""Most replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes
+round in circles never ends."""
 
 DOUBTS = "ndoubts"
-"""Id of the notice that the endpoint says what cannot be."""
+"""The id of the notice that the endpoint says what cannot be."""
 
 STOPPED_BEFORE = "The turn was stopped before the compaction was made. Compact again if you still want it"
 CALLS_LEFT_OUT = (
@@ -134,8 +134,8 @@ class Turn:
         self._calls_left_out = 0
 
     async def make_room(self) -> None:
-        """Before a model call: says which files changed, what ended in the background and which mode is in force, and compacts at the
-        threshold. Raises `ContextFull`."""
+        """Tells the model, before it is called, which files changed, what ended in the background and which mode is in force, and compacts
+        at the threshold. Raises `ContextFull`."""
         await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)
@@ -152,7 +152,8 @@ class Turn:
             self._conversation.append(servers)
 
     async def ask(self) -> AssistantReply:
-        """One model call; its reply is logged. Where the prompt is too long it compacts and asks once more."""
+        """Calls the model, and gives its reply, which is logged. If the prompt is too long, it compacts and asks once more. Raises
+        `ContextFull`."""
         try:
             return await self._ask_once()
         except PromptTooLong as error:
@@ -213,7 +214,7 @@ class Turn:
         return KeptMeanwhile(file, reply, asyncio.get_running_loop().call_later)
 
     def _keep_partial(self, incoming: Incoming, card: ModelCard, error: BaseException) -> None:
-        """What was said before a cancel or a broken stream stays in the log."""
+        """Logs what was said before a cancel or a broken stream."""
         blocks = incoming.partial()
         if blocks:
             reason = "error" if isinstance(error, ModelError) else "cancelled"
@@ -222,13 +223,13 @@ class Turn:
             self._conversation.append(entry)
 
     def _tell_doubts(self, reply: Reply) -> None:
-        """What the endpoint said that cannot be; told once a session, since it may say so with each reply."""
+        """Tells the user what the endpoint said that cannot be: once a session, since it may say so with each reply."""
         timeline = self._conversation.timeline
         if reply.doubts and timeline.get(DOUBTS) is None:
             timeline.put(NoticeItem(DOUBTS, self._conversation.clock(), "warning", " ".join(reply.doubts)))
 
     def _learn(self, card: ModelCard) -> None:
-        """What the newest response teaches about the estimates."""
+        """Learns from the newest response how far the estimates are off."""
         calibration, projection = self._surroundings.calibration(card), self._conversation.projection
         counted = self._conversation.counted(calibration)
         self._surroundings.calibrations[card.name] = learned(counted, projection, calibration, self._surroundings.fixed_of(card))
@@ -255,7 +256,7 @@ class Turn:
         return TurnEnded("cancelled", why, "continue") if why else None
 
     async def go_on_for_hooks(self, end: TurnEnded, reply: AssistantReply) -> bool:
-        """The turn would end. Whether a hook has it go on; the model is told why."""
+        """Asks hooks, when the turn would end, whether it goes on; gives whether one wants that. The model is told why."""
         if end.outcome != "end_turn":
             return False
         told = await self._hooks.go_on("".join(block.text for block in reply.blocks if isinstance(block, Text)))
@@ -264,8 +265,7 @@ class Turn:
         return told is not None
 
     def ask_to_compact(self, focus: str) -> str:
-        """The user wants a compaction while the turn runs: it is made at the next boundary. Gives its id.
-
+        """Has a compaction made at the next boundary, as the user wants it while the turn runs. Gives its id.
         Whoever asks again before that gets the same one, with the focus that was named last.
         """
         if self._asked is None or self._asked.trigger != "manual":
@@ -279,7 +279,7 @@ class Turn:
         self._conversation.append(notice)
 
     def take_steering(self) -> bool:
-        """Prompts that were given to the running turn join it. Whether there were any."""
+        """Lets prompts that were given to the running turn join it; gives whether there were any."""
         return self._take_steering()
 
     async def compact_if_asked(self, *, at_work: bool) -> None:
@@ -297,13 +297,13 @@ class Turn:
         return end if tool is None else replace(end, message=CALL_AS_TEXT.format(tool), action="settings")
 
     def drop_what_was_asked(self) -> None:
-        """The user stopped the turn: the compaction that they wanted at its next boundary is not made, and the timeline says so."""
+        """Drops the compaction that the user wanted at the next boundary, since they stopped the turn; the timeline says so."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.trigger == "manual":
             self._controller.tell_not_made(asked, STOPPED_BEFORE)
 
     async def make_room_after_overflow(self) -> None:
-        """After a reply that filled the window: compacts, and lets the model go on. Raises `ContextFull`."""
+        """Compacts after a reply that filled the window, and lets the model go on. Raises `ContextFull`."""
         self._cut_off += 1
         if self._cut_off > MOST_CUT_OFF:
             raise ContextFull(f"{self._cut_off} replies in a row filled the model's window. Ask for less at once, or for a file.")

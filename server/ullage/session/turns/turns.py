@@ -50,10 +50,10 @@ from ullage.store.log_store import LogStore
 logger = logging.getLogger(__name__)
 
 WAITING = "nwaiting"
-"""Id of the notice that prompts wait while nothing is being done."""
+"""The id of the notice that prompts wait while nothing is being done."""
 
 MOST_CHARACTERS = 4_000_000
-"""Of a prompt, whatever the window: as many tokens as no model takes."""
+"""Most characters of a prompt, whatever the window: as many tokens as no model takes."""
 
 SURELY_FITS = 20_000
 """Characters of a prompt for which nobody has to know the window."""
@@ -79,24 +79,24 @@ class PromptQueue:
 
     @property
     def goes_on(self) -> bool:
-        """Whether something waits, and not for the user to say so."""
+        """Whether a prompt waits that is sent without the user saying so."""
         return bool(self._waiting) and not self._held_back
 
     def show(self) -> None:
-        """Shows what was waiting when the server ended."""
+        """Shows the prompts that were waiting when the server ended."""
         for prompt in self._waiting:
             self._show(prompt)
         self.offer()
 
     def offer(self) -> None:
-        """Nothing is being done any more: what still waits is sent when the user says so."""
+        """Holds back what still waits, since nothing is being done any more: it is sent when the user says so."""
         self._held_back = bool(self._waiting)
         if self._waiting:
             at = self._conversation.clock()
             self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Press Continue to go on.", "continue"))
 
     def add(self, prompt: UserPrompt) -> None:
-        """Puts a prompt at the end. Raises `StoreFailed`."""
+        """Puts a prompt at the end of the queue. Raises `StoreFailed`."""
         self._store.prompts.add(self._conversation.session_id, prompt)
         self._waiting = _in_order([*self._waiting, prompt])
         self._held_back = False
@@ -116,19 +116,19 @@ class PromptQueue:
         return attached
 
     def next(self) -> UserPrompt:
-        """The first one, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""
+        """The first prompt, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""
         self._conversation.timeline.remove(WAITING)
         self._held_back = False
         self._next = self._waiting[0].id
         return self._waiting[0]
 
     def start(self, prompt: UserPrompt) -> None:
-        """Moves a prompt from the queue to the log, all at once."""
+        """Moves a prompt from the queue to the log, all at once. Raises `StoreFailed`."""
         self._next = None
         logged = self._store.prompts.start(self._conversation.session_id, prompt.id, self._conversation.clock())
         self._waiting = [each for each in self._waiting if each.id != prompt.id]
         if logged.entry == prompt:
-            logged = replace(logged, entry=prompt)  # not a second copy of its text
+            logged = replace(logged, entry=prompt)  # so that its text is in memory only once
         self._conversation.show(logged)
 
     @property
@@ -137,7 +137,7 @@ class PromptQueue:
         return any(prompt.steering for prompt in self._waiting)
 
     def start_steering(self) -> bool:
-        """Lets those that were meant for the running turn join it; whether there were any."""
+        """Lets the prompts that were meant for the running turn join it; gives whether there were any."""
         joining = [prompt for prompt in self._waiting if prompt.steering]
         for prompt in joining:
             self.start(prompt)
@@ -150,7 +150,8 @@ class PromptQueue:
 
 
 def _in_order(prompts: Sequence[UserPrompt]) -> list[UserPrompt]:
-    """As they are sent: those that were meant for the running turn first, which may have been stopped meanwhile."""
+    """The prompts in the order in which they are sent: those that were meant for the running turn first, which may have been stopped
+    meanwhile."""
     return sorted(prompts, key=lambda prompt: not prompt.steering)
 
 
@@ -188,7 +189,7 @@ class Turns:
         show_ended: Callable[[EndedTurn], None],
         agents: EndedAgents,
     ) -> None:
-        """`ending` says what a cancel means, as it comes. `agents` has what became of sub-agents that ended with the turn."""
+        """`ending` says what a cancel means, when it comes. `agents` has what became of sub-agents that ended with the turn."""
         self._agents = agents
         self._conversation = conversation
         self._surroundings = surroundings
@@ -206,10 +207,10 @@ class Turns:
             show_running,
         )
         self.running: Turn | None = None
-        """The turn that asks the model now."""
+        """The turn that asks the model now; None if none does."""
 
     async def run(self) -> bool:
-        """Turns until the queue is empty or one of them does not end well; whether all did."""
+        """Runs turns until the queue is empty or one of them does not end well; gives whether all did."""
         went_well = True
         while went_well and self._queue:
             went_well = await self._one(self._queue.next())
@@ -217,11 +218,11 @@ class Turns:
         return went_well
 
     async def go_on(self) -> bool:
-        """The rest of a turn that did not end well, then the queue."""
+        """Runs the rest of a turn that did not end well, then the queue; gives whether all ended well."""
         return await self._one(None) and await self.run()
 
     async def _one(self, prompt: UserPrompt | None) -> bool:
-        """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
+        """Runs one turn from its prompt (None: goes on with the last one) to its end in the log; gives whether it ended well."""
         self._show_running(None)
         self._controller.turn_begins()
         ending = await ending_of(self._to_its_end(prompt), self._ending)
@@ -241,7 +242,8 @@ class Turns:
         return ending.went_well
 
     def _prompt_id(self, prompt: UserPrompt | None) -> str:
-        """Of the turn's prompt; where it went on with an earlier turn, of that one's. Prompts that joined it later are not meant."""
+        """The id of the turn's prompt; if it went on with an earlier turn, that of the earlier turn's. Prompts that joined it later are not
+        meant."""
         if prompt is not None:
             return prompt.id
         entries = (logged.entry for logged in reversed(self._conversation.entries))

@@ -41,7 +41,8 @@ class Work:
             raise SessionError("unknown_session", f"The session {self._session_id} is not open")
 
     def begin(self, work: Coroutine[None, None, bool]) -> None:
-        """Begins, where it can. `work` gives whether it went well."""
+        """Begins a piece of work, which gives whether it went well. Raises `RuntimeError` if something is being done already, or the
+        session is closed."""
         if not self.can_begin:
             raise RuntimeError("something is being done already, or the session is closed")
         self.ending = "cancelled"
@@ -49,19 +50,20 @@ class Work:
         self._task.add_done_callback(self._ended)
 
     async def do(self, work: Coroutine[None, None, _T]) -> _T:
-        """Does that as the one thing, and gives what came of it once nothing is being done any more. The queue goes on after it."""
+        """Does the work as the one thing, and gives what came of it once nothing is being done any more. The queue goes on after it. Raises
+        what the work raises, and `RuntimeError` as `begin` does."""
         told: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
         self.begin(_telling(told, work))
         return await told
 
     def cancel(self) -> None:
-        """The user stops what is being done; nothing happens where nothing is."""
+        """Stops what is being done, for the user; does nothing if nothing is."""
         if self._task is not None:
             self.ending = "cancelled"
             self._task.cancel()
 
     async def close(self) -> None:
-        """Interrupts what is being done, and waits for its end. Nothing begins any more."""
+        """Interrupts what is being done, and waits for its end. Nothing can begin any more."""
         self._is_over = True
         if self._task is not None:
             self.ending = "interrupted"
@@ -77,7 +79,7 @@ class Work:
 
 
 async def _telling(told: asyncio.Future[_T], work: Coroutine[None, None, _T]) -> bool:
-    """Whoever asked for it gets what comes of it, once the task has ended. The queue goes on after it."""
+    """Does the work, and gives what comes of it to whoever asked for it, once the task has ended. True: the queue goes on after it."""
 
     def tell(task: asyncio.Task[_T]) -> None:
         error = task.exception()
