@@ -47,6 +47,7 @@ class Written:
 
 async def write_commit_message(changed: Changed, model: Model, card: ModelCard, rules: ReadRules, files: WorkspaceFiles) -> Written:
     """Has the model write the message. What rules refuse to have read is not in the question.
+
     Raises `SessionError`, in words for the user. Cancelling ends the call at once.
     """
     new_files = [file for path in changed.new_files[:MOST_NEW_FILES] if (file := await _new_file(path, rules, files)) is not None]

@@ -68,6 +68,7 @@ class Breath:
 
 class Round:
     """One round of the event loop, and how much of it is used up by pieces of work of some milliseconds.
+
     A hundred sessions whose turns end together would keep the loop for as long as all of their pieces take. So only as many are done in a
     round as fit in `SHARED_SECONDS`, and at least one; the others come in the next rounds, in the order in which they asked.
     """

@@ -58,6 +58,7 @@ class PolicyInUse:
     def asked(self, policy: Policy, *, counts: bool) -> Generator[None]:
         """Stands around waiting for an answer of the policy's engine. Raises `PolicyFailed` for what an engine raises; what Ullage's own
         engine raises stays as it is.
+
         `counts`: a failure is one of those after which the engine rests.
         """
         if not policy.has_stand_in:

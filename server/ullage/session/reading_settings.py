@@ -210,6 +210,7 @@ _MOST_NAMED = 10
 
 def read_settings(section: object, *, trusted: bool, shows_questions: bool = True) -> tuple[Settings, list[str]]:
     """Gives the settings, and a sentence for the user about each value that could not be used and about names that are no settings.
+
     `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
     """
     used: dict[str, Any] = {}

@@ -69,6 +69,7 @@ def defined(files: Sequence[AgentFile], agent: str) -> AgentFile | None:
 
 def role_for(parent_id: str, task: SubAgentTask, files: Sequence[AgentFile]) -> Role | str:
     """The role that a call wants; if there is no such sub-agent, a sentence for the model that says so.
+
     A sub-agent acts only by what was allowed for this very call, with its definition as it was then.
     """
     called = task.agent.lower()

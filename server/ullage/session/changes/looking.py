@@ -89,6 +89,7 @@ class Looking:
     async def look(self, change: OpenChange, before: FileUnderReview | None = None) -> FileUnderReview | None:
         """The file as it is now; None if nothing of the change is open any more. `before` is what was found last, and is given again if
         nothing is new.
+
         Raises `StoreFailed`.
         """
         try:

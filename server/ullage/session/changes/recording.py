@@ -81,6 +81,7 @@ class Recording:
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
         """Stands around the run of one call, and fills in `changes` at its end.
+
         If the call is stopped, they go into an entry of their own, since its result says only that it was stopped.
         """
         async with self._around(changes, kind, allowed):

@@ -173,6 +173,7 @@ class Reviewing:
 
     async def version_text(self, named: str, turn_id: str | None = None) -> str | None:
         """The text of a file before a turn; without a turn, the text to be shown beside that of now. None if there was no file.
+
         Raises `SessionError`, `StoreFailed`.
         """
         path = self._path(named)

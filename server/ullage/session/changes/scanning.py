@@ -138,6 +138,7 @@ class Scanner:
 
     def after(self, tool_use_id: str, before: Scan, not_of: frozenset[str]) -> Difference:
         """What that command, which is over, changed, without the absolute paths `not_of`. The new contents are durable when this returns.
+
         What changed while another command ran, too, is `shared`: nobody can tell which of them it was. Raises `NotScanned`.
         """
         with self._lock:

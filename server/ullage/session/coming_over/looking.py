@@ -35,6 +35,7 @@ LONGEST_MEASURED = 60_000_000
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A compaction of the other program. `at` is Unix seconds. What is None was not told.
+
     Of what was `needed` later, `kept` stood in its summary, `shown_again` came from tools or the user once more, `gone` from neither.
     """
 

@@ -243,6 +243,7 @@ class SessionMeans:
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
         """Logs what was spent and brought nothing: it still counts, and counts once. None: nothing was spent.
+
         As long as a summary may serve, its draft holds the cost. Then the compaction that it becomes holds it.
         """
         if usage is not None:

@@ -44,6 +44,7 @@ class EpochInfo:
 def epochs(projection: Projection, fetched_again: Mapping[str, FetchedAgain]) -> tuple[EpochInfo, ...]:
     """All epochs, the oldest first, also those of compactions that were undone. The last one whose compaction is in force is current.
     `fetched_again` is by the id of the compaction.
+
     What was asked while a compaction was undone counts for the epoch that was in force again.
     """
     undone = {each.id for each in projection.undone}

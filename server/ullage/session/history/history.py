@@ -143,6 +143,7 @@ class History:
     async def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """Undoes a compaction (None: the newest in force), so that it counts as never made from the next request on. Gives its id. Raises
         `SessionError`.
+
         `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not, and where that
         is not enough messages are cut from its middle.
         """
@@ -156,6 +157,7 @@ class History:
 
     async def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """Takes the undo of a compaction back (None: of the newest that was undone). Gives its id. Raises `SessionError`.
+
         Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id. `fit` is as in `undo`.
         """
         with refusing():

@@ -127,6 +127,7 @@ def _results_of_bare_calls(entries: Iterable[Logged]) -> Mapping[int, int]:
 
 def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tuple[ItemFate, ...]:
     """What became of all items that the model does not see as they were, in the order of the log, from entry `since` on.
+
     What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
     """
     entries = projection.entries

@@ -126,6 +126,7 @@ class EarlierStore:
 
     def take_over(self, remembered: str) -> TakenIn | None:
         """Takes all sessions over, if the session that the editor remembers is among them and git does not track the folder; else None.
+
         Raises `NotBrought` and `StoreFailed`.
         """
         if _is_tracked(self._workspace):

@@ -31,6 +31,7 @@ class Fork:
 
 async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
     """Makes a new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
+
     Raises `SessionError`.
     """
     log = around.store

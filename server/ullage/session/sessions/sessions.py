@@ -277,6 +277,7 @@ class Sessions:
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
         """Makes and opens a new session with what was said in that one, whoever has it open: all by now, or up to the place of an item
         (`fork_place`).
+
         Raises `SessionError`.
         """
         forked = await fork_session(self._around, self._open, session_id, item_id)

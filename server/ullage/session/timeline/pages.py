@@ -127,6 +127,7 @@ class ItemPages:
 
     def told(self, newest: dict[str, Item], *, begins: bool, fixed: Collection[str], told_of_thinking: bool) -> bool:
         """Tells that one more entry comes; gives whether items left memory, which are then no longer among the `newest`.
+
         `begins`: that entry may begin a stretch. `fixed`: ids of items that may still change from moment to moment.
         """
         begun = self._logged - self._stretches[-1][0]

@@ -74,6 +74,7 @@ class Timeline:
         log: Callable[[], Sequence[Logged]] | None = None,
     ) -> None:
         """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one.
+
         Without `later` every piece of text is told at once. `log` gives the whole log, with all entries that this was told of: older items
         are read there. Without it all items stay in memory.
         """
@@ -111,6 +112,7 @@ class Timeline:
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """The items before that one, the oldest first, and how many precede them. They are fewer than `limit` if they are long.
+
         Raises `KeyError` for an unknown id.
         """
         self._join_pieces()

@@ -201,6 +201,7 @@ class Approvals:
     def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str, rules: Sequence[PermissionRule] = ()) -> None:
         """Takes the user's answer to that question; without an id, to the one that is asked now. `rules` are what they allow, or refuse,
         once and for all with it, in place of what was offered.
+
         Raises `SessionError` if it is not asked, no longer or answered already, where the option is none of those offered, or a rule cannot
         be one.
         """
@@ -245,6 +246,7 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 async def permit(call: ToolUse, tool: Tool, approvals: Approvals, asks: str = "") -> PermissionNeed | ToolOutcome | None:
     """Finds out whether a call may run, and asks the user where they have to be asked. Gives what was allowed, None if the call is free;
     the outcome if it is not to be run. Raises `BadToolInput`.
+
     `asks` says why the user is asked in any case, in a sentence for them; empty if they are asked as ever.
     """
     need = await _need(call, tool, approvals)

@@ -88,6 +88,7 @@ class Calls:
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
         """Runs the calls in order; neighbours that only read run side by side, a few at once. Every call gets a result, come what may.
+
         Raises `StoreFailed`, and `CancelledError` with results for what was done by then.
         """
         done: list[Returned] = []

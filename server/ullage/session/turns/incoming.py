@@ -123,6 +123,7 @@ class Incoming:
 
     def partial(self) -> tuple[AssistantBlock, ...]:
         """What was said before the reply was cut off: text, and thinking without a signature (for the user only).
+
         Calls that had begun are left out, since nobody ran them, and their items leave the timeline.
         """
         for call_id in self._calls.values():

@@ -67,6 +67,7 @@ class Questions:
 
     def answer(self, call_id: str, question_id: str, given: Sequence[Given] | None) -> None:
         """Takes the user's answers to these questions, in their order; None if they skip them.
+
         Raises `SessionError` if they are not asked, no longer or answered already, or where the answers do not fit them.
         """
         asking = self._waiting.get(call_id)

@@ -266,6 +266,7 @@ class Turn:
 
     def ask_to_compact(self, focus: str) -> str:
         """Has a compaction made at the next boundary, as the user wants it while the turn runs. Gives its id.
+
         Whoever asks again before that gets the same one, with the focus that was named last.
         """
         if self._asked is None or self._asked.trigger != "manual":
