@@ -35,7 +35,7 @@ class Prelude:
 
 
 NO_FILE = "text:"
-"""How the name of an attachment begins whose text is in no file: no path of a workspace begins so."""
+"""The beginning of the name of an attachment whose text is in no file: no path of a workspace begins so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ class Attachment:
     text: str
     media: Media | None = None
     lines: tuple[int, int] | None = None
-    """The first and the last line (from 1) where only these were attached of a file."""
+    """The first and the last line (from 1), if only these were attached of a file; None: all of it."""
 
     @property
     def title(self) -> str:
-        """The name for people and for the model, with the lines: `src/tank.py:10-20`."""
+        """The name that people and the model are shown, with the lines: `src/tank.py:10-20`."""
         if self.lines is None:
             return self.name.removeprefix(NO_FILE)
         first, last = self.lines
@@ -62,7 +62,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class UserPrompt:
-    """What the user typed. `steering` marks one that was given to a running turn at its next boundary."""
+    """A prompt that the user typed. `steering` marks one that was given to a running turn before its next call."""
 
     id: str
     text: str
@@ -82,11 +82,11 @@ class AssistantReply:
     cost: float | None = None
     """Dollars of the call, at the prices of the day; None if they are not known."""
     dropped_thinking: int = 0
-    """How many thinking blocks of its request the API dropped, since it took what stood before them for changed."""
+    """The number of thinking blocks of its request that the API dropped, since it took what stood before them for changed."""
     began: tuple[float, ...] = ()
     """When each block began to come (Unix seconds); empty if that is not known: then the entry's own time stands for all."""
     effort: str = ""
-    """What the model was asked for, `default` where that was left to it; empty if that is not known."""
+    """The effort that the model was asked for, `default` where that was left to it; empty if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ class FileTouch:
     """What a tool did to a file. `sha256` is of the file's text after it (hex; empty if it was deleted)."""
 
     path: str
-    """Relative to the workspace folder where it is inside one, with `/`."""
+    """The path relative to the workspace folder that it is in, else absolute; with `/`."""
     kind: TouchKind
     sha256: str
     partial: bool = False
-    """True if a read gave only a part of the text."""
+    """Whether a read gave only a part of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +112,17 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user answered to one question of the agent, which wrote `question` and the labels."""
+    """The user's answer to one question of the agent, which wrote `question` and the labels."""
 
     question: str
     chosen: tuple[str, ...] = ()
-    """The labels of the options that they chose."""
+    """The labels of the options that the user chose."""
     text: str = ""
-    """Their own words; empty if they wrote none."""
+    """The user's own words; empty if they wrote none."""
 
     @property
     def words(self) -> str:
-        """What the user says with it: what they chose and what they wrote, without the question. Empty if that is nothing."""
+        """What the user answered: what they chose and what they wrote, without the question. Empty if that is nothing."""
         return "; ".join((*self.chosen, self.text) if self.text else self.chosen)
 
 
@@ -131,10 +131,10 @@ class AgentRun:
     """A sub-agent that a call of `task` had at work. Tokens as the gauge of its own session counts them."""
 
     session_id: str
-    """Of its own log."""
+    """The id of the sub-agent's session, which has a log of its own."""
     name: str
     used: int
-    """What its context held at the end."""
+    """Tokens that its context held at the end."""
     threshold: int
     cost: float | None = None
     """Dollars; None if the prices are not known."""
@@ -156,23 +156,23 @@ class ToolReturned:
     touched: tuple[FileTouch, ...] = ()
     diff: FileDiff | None = None
     refusal: str | None = None
-    """What the user said when they refused the call (may be empty), which then did not run; None if they did not."""
+    """What the user said when they refused the call, which then did not run (may be empty); None if they did not refuse."""
     names_left_out: tuple[str, ...] = ()
     """Names and paths that stand only in the part that was clipped away."""
     media: tuple[Media, ...] = ()
-    """Images and documents that the model is shown with it; none where it is an error. Their bytes lie in the store."""
+    """Images and documents that the model is shown with the result; empty for an error. Their bytes lie in the store."""
     began: float | None = None
-    """When the call began to run (Unix seconds), after any approval; None if it did not, or where nobody knows."""
+    """When the call began to run (Unix seconds), after any approval; None if it did not run, or nobody knows."""
     line: int | None = None
-    """Where an edit begins (from 1), in the file that it touched."""
+    """The line where an edit begins (from 1), in the file that it touched; None if there is none."""
     changed: tuple[ChangedFile, ...] = ()
     """The files that the call changed, as far as that is known."""
     uncovered: tuple[Uncovered, ...] = ()
-    """What it may have changed besides, and cannot be gone back to."""
+    """Files and folders that it may have changed besides, and that cannot be gone back to."""
     answers: tuple[Answer, ...] = ()
-    """What the user answered, where the call asked them something: words of the user, which stand in `content` too."""
+    """What the user answered, if the call asked them something. These are words of the user, which stand in `content` too."""
     agent: AgentRun | None = None
-    """The sub-agent that was at work for it. What it cost stands in its own log, too, and nowhere else in this one."""
+    """The sub-agent that was at work for the call; None if none was. Its cost stands in its own log, too, and nowhere else in this one."""
     goes_on: str = ""
     """The id of a command that was left running when the call was done; empty if none was."""
     cost: float | None = None
@@ -196,19 +196,21 @@ class Notice:
     """Something the program tells the model: appended to the next user message, never inserted before."""
 
     about: Literal["file_changed", "rules", "resume", "hook", "hook_standing", "command"]
-    """`hook`: what a hook of the workspace says; `hook_standing`: the same for all of the session; `command`: of what goes on."""
+    """What it is about. `hook`: what a hook of the workspace says; `hook_standing`: the same for all of the session; `command`: commands
+    that go on or have ended."""
     text: str
     touched: tuple[FileTouch, ...] = ()
-    """The files whose texts stand in it."""
+    """The files whose texts stand in the notice."""
     ended: tuple[str, ...] = ()
-    """The commands that were left running and have ended, by their ids (`ToolReturned.goes_on`)."""
+    """The ids of commands that were left running and have ended (`ToolReturned.goes_on`)."""
     full_output: str | None = None
-    """The path of the whole output of the command that it tells of; None if it tells of none, or that could not be kept."""
+    """The path of the whole output of the command that it tells of; None if it tells of none, or the output could not be kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPinned:
-    """The user wants no compaction to touch entry `seq` (a prompt, a reply, a tool result), or, not `pinned`, no longer wants it."""
+    """The user wants no compaction to touch entry `seq` (a prompt, a reply, a tool result). With `pinned` false they no longer want
+    that."""
 
     seq: int
     pinned: bool
@@ -216,7 +218,8 @@ class EntryPinned:
 
 @dataclass(frozen=True, slots=True)
 class FilePinned:
-    """The user wants no compaction to touch the newest text of a file, or, not `pinned`, no longer wants it. `path` as in a `FileTouch`."""
+    """The user wants no compaction to touch the newest text of a file. With `pinned` false they no longer want that. `path` is as in a
+    `FileTouch`."""
 
     path: str
     pinned: bool
@@ -224,7 +227,7 @@ class FilePinned:
 
 @dataclass(frozen=True, slots=True)
 class SizeStated:
-    """What the endpoint said that the request up to entry `through` takes: it counted it, or refused it as too long.
+    """The size of the request up to entry `through`, as the endpoint stated it: it counted the request, or refused it as too long.
 
     Logged where nothing was answered to it, so that no usage tells the size. Changes nothing in the view: without it the gauge would only
     estimate that size after a restart.
@@ -232,40 +235,40 @@ class SizeStated:
 
     through: int
     model: str
-    """The name by which it was asked for."""
+    """The name by which the model was asked for."""
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """Up to here the log is that of another session, entry by entry under the same seqs: this one was forked from it.
+    """Up to here the log is that of another session, entry by entry under the same seqs: this session was forked from it.
 
     Changes nothing in the view. What the entries before it cost was spent there, not here.
     """
 
     session_id: str
     title: str
-    """As it was called then."""
+    """The title of the other session at that time."""
     used_at: float = 0.0
-    """When its newest entry was logged (Unix seconds): so long the prompt cache has had what is common."""
+    """When the other session's newest entry was logged (Unix seconds), which is when the prompt cache last got what both have in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class CameOver:
-    """What follows up to the end of its last turn was said in a session of another program, which is gone on with here: the first entry.
+    """The first entry of a session that goes on with one of another program. What follows, up to the end of its last turn, was said there.
 
     Changes nothing in the view. None of its texts is believed: they are for the user alone.
     """
 
     program: str
-    """As people call it: `Claude Code`."""
+    """The program's name as people know it: `Claude Code`."""
     version: str
-    """Of the program; empty if the session does not tell."""
+    """The program's version; empty if the session does not tell."""
     session_id: str
-    """As the program calls it."""
+    """The id that the program gave the session."""
     title: str
     file: str
-    """Where it was read, by an absolute path."""
+    """The absolute path of the file that it was read from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +339,7 @@ def versions_in(entry: Entry) -> tuple[FileVersion, ...]:
 
 
 def reviewed(entry: Entry) -> tuple[Reviewed, ...]:
-    """What an entry says that the user kept or undid, by file."""
+    """The changes that an entry says the user kept or undid, by file; empty if it says of none."""
     match entry:
         case Reviewed():
             return (entry,)
@@ -347,7 +350,7 @@ def reviewed(entry: Entry) -> tuple[Reviewed, ...]:
 
 
 def files_changed(entry: Entry) -> FilesChanged | None:
-    """The files that an entry says were changed, whoever did it; None if it says of none."""
+    """The files that an entry says were changed, whoever changed them; None if it says of none."""
     match entry:
         case FilesChanged():
             return entry

@@ -31,28 +31,28 @@ from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
 
 TELLING_SHARE = 0.3
-"""Of a request that system prompt and tools must have, for its usage to tell what they take."""
+"""Share of a request that system prompt and tools must have, for its usage to tell what they take."""
 
 ESTIMATED_SHARE = 0.01
-"""Of the context. The number counts as an estimate where more than that of it is one: a short prompt makes none of it."""
+"""Share of the context. The number counts as an estimate where more of it than that is one: a short prompt makes none of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What the context holds (tokens)."""
+    """How many tokens the context holds, and how that is known."""
 
     used: int
     guess: int
-    """Of `used`, what is only estimated: no reply has priced it and the endpoint has not counted it. Right after a compaction that is all
-    but system prompt and tools, in a turn what came since the last reply."""
+    """Tokens of `used` that are only estimated: no reply has priced them and the endpoint has not counted them. Right after a compaction
+    that is all but system prompt and tools, in a turn what came since the last reply."""
     categories: tuple[tuple[str, int], ...]
-    """Name and tokens, in a fixed order, results by tool last and largest first. They add up to `used` exactly."""
+    """The tokens of each category, in a fixed order, results by tool last and largest first. They add up to `used` exactly."""
     priced: Priced | None
     """The newest reply that priced the prefix in force; None if none has."""
 
     @property
     def estimated(self) -> bool:
-        """Whether the number is an estimate: in more than `ESTIMATED_SHARE`."""
+        """Whether the number is an estimate: more than `ESTIMATED_SHARE` of it is only estimated."""
         return self.guess > self.used * ESTIMATED_SHARE
 
     @property
@@ -62,7 +62,7 @@ class Counted:
 
 
 def learned(counted: Counted, projection: Projection, calibration: Calibration, fixed: FixedParts | None) -> Calibration:
-    """What the newest priced reply teaches about the estimates. `fixed` is told what system prompt and tools take, where that shows."""
+    """The calibration with what the newest priced reply teaches. `fixed` is told what system prompt and tools take, where that shows."""
     priced, prelude = counted.priced, projection.prelude
     if priced is None:
         return calibration
@@ -75,27 +75,27 @@ def learned(counted: Counted, projection: Projection, calibration: Calibration, 
 
 
 def prompt_tokens(prompt: UserPrompt, calibration: Calibration) -> int:
-    """About what a prompt that is still to be appended will take (tokens), as the gauge then counts it."""
+    """About how many tokens a prompt that is still to be logged will take, as the gauge then counts it."""
     text = MESSAGE_TOKENS + sum(map(estimate_text_of, prompt_blocks(prompt)))
     return calibration.of_new(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What the endpoint said that a request takes: it counted it, or refused it as too long."""
+    """The size of a request as the endpoint stated it: it counted the request, or refused it as too long."""
 
     key: EpochKey
     seq: int
-    """Of the newest entry that the request holds."""
+    """The seq of the newest entry that the request holds."""
     tokens: int
     categories: tuple[tuple[str, int], ...]
-    """What the gauge showed of it before that."""
+    """The tokens of each category that the gauge showed before that."""
     by: Fixed | None
-    """Tells one model from another, as `Calibration.fixed`: what one says is nothing to another."""
+    """The object that tells one model from another, as `Calibration.fixed`: what one model's endpoint states is nothing to another."""
 
 
 class Account:
-    """Counts the context of one session. Keeps what it counted, so that a call costs what is new since the last."""
+    """Counts the context of one session. It keeps what it counted, so that a call costs only what is new since the last."""
 
     def __init__(self) -> None:
         self._key: EpochKey | None = None
@@ -137,17 +137,17 @@ class Account:
         return Counted(sizes.used, sizes.guess, in_order(sizes.categories), tally.priced)
 
     def state(self, stated: Stated) -> None:
-        """The endpoint has said what a request takes; it holds until a later one is known or priced."""
+        """Takes in what the endpoint stated of a request. It holds until a later request is stated or priced."""
         known = self._stated
         if known is None or known.key != stated.key or known.by is not stated.by or known.seq <= stated.seq:
             self._stated = stated
 
     def stated(self, projection: Projection, calibration: Calibration) -> Stated | None:
-        """What the endpoint said of the newest request, where `count` goes by that."""
+        """What the endpoint stated of the newest request, if `count` goes by that; else None."""
         return self._holding(projection, self.count(projection, calibration).priced)
 
     def _since_stated(self, projection: Projection, tally: CategoryTally) -> CategorySizes | None:
-        """By what the endpoint said of a request; None if nothing is known of it, or a reply has priced more since."""
+        """The sizes by what the endpoint stated of a request; None if it stated none, or a reply has priced more since."""
         stated = self._holding(projection, tally.priced)
         if stated is None:
             return None
@@ -163,14 +163,14 @@ class Account:
         return CategorySizes(used, more.guess, shared_out(used, categories, self._known(projection, categories)))
 
     def _holding(self, projection: Projection, priced: Priced | None) -> Stated | None:
-        """What the endpoint said, where it still tells most: of this view, by this model, and no reply has priced more since."""
+        """What the endpoint stated, if it still tells most: of this view, by this model, and no reply has priced more since. Else None."""
         stated = self._stated
         if stated is None or stated.key != projection.key or stated.by is not self._calibration.fixed:
             return None
         return None if priced is not None and priced.seq > stated.seq else stated
 
     def _later(self, projection: Projection, seq: int) -> list[Message]:
-        """The messages with something newer than that entry, which are few."""
+        """The messages that hold something newer than entry `seq`, which are few."""
         messages = projection.messages
         first = len(messages)
         while first and max(messages[first - 1].sources, default=0) > seq:
@@ -185,7 +185,7 @@ class Account:
         return {name: tokens for name, tokens in fixed.items() if name in categories}
 
     def learn(self, ahead: Account) -> None:
-        """Keeps what `ahead` counted of the same log under a key that may come in force; it must not be used any more."""
+        """Keeps what `ahead` counted of the same log under a key that may come in force. `ahead` must not be used any more."""
         key, settled = ahead.settled
         same = settled.tally.counts is self._counts and settled.tally.images == self._images
         if key is not None and key != self._key and same:
@@ -194,11 +194,11 @@ class Account:
 
     @property
     def settled(self) -> tuple[EpochKey | None, _Settled]:
-        """What was counted so far, under which key."""
+        """What was counted so far, and the key that it was counted under."""
         return self._key, self._settled
 
     def copy(self) -> Account:
-        """Another one that knows as much of the epochs that are not in force, and starts anew for the one that is."""
+        """A copy that knows as much of epochs that are not in force, and starts anew for the one that is."""
         other = Account()
         other._counts, other._images, other._stated = self._counts, self._images, self._stated
         other._before = {key: settled.copy() for key, settled in self._before.items()}
@@ -223,7 +223,7 @@ class Account:
         before, exact = tally.total, tally.exact
         asked = tally.begin_reply() if usage is not None else None
         self._put(tally, projection, message)
-        if tally.exact == exact:  # what images take depends on the model, and what is remembered does not
+        if tally.exact == exact:  # what images take depends on the model, and the remembered estimate does not
             remember(message, tally.total - before)
         if usage is None or asked is None:
             return
@@ -249,7 +249,7 @@ class Account:
 
 
 def _usage_of(projection: Projection, message: Message) -> tuple[int, str, Usage] | None:
-    """Where the message is a reply that priced the prefix in force: its seq, the model and the usage."""
+    """The seq, the model and the usage of a message that is a reply which priced the prefix in force; None if it is none."""
     if message.role != "assistant" or not message.sources:
         return None
     seq = message.sources[-1]
@@ -260,35 +260,35 @@ def _usage_of(projection: Projection, message: Message) -> tuple[int, str, Usage
 
 
 EPOCHS_KEPT = 4
-"""Whose counts are remembered: undo and redo lead back to the last, and a count is small."""
+"""Epochs whose counts are remembered: undo and redo lead back to the last ones, and a count is small."""
 
 
 @dataclass(slots=True)
 class _Settled:
-    """The sums under one key over the messages that no longer change."""
+    """The sums under one key over those messages that no longer change."""
 
     tally: CategoryTally
     prelude: Prelude | None = None
     tools: dict[str, str] = field(default_factory=dict[str, str])
-    """The names of the calls by id."""
+    """The names of the tools that were called, by the id of the call."""
     messages: int = 0
-    """How many."""
+    """The number of these messages."""
     last: Message | None = None
-    """The last of them, by whose identity it is known that they are still the same."""
+    """The last of these messages. If the view still has this very object, all of them are still the same."""
 
     def holds(self, projection: Projection) -> bool:
-        """Whether it was counted of this view: one that was folded anew may read otherwise."""
+        """Whether the sums are of this view: one that was folded anew may read otherwise."""
         if self.messages and (self.messages > len(projection.messages) or self.last is not projection.messages[self.messages - 1]):
             return False
         return self.prelude == projection.prelude
 
     def copy(self) -> _Settled:
-        """Another one that goes on by itself."""
+        """A copy that goes on by itself."""
         return replace(self, tally=self.tally.copy(), tools=dict(self.tools))
 
 
 def _begun(projection: Projection, counts: Counts | None, images: ImageLimits) -> _Settled:
-    """What precedes the messages."""
+    """The sums of what precedes the messages."""
     begun = _Settled(CategoryTally(counts, images), projection.prelude)
     if projection.prelude is not None:
         for part in projection.prelude.system:

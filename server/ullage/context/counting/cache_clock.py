@@ -22,19 +22,20 @@ from ullage.context.entries import AssistantReply, Forked, Logged, Notice, Prelu
 from ullage.context.view.epoch import EpochKey
 
 LEAST_MISSED = 256
-"""Tokens. Less is no miss: caches that need no marks keep prefixes in steps of 128 (OpenAI)."""
+"""Tokens. Fewer are no miss: caches that need no marks keep prefixes in steps of 128 (OpenAI)."""
 
 KEYS_KEPT = 4
-"""Whose newest request is known: the cache forgets the others soon."""
+"""Epoch keys of which the newest request is remembered: the cache forgets the others soon."""
 PRELUDES_KEPT = 8
-"""Of a workspace, likewise."""
+"""Preludes that are remembered of a workspace: the cache forgets the others soon."""
 LATELY = 64
 """Requests before the newest that the cache may still have something of."""
 
 Reason: TypeAlias = Literal[
     "model", "effort", "system", "rules", "tools", "compaction", "undone", "redone", "excluded", "expired", "evicted"
 ]
-"""What changed since the request before. `expired`: that was longer ago than the cache lives; `evicted`: nothing that the log tells of."""
+"""Why a request missed the cache: what changed since the request before. `expired`: that was longer ago than the cache lives; `evicted`:
+nothing that the log tells of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +46,27 @@ class SentRequest:
     started: float
     model: str
     effort: str
-    """What was asked for; empty if that is not known."""
+    """The effort that was asked for; empty if it is not known."""
     key: EpochKey
     usage: Usage
     through: int = 0
-    """The newest entry that the model read with it; 0 if that is not known."""
+    """The newest entry that the request held; 0 if that is not known."""
 
     @property
     def cached(self) -> int:
-        """Tokens up to where it left its prefix in the cache: what it read and what it wrote."""
+        """Tokens of the prefix that the request left in the cache: what it read and what it wrote."""
         usage = self.usage
         return usage.cache_read_tokens + usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
 
     @property
     def ttl(self) -> Ttl:
-        """How long that lives."""
+        """How long that prefix lives in the cache."""
         return "1h" if self.usage.cache_write_1h_tokens else "5m"
 
 
 @dataclass(frozen=True, slots=True)
 class CacheMiss:
-    """A request that found less in the cache than the one before had left there. `tokens` it sent anew for that."""
+    """A request that found less in the cache than the one before had left there, and so sent `tokens` anew."""
 
     request: SentRequest
     before: SentRequest
@@ -74,12 +75,12 @@ class CacheMiss:
 
     @property
     def idle(self) -> float:
-        """Seconds between the two."""
+        """Seconds between the two requests."""
         return self.request.started - self.before.started
 
 
 class SentPrelude(NamedTuple):
-    """What preceded the messages of a request. `started` is when the newest request with it was sent (Unix seconds)."""
+    """A prelude that was sent. `started` is when the newest request with it was sent (Unix seconds)."""
 
     prelude: Prelude
     model: str
@@ -88,25 +89,26 @@ class SentPrelude(NamedTuple):
 
 
 class SentPreludes:
-    """What the requests of a workspace sent before their messages lately: sessions share it, so one finds what another has left."""
+    """The preludes that a workspace's requests sent lately. Sessions share this object, since one finds in the cache what another has
+    left."""
 
     def __init__(self) -> None:
         self._sent: list[SentPrelude] = []
 
     def add(self, prelude: Prelude, request: SentRequest) -> None:
-        """A request was sent with it."""
+        """Notes that a request was sent with this prelude."""
         before = next((each for each in self._sent if each.prelude == prelude and is_same_model(each.model, request.model)), None)
         started = request.started if before is None else max(before.started, request.started)
         others = [each for each in self._sent if each is not before]
         self._sent = [*others, SentPrelude(prelude, request.model, started, request.ttl)][-PRELUDES_KEPT:]
 
     def sent(self, model: str) -> Iterator[SentPrelude]:
-        """To that model."""
+        """The preludes that were sent to that model."""
         return (each for each in self._sent if is_same_model(each.model, model))
 
 
 class SentRequests:
-    """The requests of one session, as the log tells them: the newest, and those that missed the cache. Keeps what it read."""
+    """The requests of one session, as the log tells them: the newest, and those that missed the cache. It keeps what it read."""
 
     def __init__(self, entries: Iterable[Logged], key_of: Callable[[int], EpochKey], preludes: SentPreludes | None = None) -> None:
         """`key_of` gives the key under which the reply of that entry was made; `preludes` are those of the workspace."""
@@ -114,25 +116,25 @@ class SentRequests:
         self.preludes = SentPreludes() if preludes is None else preludes
         self._logged_at = 0.0
         self._read = 0
-        """The newest entry that the model reads."""
+        """The newest entry that the model has read or will read."""
         self._by_user: set[int] = set()
-        """The compactions by which the user took something out, by seq."""
+        """The seqs of the compactions by which the user took something out."""
         self._prelude: Prelude | None = None
         self._changed: set[Reason] = set()
-        """Of what precedes the messages, since the newest request."""
+        """The parts of the prelude that have changed since the newest request."""
         self._turns: list[int] = []
         self.newest: SentRequest | None = None
         self._newest_under: dict[EpochKey, SentRequest] = {}
         self._lately: deque[SentRequest] = deque(maxlen=LATELY)
         self.misses: list[CacheMiss] = []
-        """Oldest first."""
+        """The requests that missed the cache, the oldest first."""
         self.count = 0
-        """Requests whose usage was reported."""
+        """The number of requests whose usage was reported."""
         for logged in entries:
             self.add(logged)
 
     def add(self, logged: Logged) -> None:
-        """The next entry of the log."""
+        """Takes in the next entry of the log."""
         entry = logged.entry
         match entry:
             case Prelude():
@@ -142,7 +144,7 @@ class SentRequests:
                 self._by_user.add(logged.seq)
             case UserPrompt() if not entry.steering:
                 self._turns.append(logged.seq)
-            case Forked():  # what was before it the other session has paid
+            case Forked():  # the other session has paid for what was before it
                 self.misses, self.count = [], 0
                 if self.newest is not None and entry.used_at:
                     self.newest = replace(self.newest, started=max(self.newest.started, entry.used_at))
@@ -155,16 +157,16 @@ class SentRequests:
         self._logged_at = logged.at
 
     def turns_since(self, seq: int) -> int:
-        """How many turns began after that entry."""
+        """The number of turns that began after that entry."""
         return len(self._turns) - bisect_right(self._turns, seq)
 
     def newest_under(self, key: EpochKey) -> SentRequest | None:
-        """The newest request under that key: an undo leads back to it."""
+        """The newest request under that key, to which an undo leads back; None if none is remembered."""
         return self._newest_under.get(key)
 
     def lately(self) -> Iterator[tuple[SentRequest, float]]:
-        """The newest and those before it, newest first, each with when the cache was last asked for what it had left at its end: by itself,
-        or by the one after it (Unix seconds)."""
+        """The newest requests, the newest first. With each comes the time (Unix seconds) at which what it had left at its end was last
+        read: by the request after it, else when it was sent itself."""
         after: SentRequest | None = None
         for each in () if self.newest is None else (self.newest, *reversed(self._lately)):
             was_read = after is not None and after.usage.cache_read_tokens >= each.cached > 0 and is_same_model(after.model, each.model)
@@ -172,7 +174,7 @@ class SentRequests:
             after = each
 
     def before(self, sent: SentRequest) -> SentRequest | None:
-        """The request before that one; None if it is not known any more."""
+        """The request before `sent`; None if it is not remembered."""
         return next((each for each in reversed(self._lately) if each.seq < sent.seq), None)
 
     def _sent(self, seq: int, reply: AssistantReply, usage: Usage, started: float) -> None:
@@ -222,7 +224,7 @@ _CATEGORIES: tuple[Literal["system", "rules"], ...] = ("system", "rules")
 
 
 def _changes(before: Prelude | None, after: Prelude) -> set[Reason]:
-    """What of it is another one."""
+    """The parts of the prelude that are not the same in `before` and `after`. Empty if there was none before."""
     if before is None:
         return set()
     changed: set[Reason] = set()
@@ -239,6 +241,6 @@ _DATE = re.compile(r"[-@:]\d{4}-?\d{2}-?\d{2}")
 
 
 def is_same_model(one: str, other: str) -> bool:
-    """Whether both name one model: an endpoint answers with a date behind the name that it was asked by."""
+    """Whether both names mean one model: an endpoint answers with a date behind the name that it was asked by."""
     short, long = sorted((one, other), key=len)
     return short == long or (short != "" and long.startswith(short) and _DATE.fullmatch(long, len(short)) is not None)

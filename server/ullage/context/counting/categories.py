@@ -17,20 +17,20 @@ from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, T
 from ullage.context.entries import Entry, Notice, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
-"""Of the categories; those of tool results follow."""
+"""The order of the categories; those of tool results follow."""
 FIXED = ("system", "rules", "tools")
-"""Of the categories: what precedes every message, and changes only where the prelude does."""
+"""The categories that precede every message and change only where the prelude does."""
 RESULTS = "tool results: "
 
 
 def category_in(role: Role, block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
-    """The category of a block of a message, which entry `source` brought. `tools` are the names of the calls by id."""
+    """The category of a block that stands in a message. `source` is the entry that brought it, `tools` has the names of the calls by id."""
     said = role == "assistant" and not isinstance(block, CompactionBlock)
     return "assistant" if said else _category_of(block, source, tools)
 
 
 def _category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
-    """The same of a block that the model did not say."""
+    """The category of a block that is not the model's."""
     if isinstance(block, ToolResult):
         return RESULTS + tools.get(block.tool_use_id, "unknown")
     if isinstance(block, Image | Document):
@@ -50,7 +50,7 @@ class Ordered(Hashable, Protocol):
     """A key that names a share: a name, or a tuple of names."""
 
     def __lt__(self, other: Any, /) -> bool:
-        """Which comes first where two have the same claim to the last token."""
+        """Whether this key comes first where two have the same claim to the last token."""
         ...
 
 
@@ -58,8 +58,8 @@ Share = TypeVar("Share", bound=Ordered)
 
 
 def shared_out(tokens: int, weights: Mapping[Share, float], known: Mapping[Share, int] | None = None) -> dict[Share, int]:
-    """`tokens` by category, or whatever else is named: those in `known` get what is known, the others share the rest in proportion to their
-    weights.
+    """Shares out `tokens` by category, or by any other name. Those in `known` get what is known, the others share the rest in proportion to
+    their weights.
 
     The shares add up to `tokens`, by the largest remainder, and none is below zero. Where what is known leaves less than nothing, or
     nothing is left to take the rest, all share in proportion. Without any weight nothing is shared out.
@@ -79,8 +79,8 @@ def _in_proportion(tokens: int, weights: Mapping[Share, float]) -> dict[Share, i
 
 
 def in_proportion(tokens: int, weights: Sequence[float]) -> list[int]:
-    """The share of each, by the largest remainder, and by the place where two have the same claim to the last token. Without any weight
-    nothing is shared out."""
+    """Shares out `tokens` in proportion to the weights, by the largest remainder, and by the place where two have the same claim to the
+    last token. Without any weight every share is 0."""
     total = sum(weights)
     if total <= 0:
         return [0] * len(weights)
@@ -95,7 +95,8 @@ def in_proportion(tokens: int, weights: Sequence[float]) -> list[int]:
 
 
 def in_order(categories: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """As the gauge shows them: in a fixed order, results by tool last and largest first; those of nothing are left out."""
+    """The categories as the gauge shows them: in a fixed order, results by tool last and largest first. Those without tokens are left
+    out."""
     return tuple(sorted(((name, tokens) for name, tokens in categories.items() if tokens), key=_place))
 
 
@@ -113,17 +114,17 @@ HIDDEN = 128_000
 
 
 def is_believed(usage: Usage, sent: int, received: int) -> bool:
-    """Whether a reply can have used that; `sent` and `received` are the estimates of the request and of the reply (tokens).
+    """Whether a reply can have used so many tokens. `sent` and `received` are the estimates of the request and of the reply (tokens).
 
-    `models/endpoint_checks.py` holds it against the bytes of the request before it is logged. This is for logs of versions that took all,
-    and the narrower of the two: one absurd number would make the context full for ever.
+    `models/endpoint_checks.py` holds the usage against the bytes of the request before it is logged. This is for logs of versions that took
+    all, and the narrower of the two: one absurd number would make the context full for ever.
     """
     return usage.can_be and can_take(usage.total_input_tokens, sent) and usage.output_tokens <= TIMES * received + BESIDE + HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
+    """A reply whose usage priced the prefix in force, from which a `Calibration` learns (tokens of its request).
 
     What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
     """
@@ -131,35 +132,35 @@ class Priced:
     seq: int
     model: str
     estimated: int
-    """By kind of text, before any calibration."""
+    """The estimate of the request by kind of text, before any calibration."""
     reported: int
     messages: tuple[int, int] | None = None
-    """The same of its messages alone, estimated and reported; None if it is not known what system prompt and tools take."""
+    """The messages of the request alone, estimated and reported; None if it is not known what system prompt and tools take."""
     counted: tuple[int, int] | None = None
-    """What a tokenizer counted of what was new in its request, and what was reported for that; None if not all of it was counted."""
+    """What was new in the request, as counted by a tokenizer and as reported; None if not all of it was counted."""
 
 
 class Since(NamedTuple):
     """Tokens of one category that came since the newest priced reply."""
 
     estimated: int = 0
-    """By kind of text, not calibrated."""
+    """Tokens that are estimated by kind of text, not calibrated."""
     counted: int = 0
-    """By a tokenizer, not calibrated."""
+    """Tokens that a tokenizer counted, not calibrated."""
     exact: int = 0
-    """Images and documents, by their formula."""
+    """Tokens of images and documents, by their formula."""
 
     def plus(self, other: Since) -> Since:
-        """Both together."""
+        """The sum of both."""
         return Since(self.estimated + other.estimated, self.counted + other.counted, self.exact + other.exact)
 
     def weight(self, calibration: Calibration) -> float:
-        """About how many tokens that are, not rounded."""
+        """About how many real tokens these are, not rounded."""
         return self.estimated * calibration.ratio + self.counted * calibration.counted_ratio + self.exact
 
 
 class _Part(NamedTuple):
-    """Something of a request that a tokenizer can count, and what it is estimated at until it has."""
+    """Something in a request that a tokenizer can count, and its estimate until then."""
 
     category: str
     estimated: int
@@ -168,38 +169,38 @@ class _Part(NamedTuple):
 
 @dataclass(slots=True)
 class CategoryTally:
-    """The sums of one context, by category. `counts` is who counts by a tokenizer, `images` what the model takes of an image."""
+    """The sums of one context, by category. `counts` gives what a tokenizer counted, `images` what the model takes of an image."""
 
     counts: Counts | None
     images: ImageLimits = LIMITS
     preceding: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By category, what system prompt, rules and tools are estimated at."""
+    """The estimates of system prompt, rules and tools, by category."""
     total: int = 0
-    """Of everything: estimated, not calibrated, with what images take."""
+    """Tokens of everything: estimated, not calibrated, with what images take."""
     exact: int = 0
-    """Of `total`, what images and documents take by their formula."""
+    """Tokens of `total` that images and documents take, by their formula."""
     placed: dict[str, int] = field(default_factory=dict[str, int])
-    """By category, what the newest priced reply left in the context; adds up to `context_tokens`."""
+    """The tokens that the newest priced reply left in the context, by category; they add up to `context_tokens`."""
     since: dict[str, Since] = field(default_factory=dict[str, Since])
-    """By category, what came since then."""
+    """What came since then, by category."""
     fresh: list[_Part] = field(default_factory=list[_Part])
-    """Of what came since then, what the tokenizer was not asked about yet."""
+    """Parts that came since then and that the tokenizer was not asked about yet."""
     waiting: list[_Part] = field(default_factory=list[_Part])
-    """What it did not know when it was asked."""
+    """Parts that the tokenizer had not counted when it was asked."""
     unasked: list[_Part] = field(default_factory=list[_Part])
-    """Of what it did not know, what it is still to be asked for."""
+    """Those of the uncounted parts that the tokenizer is still to be asked to count."""
     version: int = 0
-    """Of what it knew then."""
+    """The tokenizer's `version` when it was last asked."""
     priced: Priced | None = None
     context_tokens: int = 0
-    """As reported with `priced`."""
+    """Tokens that the context held after the reply in `priced`, as reported."""
 
     def put_parts(self, category: str, parts: TokenParts) -> None:
-        """Adds what a tokenizer can count."""
+        """Adds texts that a tokenizer can count."""
         self.put(category, estimate_parts(parts), parts)
 
     def put(self, category: str, tokens: int, parts: TokenParts | None) -> None:
-        """Adds what is estimated at that many tokens; without `parts` no tokenizer can count it."""
+        """Adds something that is estimated at that many tokens. Without `parts` no tokenizer can count it."""
         if not tokens:
             return
         self.total += tokens
@@ -208,7 +209,7 @@ class CategoryTally:
             self.fresh.append(_Part(category, tokens, parts))
 
     def show(self, category: str, tokens: int) -> None:
-        """Adds images and documents, which take just that many tokens."""
+        """Adds images and documents, which take exactly that many tokens."""
         if tokens:
             self.total += tokens
             self.exact += tokens
@@ -218,7 +219,7 @@ class CategoryTally:
         self.since[category] = self.since.get(category, Since()).plus(more)
 
     def look_up(self) -> None:
-        """Takes what was counted meanwhile in the place of its estimate. Costs what is new, and what waits where more is known."""
+        """Replaces estimates by what the tokenizer has counted meanwhile. That costs what is new, and what waits where more is known."""
         if self.counts is None:
             return
         knows_more = self.counts.version != self.version
@@ -232,7 +233,7 @@ class CategoryTally:
             self.unasked += unknown
 
     def _not_known(self, parts: Sequence[_Part]) -> list[_Part]:
-        """Takes what is known of them in the place of its estimate; gives the rest."""
+        """Replaces the estimates of those parts that the tokenizer has counted; gives the others."""
         still: list[_Part] = []
         for part in parts:
             tokens = None if self.counts is None else counted(part.parts, self.counts)
@@ -243,20 +244,21 @@ class CategoryTally:
         return still
 
     def ask(self) -> None:
-        """Asks for what was not known, once."""
+        """Asks the tokenizer to count what it did not know, each part once."""
         if self.counts is not None and self.unasked:
             self.counts.want([text for part in self.unasked for text in part.parts.texts])
             self.unasked = []
 
     def begin_reply(self) -> BeforeReply:
-        """What the request had that the next message answers. What is put from here on is the reply, until it is priced or taken back."""
+        """Begins a reply; gives the sums of the request that it answers. What is put from here on is the reply, until it is priced or taken
+        back."""
         self.look_up()
         asked = BeforeReply(self.since, self.total, self.exact)
         self.since = {}
         return asked
 
     def take_back(self, asked: BeforeReply) -> None:
-        """The reply was not priced: it came since the newest that was, like what it answers."""
+        """Takes in that the reply was not priced: it counts as having come since the newest that was, like what it answers."""
         said, self.since = self.since, dict(asked.since)
         for category, more in said.items():
             self._grow(category, more)
@@ -264,7 +266,7 @@ class CategoryTally:
     def price(
         self, seq: int, model: str, usage: Usage, asked: BeforeReply, calibration: Calibration, fixed: Mapping[str, int] | None
     ) -> None:
-        """What came so far has a price: that of the request by its input, the rest by the output."""
+        """Takes in the price of the reply: its input is that of the request so far, its output that of the reply itself."""
         estimated, reported, new = asked.total - asked.exact, usage.total_input_tokens - asked.exact, _sum(asked.since)
         messages = None
         if fixed is not None and self.preceding.keys() <= fixed.keys():
@@ -280,7 +282,7 @@ class CategoryTally:
         self.fresh, self.waiting, self.unasked = [], [], []
 
     def _place(self, sent: int, new: Mapping[str, Since], calibration: Calibration, fixed: Mapping[str, int] | None, *, same: bool) -> None:
-        """Shares out what the request took: what was priced before keeps its share, and the growth is that of what is new.
+        """Shares out the tokens that the request took: what was priced before keeps its share, and the growth goes to what is new.
 
         All is shared out anew where another model counts, and where the growth cannot be that (the request became smaller).
         """
@@ -298,17 +300,17 @@ class CategoryTally:
         self.placed = shared_out(sent, weights if any(weights.values()) else {"user": 1.0}, known)
 
     def copy(self) -> CategoryTally:
-        """Another one, which need not ask for what this one will."""
+        """A copy, which need not ask the tokenizer for what this one will ask it."""
         return replace(
             self, placed=dict(self.placed), since=dict(self.since), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[]
         )
 
     def beside(self) -> CategoryTally:
-        """Another one for the moment: what waits, which may be all of a long view, was just looked up and stays where it is."""
+        """A copy for the moment. It leaves out what waits, which may be all of a long view, since that was just looked up."""
         return replace(self, placed=dict(self.placed), since=dict(self.since), fresh=[], waiting=[], unasked=[])
 
     def sizes(self, calibration: Calibration, fixed: Mapping[str, int] | None) -> CategorySizes:
-        """How many tokens there are by now. `fixed`: what system prompt, rules and tools take, where that was counted."""
+        """The tokens that the context holds by now. `fixed` is what system prompt, rules and tools take, where that was counted."""
         weights = {category: each.weight(calibration) for category, each in self.since.items()}
         if self.priced is None and fixed is not None:
             known = {category: fixed[category] for category in weights if category in fixed}
@@ -336,13 +338,13 @@ class BeforeReply(NamedTuple):
 
 
 class CategorySizes(NamedTuple):
-    """How many tokens a context holds, in all and by category."""
+    """The tokens that a context holds, in all and by category."""
 
     used: int
     guess: int
-    """Of `used`, what neither a reply nor the endpoint's own count has told."""
+    """Tokens of `used` that neither a reply nor the endpoint's own count has told."""
     categories: dict[str, int]
-    """They add up to `used`."""
+    """The tokens of each category; they add up to `used`."""
 
 
 def _sum(since: Mapping[str, Since]) -> Since:

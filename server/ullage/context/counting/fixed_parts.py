@@ -17,7 +17,7 @@ KEPT_PRELUDES = 4
 
 
 class FixedParts:
-    """The counts for one model. What the endpoint counted itself goes before what a reply's usage shows.
+    """The counts for one model. The endpoint's own count takes precedence over what a reply's usage shows.
 
     `remembered` is what an earlier process knew (`to_remember`). It stands until the endpoint counts anew.
     """
@@ -29,12 +29,13 @@ class FixedParts:
         self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
-        """Tokens by category; None if nobody counted it yet. Where only a part of it is another, those of the rest."""
+        """The tokens of the prelude by category; None if nobody counted it yet. If only a part of it has changed, those of the other
+        parts."""
         whole = self._of_just(prelude)
         return whole if whole is not None or prelude is None else self._of_parts(prelude)
 
     def _of_parts(self, prelude: Prelude) -> Mapping[str, int] | None:
-        """What is the same in others that are known."""
+        """The tokens of those categories that are the same in other known preludes; None if none are."""
         found: dict[str, int] = {}
         for other, tokens in (*self._counted, *self._shown):
             for category in tokens.keys() - found.keys():
@@ -52,21 +53,21 @@ class FixedParts:
         return _found(self._counted, prelude) or _found(self._shown, prelude)
 
     def to_remember(self) -> dict[str, Mapping[str, int]]:
-        """What is known, for a later process: tokens by what stands for each prelude, a few of them."""
+        """The counts for a later process: tokens by category, by the hash of each prelude; at most `KEPT_PRELUDES` preludes."""
         here = {_digest(prelude): tokens for prelude, tokens in (*reversed(self._shown), *reversed(self._counted))}
         earlier = {digest: tokens for digest, tokens in self._remembered.items() if digest not in here}
         return dict(list({**earlier, **here}.items())[-KEPT_PRELUDES:])
 
     def is_counted(self, prelude: Prelude | None) -> bool:
-        """Whether the endpoint counted it in this process."""
+        """Whether the endpoint counted this prelude in this process."""
         return _found(self._counted, prelude) is not None
 
     def take_count(self, prelude: Prelude, tokens: Mapping[str, int]) -> None:
-        """The endpoint has counted it."""
+        """Takes in the endpoint's own count of a prelude."""
         _keep(self._counted, prelude, tokens)
 
     def take_shown(self, prelude: Prelude, categories: Mapping[str, int]) -> None:
-        """What the gauge showed once the first reply had priced it: it stays that from then on."""
+        """Takes in what the gauge showed of a prelude once the first reply had priced it. It stays that from then on."""
         if self._of_just(prelude) is None:
             _keep(self._shown, prelude, {name: tokens for name, tokens in categories.items() if name in FIXED})
 

@@ -30,18 +30,18 @@ from ullage.context.view.projection import Projection
 Level: TypeAlias = Literal["normal", "warning", "error"]
 
 CHARACTERS_PER_TOKEN = 4
-"""What a quarter of the characters is (`Measure`)."""
+"""Characters that count as one token for the measure `characters / 4` (`Measure`)."""
 
 RECENT_TURNS = 8
 USUAL_GROWTH = 8_000
-"""Tokens a turn adds where the session has no history yet."""
+"""Tokens that a turn is taken to add where the session has no history yet."""
 
 
 def threshold_of(window: int, options: ThresholdOptions, cap: int | None = None) -> int:
-    """Tokens at which the context counts as full, where it compacts. At least 1.
+    """Tokens from which on the context counts as full and is compacted. At least 1.
 
     `cap` is the user's (tokens): it takes the place of the policy's own, where that has one. Reserve and margin leave at least half of a
-    window. Where nothing is compacted by itself, the whole window.
+    window. Where nothing is compacted by itself, it is the whole window.
     """
     match options.full_at:
         case BelowWindow(reserve, margin, own_cap):
@@ -60,7 +60,7 @@ def threshold_of(window: int, options: ThresholdOptions, cap: int | None = None)
 
 
 def level(used: int, threshold: int, options: ThresholdOptions) -> Level:
-    """How the gauge is coloured at `used` tokens."""
+    """The colour of the gauge at `used` tokens."""
     share = used / threshold
     if share >= options.error_share:
         return "error"
@@ -80,7 +80,7 @@ def growth(entries: Sequence[Logged]) -> int:
         if isinstance(entry, AssistantReply) and entry.usage is not None and entry.usage.can_be:
             latest = entry.usage.context_tokens
         elif isinstance(entry, Compaction) and entry.trigger == "upkeep":
-            pass  # what a turn adds is counted with what the policy takes away before each call
+            pass  # the growth of a turn includes what the policy takes away before each call
         elif isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             start = latest = None
         elif latest is not None and (isinstance(entry, TurnEnded) or (isinstance(entry, UserPrompt) and not entry.steering)):
@@ -103,7 +103,7 @@ def _recent(entries: Sequence[Logged]) -> Sequence[Logged]:
 
 
 class Measuring:
-    """Measures the context of one session. Keeps what it counted, so that a call costs what is new since the last."""
+    """Measures the context of one session. It keeps what it counted, so that a call costs only what is new since the last."""
 
     def __init__(self) -> None:
         self._of: tuple[str, EpochKey] | None = None
@@ -111,7 +111,7 @@ class Measuring:
         self._total = 0
 
     def measured(self, measure: Measure, used: int, projection: Projection, calibration: Calibration) -> int:
-        """As `measured`, for the view as it is now."""
+        """The tokens of the view as it is now, as the function `measured` gives them."""
         if measure == "usage":
             return used
         if self._of != (measure, projection.key):
@@ -126,7 +126,7 @@ class Measuring:
 
 
 def measured(measure: Measure, used: int, messages: Sequence[Message], calibration: Calibration) -> int:
-    """Tokens. `used` is the one number of the whole context, `messages` are those in view. Costs nothing for the measure `usage`."""
+    """The tokens of the context by that measure. `used` are those of the whole context, `messages` those in view. `usage` costs nothing."""
     match measure:
         case "usage":
             return used
@@ -137,7 +137,8 @@ def measured(measure: Measure, used: int, messages: Sequence[Message], calibrati
 
 
 def characters_of(message: Message) -> int:
-    """Characters that a program would count in a message: texts, results, thinking and the input of calls; images as if they were text."""
+    """Characters that a program would count in a message: texts, results, thinking and the input of calls, and images as if they were
+    text."""
     total = 0
     for block in message.blocks:
         total += shown_tokens(block) * CHARACTERS_PER_TOKEN

@@ -22,7 +22,7 @@ from ullage.context.blocks import Block, Document, Image, Media, Message, Text, 
 PIXELS_PER_TOKEN_EDGE = 28
 
 PDF_PAGE_TOKENS = 2_300
-"""A page of prose: others measured 2,347 on Opus and Sonnet 5.5 and 2,115 on Haiku 4.5, where the image alone takes 1,600."""
+"""Tokens of a page of prose: others measured 2,347 on Opus and Sonnet 5.5 and 2,115 on Haiku 4.5, where the image alone takes 1,600."""
 
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _PAGES = re.compile(rb"/Count\s+(\d{1,6})\b")
@@ -31,25 +31,25 @@ _PACKED = re.compile(rb"/ObjStm\b[^>]{0,400}>>\s*stream\r?\n")
 _ENCRYPTED = re.compile(rb"/Encrypt\s+\d+\s+\d+\s+R|/Encrypt\s*<<")
 
 UNPACKED_BYTES = 50_000_000
-"""No more of the packed objects of one PDF is looked at: the objects of some 100,000 pages."""
+"""Bytes of the packed objects of one PDF that are looked at: the objects of some 100,000 pages."""
 
 MOST_BYTES = 20_000_000
-"""Of images and documents in a request, in base64. The API takes 32 MB in all; a million tokens of text is some 4 MB, a little more as
-JSON."""
+"""Bytes of images and documents in a request, in base64. The API takes 32 MB in all; a million tokens of text is some 4 MB, a little more
+as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageLimits:
-    """What a model takes of an image: it is scaled down to `edge` pixels on its longer side, and costs `tokens` at most."""
+    """The limits of a model for an image: it is scaled down to `edge` pixels on its longer side, and costs at most `tokens`."""
 
     edge: int
     tokens: int
 
 
 LIMITS = ImageLimits(2_576, 4_784)
-"""Of models from Opus 4.7 on."""
+"""The limits of models from Opus 4.7 on."""
 LIMITS_BEFORE = ImageLimits(1_568, 1_568)
-"""Of models up to 4.6."""
+"""The limits of models up to 4.6."""
 
 
 def image_tokens(width: int, height: int, limits: ImageLimits) -> int:
@@ -88,14 +88,14 @@ def shown_tokens(block: Block, limits: ImageLimits = LIMITS) -> int:
 
 
 def in_words(media: Media) -> str:
-    """What it is, for people and models: `image, 800 × 600`."""
+    """A description for people and models: `image, 800 × 600`."""
     if isinstance(media, Image):
         return f"image, {media.width:,} × {media.height:,}"
     return "PDF, 1 page" if media.pages == 1 else f"PDF, {media.pages:,} pages"
 
 
 def pdf_pages(raw: bytes) -> int | None:
-    """How many pages a PDF has; None if it says so neither plainly nor in packed objects, or is none."""
+    """The number of pages of a PDF; None if it tells that neither plainly nor in packed objects, or if it is no PDF."""
     if not raw.startswith(b"%PDF-"):
         return None
     linearised = _LINEARISED.search(raw, 0, 2_048)
@@ -105,7 +105,7 @@ def pdf_pages(raw: bytes) -> int | None:
 
 
 def pdf_is_encrypted(raw: bytes) -> bool:
-    """Whether a PDF is encrypted: the API takes none that is."""
+    """Whether a PDF is encrypted: the API does not take one that is."""
     return _ENCRYPTED.search(raw) is not None
 
 
@@ -114,7 +114,7 @@ def _pages_in(objects: bytes) -> int:
 
 
 def _unpacked(raw: bytes) -> Iterator[bytes]:
-    """The objects that are packed together, as most programs do since PDF 1.5; what is damaged is left out."""
+    """The objects of a PDF that are packed together, as most programs do since PDF 1.5. Damaged ones are left out."""
     left = UNPACKED_BYTES
     for found in _PACKED.finditer(raw):
         try:
@@ -129,12 +129,12 @@ def _unpacked(raw: bytes) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What images and documents weigh in a request."""
+    """The room that images and documents take in a request."""
 
     items: int = 0
-    """Images, and pages of documents."""
+    """The number of images, and of pages of documents."""
     size: int = 0
-    """Bytes in base64."""
+    """Bytes, in base64."""
 
     def __add__(self, other: Weight) -> Weight:
         return Weight(self.items + other.items, self.size + other.size)
@@ -142,7 +142,8 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many images and documents a model takes in one request: how many `items`, how many bytes in base64, and whether any at all."""
+    """The images and documents that a model takes in one request: how many `items`, how many bytes in base64, and whether any of each
+    kind."""
 
     items: int
     size: int = MOST_BYTES
@@ -150,30 +151,31 @@ class Room:
     documents: bool = True
 
     def holds(self, weight: Weight) -> bool:
-        """Whether so much may be sent at once."""
+        """Whether so much may be sent in one request."""
         return weight.items <= self.items and weight.size <= self.size
 
     def takes(self, media: Media) -> bool:
-        """Whether the model can be shown such a thing at all."""
+        """Whether the model can be shown images, or documents, at all."""
         return self.images if isinstance(media, Image) else self.documents
 
 
 NO_ROOM = Room(0, images=False, documents=False)
-"""Nothing is shown."""
+"""The room of a model that is shown no images or documents."""
 
 
 def weight_of(media: Media) -> Weight:
-    """Of one."""
+    """The weight of one image or document."""
     return Weight(media.pages if isinstance(media, Document) else 1, base64_size(media))
 
 
 def shown_in(message: Message) -> tuple[Media, ...]:
-    """All that a message shows, in order."""
+    """All images and documents that a message shows, in order."""
     return tuple([media for block in message.blocks for media in _media_of(block)])
 
 
 def within(message: Message, so_far: Weight, room: Room) -> tuple[Message, Weight]:
-    """The message with what there is room for after what came before it, and how much that is then. The message itself where all fits."""
+    """The message with those images and documents that there is room for after `so_far`, and the weight with them. If all fit, it is the
+    same object."""
     shown: set[int] = set()
     everything = shown_in(message)
     for index, media in enumerate(everything):
@@ -187,7 +189,7 @@ def within(message: Message, so_far: Weight, room: Room) -> tuple[Message, Weigh
 
 
 def _with_only(message: Message, shown: set[int]) -> Message:
-    """The message without the others, in whose place there are words."""
+    """The message with only the images and documents of these indices; words stand in the place of the others."""
     blocks: list[Block] = []
     index = 0
     for block in message.blocks:
@@ -205,5 +207,5 @@ def _with_only(message: Message, shown: set[int]) -> Message:
 
 
 def _not_shown(media: Media) -> str:
-    """What stands for one that is not sent."""
+    """The words in the place of an image or document that is not sent."""
     return f"[{in_words(media)}: not shown, since the model cannot be shown any more of these at once, or none of this kind]"

@@ -29,24 +29,24 @@ from ullage.context.view.request import Breakpoint, place
 from ullage.context.view.taken_out import gone_by, seq_of
 
 NEAR = 8
-"""Messages from whose end the marks of a request are placed: they never reach beyond the third user message from there."""
+"""Messages at the end of a request among which its marks are: they never reach beyond the third user message from there."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextRequest:
-    """What the next request will take of the cache. Tokens of its input: what comes back is not known."""
+    """The tokens of the next request's input by price class, on a warm and on a cold cache. What comes back is not known."""
 
     warm: Usage
     cold: Usage
     started: float | None
     """When the request was sent that left in the cache what the next one reads (Unix seconds); None if nothing is in it."""
     lives: float
-    """Seconds from then on."""
+    """Seconds that it lives from `started` on."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """The request that comes next: its model and effort; `used` tokens in all, of which `fixed` precede the messages."""
+    """The request that comes next: its model and effort, and `used` tokens in all, of which `fixed` precede the messages."""
 
     model: str
     effort: str
@@ -55,7 +55,7 @@ class PlannedRequest:
     used: int
     fixed: int
     blocks: int = 1
-    """That the request will have behind what is in view: the prompt, and what is told with it."""
+    """The number of blocks that the request will have after what is in view: the prompt, and what is told with it."""
     calibration: Calibration = field(default_factory=Calibration)
 
 
@@ -69,7 +69,8 @@ class _Left(NamedTuple):
 
 
 def next_request(requests: SentRequests, view: Projection, asking: PlannedRequest, now: float) -> NextRequest:
-    """What a request of `view`, with what the user is about to say, reads and writes."""
+    """What a request that shows `view` and what the user is about to say will read from the cache and write to it. `now` is Unix
+    seconds."""
     cold = _charged(asking, 0, "5m", warm=False)
     standing = CommonPrefix(view)
     left = [*_of_messages(requests, view, standing, asking, now), *_of_preludes(requests, view, asking)]
@@ -82,7 +83,8 @@ def next_request(requests: SentRequests, view: Projection, asking: PlannedReques
 
 
 def _when_gone(newest: SentRequest, standing: CommonPrefix, view: Projection, asking: PlannedRequest) -> _Left | None:
-    """What the newest request had left that is no longer there: the clock says since when."""
+    """What the newest request had left in the cache and is there no longer, so that it can be told since when. None if it left nothing of
+    use."""
     if not newest.cached or not is_same_model(newest.model, asking.model) or newest.key.prelude != view.key.prelude:
         return None
     whole = _is_asked_alike(newest, asking) and standing.holds(newest)
@@ -93,7 +95,7 @@ def _when_gone(newest: SentRequest, standing: CommonPrefix, view: Projection, as
 
 
 def _of_preludes(requests: SentRequests, view: Projection, asking: PlannedRequest) -> Iterator[_Left]:
-    """What requests of this workspace left at the end of what precedes the messages, where the next one begins with that."""
+    """What requests of this workspace left at the end of their preludes, where the next request begins with the same."""
     if view.prelude is None:
         return
     for sent in requests.preludes.sent(asking.model):
@@ -103,7 +105,7 @@ def _of_preludes(requests: SentRequests, view: Projection, asking: PlannedReques
 
 
 def _in_common(then: Prelude, now: Prelude, asking: PlannedRequest) -> int:
-    """Tokens of what preceded the messages then, where all of it still does and only more has come after it, such as a rules file."""
+    """Tokens of an earlier prelude, if all of it still stands first and only more has come after it, such as a rules file; else 0."""
     if then.tools != now.tools or then.system != now.system[: len(then.system)] or len(now.system) - len(then.system) >= LOOK_BACK:
         return 0
     since = sum(estimate_text(part.text) for part in now.system[len(then.system) :])
@@ -114,7 +116,7 @@ def _in_common(then: Prelude, now: Prelude, asking: PlannedRequest) -> int:
 
 
 class _Place(NamedTuple):
-    """A block of the messages, counted from their end."""
+    """A block of the messages. `distance` is counted from the end."""
 
     distance: int
     message: int
@@ -122,7 +124,7 @@ class _Place(NamedTuple):
 
 
 def _of_messages(requests: SentRequests, view: Projection, standing: CommonPrefix, asking: PlannedRequest, now: float) -> Iterator[_Left]:
-    """What earlier requests left at their marks, where the next one finds it and nothing before it reads otherwise."""
+    """What earlier requests left at their marks, where the next request finds it and nothing before it reads otherwise."""
     row = _Row(view, asking.blocks)
     for sent, last_read in _sent_alike(requests, view, asking):
         if standing.holds(sent):
@@ -141,7 +143,8 @@ def _of_messages(requests: SentRequests, view: Projection, standing: CommonPrefi
 
 
 def _sent_alike(requests: SentRequests, view: Projection, asking: PlannedRequest) -> Iterator[tuple[SentRequest, float]]:
-    """The requests that may have left something, the newest first, each with when what it had left at its end was last read."""
+    """The requests that may have left something of use, the newest first. With each comes the time at which what it had left at its end was
+    last read."""
     found = list(requests.lately())
     under = requests.newest_under(view.key)
     if under is not None and all(each is not under for each, _ in found):
@@ -154,7 +157,7 @@ def _sent_alike(requests: SentRequests, view: Projection, asking: PlannedRequest
 def _tokens_up_to(
     through: int, sent: SentRequest, requests: SentRequests, view: Projection, standing: CommonPrefix, asking: PlannedRequest
 ) -> int:
-    """Tokens of what a request held up to and with that entry."""
+    """Tokens that a request held up to and with entry `through`."""
     if through == sent.through:
         return sent.cached
     same = (each for each, _ in requests.lately() if each.through == through and _is_asked_alike(each, asking))
@@ -163,7 +166,7 @@ def _tokens_up_to(
 
 
 def _held_between(through: int, sent: SentRequest, view: Projection, calibration: Calibration) -> int:
-    """About how many tokens of a request came after that entry: by the log, as they were then."""
+    """About how many tokens of a request came after entry `through`: by the log, as the entries were then."""
     seqs = range(through + 1, sent.seq)
     logged = ((seq, entry_at(view.entries, seq)) for seq in seqs)
     said = [
@@ -180,7 +183,7 @@ class _Row:
     """The blocks of the next request from its end backwards, as far as the cache looks from its marks."""
 
     def __init__(self, view: Projection, more: int) -> None:
-        """`more` blocks of the user's are to come."""
+        """`more` is the number of blocks that will come after those in view."""
         coming = tuple(Text(".") for _ in range(max(1, more)))
         seen = view.messages
         last = seen[-1] if seen and seen[-1].role == "user" else None
@@ -202,19 +205,20 @@ class _Row:
                 distance += 1
 
     def source(self, at: _Place) -> int:
-        """The entry that brought the block."""
+        """The seq of the entry that brought the block."""
         return self._messages[at.message].sources[at.block]
 
     def is_found(self, at: _Place) -> bool:
-        """Whether the cache looks there."""
+        """Whether the cache looks for what was left at that block."""
         return any(0 <= at.distance - mark < LOOK_BACK for mark in self._marks)
 
     def end_of(self, through: int) -> _Place | None:
-        """The last block of the entries up to that one; None if it is farther away than the cache ever looks."""
+        """The last block of the entries up to `through`; None if it is farther away than the cache ever looks."""
         return next((each for each in self._places if self.source(each) <= through), None)
 
     def marks_of(self, sent: SentRequest) -> Iterator[tuple[_Place, int]]:
-        """Where a request was marked of which nothing reads otherwise, each with the newest entry that it held up to there."""
+        """The blocks at which a request was marked, if nothing of it reads otherwise now, each with the newest entry that it held up to
+        there."""
         end = self.end_of(sent.seq - 1)
         if end is None:
             return
@@ -229,7 +233,7 @@ class _Row:
 
 
 _COMING = 1 << 62
-"""Stands for the entries that are not there yet."""
+"""The seq that stands for entries that are not there yet."""
 
 
 def _shifted(mark: Breakpoint, first: int) -> tuple[int, int]:
@@ -237,19 +241,19 @@ def _shifted(mark: Breakpoint, first: int) -> tuple[int, int]:
 
 
 class CommonPrefix:
-    """Says of earlier requests whether the next request, which shows `view`, begins with all that they held."""
+    """Tells of earlier requests whether the next request, which shows `view`, begins with all that they held."""
 
     def __init__(self, view: Projection) -> None:
         self._view = view
 
     @cached_property
     def _thought(self) -> Sequence[tuple[int, EpochKey]]:
-        """The replies in view that thought, with the key under which they were made."""
+        """The seqs of the replies in view that have thinking, each with the key under which the reply was made."""
         replies = (seq for message in self._view.messages if message.role == "assistant" for seq in dict.fromkeys(message.sources))
         return [(seq, self._view.key_at(seq)) for seq in replies if _thinks(entry_at(self._view.entries, seq))]
 
     def holds(self, sent: SentRequest, through: int | None = None) -> bool:
-        """Whether the next request begins with all that `sent` held, or with what it held up to and with entry `through`."""
+        """Whether the next request begins with all that `sent` held, or with all that it held up to and with entry `through`."""
         view = self._view
         if sent.key == view.key:
             return True
@@ -266,7 +270,7 @@ class CommonPrefix:
 
 
 def _first_touched(made: Entry | None) -> int:
-    """The seq of the first entry that a compaction changes something of."""
+    """The seq of the first entry that a compaction changes; 0 if that may be any, or the entry is no compaction."""
     if not isinstance(made, Compaction) or made.summarised is not None:
         return 0
     snipped = () if made.snipped is None else (made.snipped.first_seq,)
@@ -275,7 +279,7 @@ def _first_touched(made: Entry | None) -> int:
 
 
 def _are_reworded(made: Iterable[Entry | None], changed: set[int], view: Projection) -> bool:
-    """Whether a compaction that stays may read otherwise now: it may have quoted what was taken out, or what came back."""
+    """Whether a compaction that stays in force may read otherwise now: it may have quoted what was taken out, or what came back."""
     out = [seq_of(gone) for each in made if isinstance(each, Compaction) for gone in gone_by(each)]
     if not out:
         return False
@@ -283,7 +287,7 @@ def _are_reworded(made: Iterable[Entry | None], changed: set[int], view: Project
     return any(
         first <= each.through and (each.summarised is not None or each.snipped is not None or bool(each.resume))
         for seq, each in view.active_by_seq.items()
-        if seq not in changed and each.policy != BY_THE_USER  # whose marks say always the same
+        if seq not in changed and each.policy != BY_THE_USER  # the marks of these always read the same
     )
 
 
@@ -300,7 +304,7 @@ def _warm(left: _Left, asking: PlannedRequest, cold: Usage) -> NextRequest:
 
 
 def _charged(asking: PlannedRequest, left: int, ttl: Ttl, *, warm: bool) -> Usage:
-    """By the cache, into which a request was put before that ended at `left`."""
+    """What the cache charges for the next request; with `warm`, after an earlier request that left a prefix of `left` tokens."""
     cache = PromptCache(lambda _: asking.minimum)
     ends = {end for end in (min(asking.fixed, asking.used), left, asking.used) if end}
     row: list[Prefix] = []

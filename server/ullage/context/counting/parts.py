@@ -28,35 +28,37 @@ __all__ = ["ContextPart", "KeptParts", "PartKind", "parts_of", "totals"]
 
 
 class ContextPart(NamedTuple):
-    """One part. `seq` is the entry that brought it, of a call that of its result; 0 for what precedes the messages, and for a rest."""
+    """One part of the context. `seq` is the entry that brought it, for a call that of its result; 0 for what precedes the messages, and for
+    a rest."""
 
     kind: PartKind
     seq: int
     tokens: int
     name: str = ""
-    """Of a tool, a file, a rest's category; empty if the entry says what it is."""
+    """The name of a tool, a file or a rest's category; empty if the entry tells what the part is."""
     paths: tuple[str, ...] = ()
-    """The files whose text stands in it."""
+    """The files whose text stands in the part."""
     touched_since: bool | None = None
-    """Whether a later call in view read or changed one of them; None if it has no file's text."""
+    """Whether a later call in view read or changed one of these files; None if the part has no file's text."""
     pinned: bool = False
     excluded: bool = False
-    """Of what the user excluded only a placeholder stands here."""
+    """Whether the user excluded it, so that only a placeholder stands here."""
     call: ToolUse | None = None
-    """What was called, as the model sees it."""
+    """The call, as the model sees it; None of a part that is no call."""
 
 
 def parts_of(view: Projection, whole: Counted, calibration: Calibration) -> tuple[ContextPart, ...]:
-    """The parts in the order in which they stand in the request; their tokens add up to `whole.used`. `whole` is the count of this view."""
+    """The parts in the order in which they stand in the request. Their tokens add up to `whole.used`; `whole` must be the count of this
+    view."""
     return KeptParts().of(view, whole, calibration)
 
 
 UNSETTLED = 2
-"""Messages: the last one grows, and the calls of the one before may have no result yet."""
+"""Messages at the end that may still change: the last one grows, and the calls of the one before may have no result yet."""
 
 
 class KeptParts:
-    """The parts of one session's context, view after view. What no longer changes is kept, so a look costs what is new since the last."""
+    """The parts of one session's context. It keeps what no longer changes, so that a look costs only what is new since the last."""
 
     def __init__(self) -> None:
         self._key: EpochKey | None = None
@@ -65,7 +67,7 @@ class KeptParts:
         self._settled = _Laid(Cutter(LIMITS))
 
     def of(self, view: Projection, whole: Counted, calibration: Calibration) -> tuple[ContextPart, ...]:
-        """As `parts_of`."""
+        """The parts of the view as it is now, as `parts_of` gives them."""
         if not self._holds(view, calibration.counts, calibration.images):
             self._key, self._counts, self._images = view.key, calibration.counts, calibration.images
             self._settled = _begun(view.prelude, calibration.images)
@@ -78,7 +80,7 @@ class KeptParts:
         return tuple(_parts(laid, view, whole, calibration))
 
     def _holds(self, view: Projection, counts: Counts | None, images: ImageLimits) -> bool:
-        """Whether what is kept is of this view: one that was folded anew may read otherwise."""
+        """Whether what is kept belongs to this view: one that was folded anew may read otherwise."""
         if view.key != self._key or counts is not self._counts or images != self._images:
             return False
         settled = self._settled
@@ -88,11 +90,11 @@ class KeptParts:
 
 
 class _Known(NamedTuple):
-    """What is known of a part but for what it takes."""
+    """What is known of a part, apart from its tokens."""
 
     paths: tuple[str, ...] = ()
     is_placeholder: bool = False
-    """Of what the user excluded."""
+    """Whether it stands for what the user excluded."""
     call: ToolUse | None = None
 
 
@@ -106,30 +108,30 @@ class _Laid:
     cutter: Cutter
     prelude: Prelude | None = None
     messages: int = 0
-    """How many."""
+    """The number of these messages."""
     last: Message | None = None
-    """The last of them, by whose identity it is known that they are still the same."""
+    """The last of these messages. If the view still has this very object, all of them are still the same."""
     parts: dict[PartKey, _Known] = field(default_factory=dict[PartKey, _Known])
-    """In the order of the request."""
+    """The parts, in the order of the request."""
     weights: dict[str, dict[PartKey, Since]] = field(default_factory=dict[str, dict[PartKey, Since]])
-    """What each part is counted at, by category."""
+    """The tokens at which each part is counted by itself, by category."""
     touched: dict[str, int] = field(default_factory=dict[str, int])
     """The newest entry of a call that read or changed a file, by its path."""
     waiting: list[Piece] = field(default_factory=list[Piece])
-    """What a tokenizer did not know when it was asked."""
+    """Pieces that the tokenizer had not counted when it was asked."""
     fresh: list[Piece] = field(default_factory=list[Piece])
-    """What it was not asked for yet."""
+    """Pieces that the tokenizer was not asked about yet."""
     version: int | None = None
-    """Of what it knew then."""
+    """The tokenizer's `version` when it was last asked."""
 
     def beside(self) -> _Laid:
-        """Another one with the same parts, which goes on by itself."""
+        """A copy with the same parts, which goes on by itself."""
         weights = {category: of_category.copy() for category, of_category in self.weights.items()}
         copies = self.parts.copy(), weights, self.touched.copy(), self.waiting.copy(), self.fresh.copy()
         return _Laid(self.cutter.beside(), self.prelude, self.messages, self.last, *copies, self.version)
 
     def go_on(self, view: Projection, end: int) -> None:
-        """Takes in the messages up to that one, which is not included."""
+        """Takes in the messages up to index `end`, which is not included."""
         for index in range(self.messages, end):
             for piece in self.cutter.pieces(view, index):
                 key = piece.key
@@ -149,7 +151,7 @@ class _Laid:
         return _Known(paths, is_placeholder, call) if paths or is_placeholder or call is not None else _NOTHING
 
     def put(self, piece: Piece) -> None:
-        """Adds it to its part."""
+        """Adds a piece to its part."""
         self._weigh(piece, Since(piece.estimated, 0, piece.exact))
         if piece.parts is not None:
             self.fresh.append(piece)
@@ -160,7 +162,7 @@ class _Laid:
         of_category[piece.key] = more if known is None else known.plus(more)
 
     def look_up(self, counts: Counts | None) -> None:
-        """Takes what a tokenizer counted meanwhile in the place of its estimate."""
+        """Replaces estimates by what a tokenizer has counted meanwhile."""
         if counts is None:
             self.fresh.clear()
             return
@@ -177,7 +179,7 @@ class _Laid:
 
 
 def _begun(prelude: Prelude | None, images: ImageLimits) -> _Laid:
-    """What precedes the messages."""
+    """The parts that precede the messages."""
     begun = _Laid(Cutter(images), prelude)
     for piece in () if prelude is None else prelude_pieces(prelude):
         begun.parts[piece.key] = _NOTHING
@@ -197,7 +199,7 @@ def _parts(laid: _Laid, view: Projection, whole: Counted, calibration: Calibrati
 
 
 def _shared(laid: _Laid, whole: Counted, calibration: Calibration) -> dict[PartKey, int]:
-    """What the gauge has, category by category; a part may be in several."""
+    """The tokens of each part: what the gauge has under each category, shared out among the parts in it. A part may be in several."""
     tokens = dict.fromkeys(laid.parts, 0)
     for category, taken in whole.categories:
         of_category = laid.weights.get(category, {})
@@ -210,7 +212,7 @@ def _shared(laid: _Laid, whole: Counted, calibration: Calibration) -> dict[PartK
 
 
 def totals(parts: Iterable[ContextPart]) -> Mapping[PartKind, tuple[int, int]]:
-    """How many parts of each kind there are, and their tokens."""
+    """The number of the parts of each kind, and their tokens."""
     found: dict[PartKind, tuple[int, int]] = {}
     for part in parts:
         count, tokens = found.get(part.kind, (0, 0))

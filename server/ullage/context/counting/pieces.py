@@ -37,9 +37,9 @@ PartKind: TypeAlias = Literal[
     "notice",
     "rest",
 ]
-"""`server` is what the model is told of an MCP server, `tool` a definition, `call` a call with its result, `report` one that had a
-sub-agent at work, `file` a file that was attached, read again or told of anew. `command` tells of commands that go on, `hook` is what hooks
-say. `rest` is what the gauge has under a category of which the view has no part."""
+"""The kinds of parts. `server` is what the model is told of an MCP server, `tool` a definition, `call` a call with its result, `report` one
+that had a sub-agent at work, `file` a file that was attached, read again or told of anew. `command` tells of commands that go on, `hook` is
+what hooks say. `rest` is what the gauge has under a category of which the view has no part."""
 
 _OF_NOTICES: Mapping[str, PartKind] = {
     "file_changed": "file",
@@ -51,14 +51,14 @@ _OF_NOTICES: Mapping[str, PartKind] = {
 
 
 class PartKey(NamedTuple):
-    """What tells a part from all others."""
+    """The key of a part, which no other part has."""
 
     kind: PartKind
     seq: int
-    """The entry that brought it, of a call that of its result; 0 for what precedes the messages, and for a rest."""
+    """The entry that brought it, for a call that of its result; 0 for what precedes the messages, and for a rest."""
     name: str = ""
     of: str = ""
-    """Tells apart what one entry brings of a kind: the id of a call, the number of an image."""
+    """What tells apart several parts of a kind that one entry brings: the id of a call, the number of an image."""
 
 
 class Piece(NamedTuple):
@@ -67,17 +67,17 @@ class Piece(NamedTuple):
     key: PartKey
     category: str
     estimated: int
-    """Tokens by kind of text, not calibrated."""
+    """Tokens estimated by kind of text, not calibrated."""
     parts: TokenParts | None
-    """What a tokenizer can count in its place; None if none can."""
+    """The texts that a tokenizer can count instead; None if none can."""
     exact: int = 0
     """Tokens of images and documents, by their formula."""
     call: ToolUse | None = None
-    """The call whose use it is."""
+    """The call, if the piece is its use; else None."""
 
 
 def prelude_pieces(prelude: Prelude) -> Iterator[Piece]:
-    """What precedes the messages."""
+    """The pieces that precede the messages."""
     for index, part in enumerate(prelude.system):
         yield _text_piece(_system_key(part, index), part.category, TokenParts(0, (part.text,)))
     for tool in prelude.tools:
@@ -94,19 +94,19 @@ def _text_piece(key: PartKey, category: str, parts: TokenParts) -> Piece:
 
 
 class Cutter:
-    """Cuts the messages of one view, the older ones first: it knows the calls so far by their ids."""
+    """Cuts the messages of one view into pieces, the older ones first: it knows the calls so far by their ids."""
 
     def __init__(self, images: ImageLimits, names: dict[str, str] | None = None) -> None:
-        """`images` is what the model takes of one; `names` are those of the calls so far by id."""
+        """`images` is what the model takes of an image; `names` are the tools that were called so far, by the id of the call."""
         self._images = images
         self._names = {} if names is None else names
 
     def beside(self) -> Cutter:
-        """Another one that knows as much, and goes on by itself."""
+        """A copy that knows as much, and goes on by itself."""
         return Cutter(self._images, self._names.copy())
 
     def pieces(self, view: Projection, index: int) -> Iterator[Piece]:
-        """Those of the message with that index. Its calls have their results in the next one."""
+        """The pieces of the message with that index. Its calls have their results in the message after it."""
         message, frame = view.messages[index], None
         results = _results(view.messages[index + 1]) if message.role == "assistant" and index + 1 < len(view.messages) else {}
         of_source, entry = 0, None
@@ -133,7 +133,7 @@ class Cutter:
 
 
 def _results(following: Message) -> dict[str, int]:
-    """The seq of the entry of each result, by the id of its call as the model sees it. Results come first."""
+    """The seq of each result's entry, by the id of its call as the model sees it. Results come first in a message."""
     found: dict[str, int] = {}
     for block, source in zip(following.blocks, following.sources, strict=True):
         if not isinstance(block, ToolResult):
@@ -143,13 +143,13 @@ def _results(following: Message) -> dict[str, int]:
 
 
 def _key_of_call(view: Projection, seq: int, id: str) -> PartKey:
-    """The part of a call whose result entry `seq` brought, or, where it has none yet, of a call in the reply `seq`."""
+    """The part of a call. `seq` is the entry of its result or, if it has none yet, of the reply that made it."""
     entry = entry_at(view.entries, seq)
     return PartKey("report" if isinstance(entry, ToolReturned) and entry.agent is not None else "call", seq, "", id)
 
 
 def _key_of(view: Projection, message: Message, block: Block, source: int, entry: Entry | None) -> PartKey:
-    """The part of a block that is of no call."""
+    """The part of a block that belongs to no call."""
     if isinstance(entry, Compaction):
         return _left_by(entry, block, source)
     if isinstance(entry, UserPrompt):

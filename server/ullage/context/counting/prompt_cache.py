@@ -25,7 +25,7 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 TTL_SECONDS: dict[Ttl, float] = {"5m": 300.0, "1h": 3600.0}
 
 LOOK_BACK = 20
-"""How many blocks are tried from a mark backwards, the marked one included."""
+"""Blocks that are tried from a mark backwards, the marked one included."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,16 +33,16 @@ class Prefix:
     """Everything up to and with one block. Requests that begin alike share it, so that a longer one costs only what is new."""
 
     digest: bytes
-    """Of this block and all before it."""
+    """The hash of this block and all before it."""
     tokens: int
-    """Of this block and all before it."""
+    """Tokens of this block and all before it."""
     before: Prefix | None = field(repr=False)
-    """None for `START` alone, which holds no block."""
+    """The prefix without the last block; None for `START` alone, which holds no block."""
     identity: str = field(default="", repr=False)
-    """Of its last block."""
+    """What the last block is known by."""
 
     def then(self, identity: str, tokens: int) -> Prefix:
-        """This prefix and one block more. Two blocks are the same where their `identity` is and all before them is."""
+        """This prefix and one block more. Two blocks count as the same if their `identity` and all blocks before them are the same."""
         digest = blake2b(identity.encode("utf-8", "surrogatepass"), key=self.digest, digest_size=16).digest()
         return Prefix(digest, self.tokens + tokens, self, identity)
 
@@ -97,7 +97,7 @@ class PromptCache:
         self._entries: dict[str, dict[bytes, _Entry]] = {}
 
     def charge(self, request: RequestShape) -> Usage:
-        """The tokens of `request` by price class. What it read lives longer from here on, what it wrote can be read by later ones."""
+        """The tokens of `request` by price class. What it read lives longer from then on, and later requests can read what it wrote."""
         entries = self._entries.setdefault(request.model, {})
         minimum = self._minimum(request.model)
         marks = [mark for mark in request.marks if mark.prefix.tokens >= minimum]
@@ -116,7 +116,7 @@ class PromptCache:
 
 
 def _read(entries: dict[bytes, _Entry], marked: Prefix, at: float) -> int:
-    """Tokens of the longest living entry within reach of a mark."""
+    """Tokens of the longest living entry within reach of a mark; 0 if there is none."""
     for prefix in islice(marked.backwards(), LOOK_BACK):
         entry = entries.get(prefix.digest)
         if entry is not None and entry.lives(at):

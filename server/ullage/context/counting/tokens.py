@@ -60,7 +60,7 @@ per kind of text it is within 15 %, mostly within 5 %.
 """
 
 SAMPLED_ABOVE = 65_536
-"""Characters. Of a longer text, evenly spaced windows are looked at: it costs the same however long it is."""
+"""Characters. Of a longer text, evenly spaced windows are looked at: so it costs the same however long it is."""
 WINDOWS = 32
 WINDOW_CHARACTERS = 1_024
 
@@ -74,7 +74,7 @@ TOOL_BLOCK_TOKENS = 24
 TOOL_SPEC_TOKENS = 16
 """Framing of one tool definition. A guess, as above."""
 TOOLS_TOKENS = 300
-"""What the API adds once where there are tools: 286 (Opus 5) to 354 (Sonnet 5) by Anthropic's documentation."""
+"""Tokens that the API adds once where there are tools: 286 (Opus 5) to 354 (Sonnet 5) by Anthropic's documentation."""
 SIGNATURE_FRAME = 250
 SIGNATURE_CHARACTERS_PER_TOKEN = 4
 """A signature carries the whole thinking in base64 (4 characters for 3) after a frame of about 250 characters, as measured
@@ -85,10 +85,10 @@ LARGEST_STEP = 0.15
 LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 """How fast and how far the ratio is learned (rate, step and lower bound are those of Gemini CLI's token calculator)."""
 TELLING = 2_000
-"""Tokens of a request from which what is estimated by kind of text is learned from at the full rate."""
+"""Tokens of a request from which on its estimate teaches at the full rate."""
 FULL_WEIGHT = 20_000
-"""Tokens of a request from which what a tokenizer counted is learned from at the full rate: about what one takes that is new as a whole.
-Of a small growth what nobody counted (a reminder, thinking that fell away) is a large share, so it teaches in proportion to its size."""
+"""Tokens of a request from which on what a tokenizer counted teaches at the full rate: about those of one that is new as a whole. Of a
+small growth what nobody counted (a reminder, thinking that fell away) is a large share, so it teaches in proportion to its size."""
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
@@ -96,7 +96,8 @@ _ASCII_WEIGHTS = tuple((pattern, weight) for pattern, weight in WEIGHTS if patte
 _WEIGHTS_WITHOUT_DIGITS = tuple((pattern, weight) for pattern, weight in _ASCII_WEIGHTS if b"0" not in pattern)
 
 TIMES = 4
-"""The estimate is within 15 % for Claude's newer tokenizer, others count less; base64 in a text of another kind is four times as much."""
+"""How many times its estimate a text may take: the estimate is within 15 % for Claude's newer tokenizer, others count less; base64 in a
+text of another kind is four times as much."""
 BESIDE = 20_000
 """Tokens that are let pass in any case: what an endpoint adds to a request, thinking that is not shown of a reply."""
 
@@ -104,12 +105,12 @@ _encoder = json.JSONEncoder(ensure_ascii=False, default=dict)
 
 
 def mark_of(text: str) -> int:
-    """What stands for a text where that is not to be kept. Of 30,000 texts two are alike in one of a thousand million sessions."""
+    """A number that stands for a text that is not to be kept. Of 30,000 texts two are alike in one of a thousand million sessions."""
     return hash(text)
 
 
 class _Remembered:
-    """Estimates of the newest texts, without these."""
+    """Estimates of the newest texts, without keeping the texts."""
 
     def __init__(self, most: int) -> None:
         self._most = most // 2
@@ -117,7 +118,7 @@ class _Remembered:
         self._older: dict[int, int] = {}
 
     def of(self, text: str) -> int:
-        """The estimate, worked out where it is not known."""
+        """The estimate of the text, which is worked out if it is not remembered."""
         mark = mark_of(text)
         known = self._newer.get(mark)
         if known is None:
@@ -139,8 +140,8 @@ forget_estimates = _remembered.clear
 
 
 def estimate_text(text: str) -> int:
-    """Tokens of `text`; at least 1, except 0 for the empty text. Takes about a millisecond at most; the newest are remembered, since
-    whatever is planned counts the same texts again."""
+    """Tokens of `text`; at least 1, except 0 for the empty text. It takes about a millisecond at most. The newest estimates are remembered,
+    since whatever is planned counts the same texts again."""
     return _remembered.of(text) if text else 0
 
 
@@ -159,7 +160,7 @@ def estimate_block(block: Block) -> int:
 
 
 def estimate_text_of(block: Block) -> int:
-    """Tokens of what can be read in a block, with its framing."""
+    """Tokens of what can be read in a block, with its framing. Thinking counts with what its signature carries."""
     if isinstance(block, Thinking):
         return max(estimate_text(block.thinking), _sealed(block.signature), 1)
     if isinstance(block, RedactedThinking):
@@ -168,7 +169,8 @@ def estimate_text_of(block: Block) -> int:
 
 
 def countable(block: Block) -> TokenParts | None:
-    """What a tokenizer counts of a block: nothing of images and documents. None for thinking, of which only its signature is seen."""
+    """The texts of a block that a tokenizer can count, none of images and documents. None for thinking, of which only its signature is
+    seen."""
     return None if isinstance(block, Thinking | RedactedThinking) else _parts_of(block)
 
 
@@ -185,7 +187,7 @@ def estimate_message(message: Message) -> int:
 
 
 def remember(message: Message, tokens: int) -> None:
-    """Keeps what `estimate_message` gives, where somebody has just weighed its blocks."""
+    """Keeps the tokens of a message for `estimate_message`, where somebody has just weighed its blocks."""
     object.__setattr__(message, "tokens", tokens)
 
 
@@ -196,7 +198,7 @@ def estimate_prelude(prelude: Prelude) -> int:
 
 
 def can_take(tokens: int, estimated: int) -> bool:
-    """Whether something that is estimated at that many tokens can take `tokens`. What was kept on disk is held to it when it is read: one
+    """Whether something that is estimated at `estimated` tokens can take `tokens`. What was kept on disk is held to it when it is read: one
     absurd number would make the context full, also after a restart."""
     return 0 <= tokens <= TIMES * estimated + BESIDE
 
@@ -207,7 +209,7 @@ def estimate_tools(prelude: Prelude) -> int:
 
 
 def tools_of(prelude: Prelude) -> TokenParts:
-    """What a tokenizer counts of the tool definitions."""
+    """The texts of the tool definitions, as a tokenizer can count them."""
     if not prelude.tools:
         return TokenParts(0, ())
     texts = (text for tool in prelude.tools for text in tool_of(tool).texts)
@@ -215,12 +217,12 @@ def tools_of(prelude: Prelude) -> TokenParts:
 
 
 def tool_of(tool: ToolSpec) -> TokenParts:
-    """The same of one definition."""
+    """The texts of one tool definition, as a tokenizer can count them."""
     return TokenParts(TOOL_SPEC_TOKENS, (tool.name, tool.description, _json(tool.input_schema)))
 
 
 class Fixed(Protocol):
-    """What system prompt, rules and tools were last counted as (`FixedParts`)."""
+    """The tokens of system prompt, rules and tools, as last counted (`FixedParts`)."""
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
         """Tokens by category; None if nobody counted them yet."""
@@ -231,42 +233,44 @@ class Fixed(Protocol):
 class Calibration:
     """What real usage taught about the numbers for one model: an estimate times `ratio` is the better estimate.
 
-    What a tokenizer counts is another number than what is estimated by kind of text, so each has a ratio of its own.
+    A tokenizer's count is another number than an estimate by kind of text, so each has a ratio of its own.
     """
 
     ratio: float = 1.0
-    """Real tokens for one that is estimated by kind of text."""
+    """Real tokens for each token that is estimated by kind of text."""
     counted_ratio: float = 1.0
-    """Real tokens for one that a tokenizer counts; it makes up for the framing, which is guessed."""
+    """Real tokens for each token that a tokenizer counts. It makes up for the framing, which is guessed."""
     counts: Counts | None = field(default=None, compare=False)
-    """Who counts for the model; None if nobody does."""
+    """The counts by the model's tokenizer; None if there is none."""
     fixed: Fixed | None = field(default=None, compare=False)
-    """What is known of system prompt and tools for the model; None if nothing is."""
+    """The tokens of system prompt and tools for the model; None if nothing is known of them."""
     images: ImageLimits = LIMITS
-    """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
+    """The limits of the model for an image. What an image costs is known exactly, so no ratio has a part in it."""
     message_ratio: float | None = None
-    """As `ratio`, of messages alone; None if nothing was learned of them."""
+    """The `ratio` of messages alone; None if nothing was learned of them."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
-        """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
+        """The calibration after one more priced request: a moving average that no single outlier can throw far."""
         return replace(self, ratio=_moved(self.ratio, estimated, reported))
 
     def observe_messages(self, estimated: int, reported: int) -> Calibration:
-        """The same for messages alone. Of few tokens the framing, which is guessed, is a large share: they teach less (`TELLING`)."""
+        """The calibration after the messages of one more request were priced. In few tokens the framing, which is guessed, is a large
+        share, so they teach less (`TELLING`)."""
         before = self.ratio if self.message_ratio is None else self.message_ratio
         return replace(self, message_ratio=_moved(before, estimated, reported, min(1.0, estimated / TELLING)))
 
     def observe_counted(self, counted: int, reported: int) -> Calibration:
-        """The same for what a tokenizer counted of what was new in a request: the less it was, the less it teaches (`FULL_WEIGHT`)."""
+        """The calibration after a request was priced of which a tokenizer counted what was new: the less that was, the less it teaches
+        (`FULL_WEIGHT`)."""
         return replace(self, counted_ratio=_moved(self.counted_ratio, counted, reported, min(1.0, counted / FULL_WEIGHT)))
 
     def of_new(self, estimated: int) -> int:
-        """`estimated` tokens of something that is still to be said, corrected by what the messages so far took: system prompt and tools are
-        another kind of text."""
+        """The `estimated` tokens of something that is still to be said, corrected by what the messages so far took: system prompt and tools
+        are another kind of text."""
         return round(estimated * (self.ratio if self.message_ratio is None else self.message_ratio))
 
     def apply(self, estimated: int, counted: int = 0) -> int:
-        """`estimated` tokens and `counted` ones, each corrected."""
+        """Real tokens for `estimated` and `counted` ones: each corrected by its ratio, then added."""
         return round(estimated * self.ratio + counted * self.counted_ratio)
 
 
@@ -320,7 +324,7 @@ _CLASSES = b"".join(_class_of(byte) for byte in range(256))
 
 
 def _weigh(text: str) -> float:
-    if text.isascii():  # most are, and what cannot stand in them need not be looked for
+    if text.isascii():  # most texts are: what cannot stand in them need not be looked for
         classes = text.encode().translate(_CLASSES)
         weights = _ASCII_WEIGHTS if b"0" in classes else _WEIGHTS_WITHOUT_DIGITS
     else:
@@ -338,11 +342,11 @@ def _json(value: object) -> str:
 
 
 class Counts(Protocol):
-    """What a model's tokenizer counted so far. May be asked from any thread."""
+    """What a model's tokenizer has counted so far. It may be asked from any thread."""
 
     @property
     def version(self) -> int:
-        """Another number where it may know more than before."""
+        """A number that changes when more may be known than before."""
         ...
 
     def known(self, text: str) -> int | None:
@@ -350,12 +354,12 @@ class Counts(Protocol):
         ...
 
     def want(self, texts: Sequence[str]) -> None:
-        """They are counted soon, if they can be."""
+        """Has these texts counted soon, if they can be."""
         ...
 
 
 class TokenParts(NamedTuple):
-    """Something in a request as it is counted: what is around its texts, and the texts."""
+    """Something in a request in the parts that are counted: the framing around its texts, and the texts."""
 
     framing: int
     """Tokens of tags, roles and ids around the texts: a guess."""
@@ -363,7 +367,7 @@ class TokenParts(NamedTuple):
 
 
 def counted(parts: TokenParts, counts: Counts) -> int | None:
-    """Tokens of `parts`, of their framing too; None if one of the texts was not counted."""
+    """Tokens of `parts`, with their framing; None if one of the texts was not counted."""
     total = parts.framing
     for text in parts.texts:
         known = counts.known(text) if text else 0

@@ -21,17 +21,17 @@ from ullage.context.redact import redact
 from ullage.context.view.log_places import entry_at
 
 FITS = 0.9
-"""Of the window: how much of it the text and the answer may take, since both are estimates."""
+"""Share of the window that the text and the answer may take, since both are estimates."""
 LONGEST_BLOCK = 8_000
-"""Characters of one block that is written out; what a longer one has in its middle is left out: a summary never needs all of it."""
+"""Characters of one block that is written out. A longer one loses its middle: a summary never needs all of it."""
 ANSWERS = "user answers"
-"""Who speaks where the user answered a question: the agent's question stands in the result before it."""
+"""The speaker's name where the user answered a question: the agent's question stands in the result before it."""
 LONGEST_NAME = 64
 """Characters of a tool's name: as many as the API allows."""
 
 
 def conversation_text(messages: Sequence[Message], entries: Sequence[Logged], own: OwnText, tokens: int) -> str:
-    """The messages, which come from these entries, as `own` wants them, in no more than about `tokens` tokens."""
+    """The messages as text, in no more than about `tokens` tokens, as `own` wants them. `entries` is the log that they come from."""
     results = [block for message in messages for block in message.blocks if isinstance(block, ToolResult)]
     text = ""
     for share in (0.0, *own.dropped_shares):
@@ -51,7 +51,7 @@ def written_out(messages: Iterable[Message], entries: Sequence[Logged], longest_
 
 
 def middle_out(results: Sequence[ToolResult], share: float) -> list[ToolResult]:
-    """A share of the results (at least one, where it is not 0), those in the middle first."""
+    """That share of the results (at least one, unless it is 0), those in the middle first."""
     number = min(len(results), max(1, int(len(results) * share))) if share > 0 else 0
     middle = len(results) / 2 - 0.5
     nearest = sorted(range(len(results)), key=lambda index: (abs(index - middle), index))
@@ -75,7 +75,8 @@ def _passages(messages: Iterable[Message], entries: Sequence[Logged], longest: i
 
 
 def _said(role: Role, block: Block, entry: Entry | None) -> Iterator[tuple[str, str]]:
-    """Who says it, and what; nothing for thinking. What the user answered to a question is theirs, though it is a result."""
+    """Who says each text of a block, and the text; nothing for thinking. The user's answer to a question is theirs, though it is a
+    result."""
     match block:
         case Text():
             yield _speaker(role, block, entry), block.text
@@ -84,7 +85,7 @@ def _said(role: Role, block: Block, entry: Entry | None) -> Iterator[tuple[str, 
             yield f"{role} calls {name}", json.dumps(dict(block.input), ensure_ascii=False, default=dict)
         case ToolResult():
             yield "failed result" if block.is_error else "result", block.content
-            if isinstance(entry, ToolReturned) and entry.answers and block.content == entry.content:  # else they were taken out
+            if isinstance(entry, ToolReturned) and entry.answers and block.content == entry.content:  # else the answers were taken out
                 yield ANSWERS, "\n".join(answer.words for answer in entry.answers)
         case Thinking() | RedactedThinking():
             return
@@ -95,7 +96,7 @@ def _said(role: Role, block: Block, entry: Entry | None) -> Iterator[tuple[str, 
 
 
 def _speaker(role: Role, block: Text, entry: Entry | None) -> str:
-    """Who says a text: of what stands in the user's messages only what the user typed is the user's."""
+    """Who says a text. In the user's messages only what the user typed is the user's."""
     match entry:
         case UserPrompt() if block.text != entry.text:
             return "attachment"

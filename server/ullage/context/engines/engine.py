@@ -22,26 +22,26 @@ from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 PathOf: TypeAlias = Callable[[str], str]
-"""The path of the file that holds the whole output of a tool use id."""
+"""Gives for a tool use id the path of the file that holds the whole output."""
 
 SUMMARY_ROOM_SHARE = 1 / 3
-"""Of the threshold, for the summary: the rest is for the tail, the restored files and the turns to come."""
+"""Share of the threshold that the summary may take: the rest is for the tail, the restored files and the turns to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A boundary at which an engine is asked. Tokens throughout."""
+    """A moment at which an engine is asked for a plan. All sizes are tokens."""
 
     projection: Projection
     trigger: Trigger
     used: int
-    """How much the context holds, by the policy's own measure."""
+    """Tokens that the context holds, by the policy's own measure."""
     threshold: int
-    """Where it counts as full, by the same measure."""
+    """Tokens from which on the context counts as full, by the same measure."""
     window: int
-    """The model's."""
+    """The model's window."""
     count: Count
-    """What messages take, as the model counts (an estimate)."""
+    """Gives the tokens of messages, as the model counts (an estimate)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,18 @@ class Covered:
     """The whole log up to the last entry that the summary stands for, from the session's first."""
     plan: Plan
     model_text: str | None
-    """What the model wrote; None if none was asked, or none could be used."""
+    """The model's text; None if none was asked, or none could be used."""
     focus: str
-    """What the user or the model wants favoured; may be empty."""
+    """What the user or the model wants favoured; empty for nothing."""
     room: int
-    """Tokens that there are for it."""
+    """Tokens that the summary may take."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The source texts of the workspace by path (relative, with `/`), for an engine that wants them; none in replay."""
+    """The source texts of the workspace by path (relative, with `/`), for an engine that wants them; empty in replay."""
     tail: Sequence[Logged] = ()
-    """The entries after those, up to when it was planned: they stay in view, and the program summary may speak of them all the same."""
+    """The entries after `entries`, up to the last one when the summary was planned. They stay in view, and the program summary may speak of
+    them all the same."""
     reading: Reading | None = None
-    """What was read of this log for an earlier program summary: it saves time and changes nothing."""
+    """What was read of this log for an earlier program summary. It saves time and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +72,17 @@ class SummaryText:
 
     text: str
     acknowledgement: str = ""
-    """What the assistant is shown to have answered to it; empty: nothing."""
+    """What the assistant is shown to have answered to it; empty for nothing."""
     resume: str = ""
-    """What is said after all that stays; empty: nothing."""
+    """The text that comes after all that stays; empty for none."""
     block: CompactionBlock | None = None
-    """The API's own summary, which takes their place; `text` then completes it, after the turns that stay."""
+    """The API's own summary, which takes the messages' place; `text` then completes it, after the turns that stay."""
     nearby: tuple[NearbyFile, ...] = ()
-    """Files that may be told of beside those that are read again, the likeliest needed first."""
+    """Files that may be named beside those that are read again, the likeliest needed first."""
 
 
 class Engine(Protocol):
-    """How a policy is carried out. A frozen value; every answer depends on the arguments alone.
+    """The way in which a policy is carried out. A frozen value; every answer depends on the arguments alone.
 
     `Unchanging` has a default for all of it.
     """
@@ -93,42 +94,42 @@ class Engine(Protocol):
 
     @property
     def keeps_up(self) -> bool:
-        """Whether `upkeep` may do anything. Asking it costs a fold of the whole log."""
+        """Whether `upkeep` may do anything. Asking `upkeep` costs a fold of the whole log."""
         ...
 
     @property
     def sweeps(self) -> int:
-        """How many compactions may be made at one boundary, one after the other, as long as `plan` still gives one."""
+        """How many compactions may be made one right after the other, as long as `plan` still gives one."""
         ...
 
     @property
     def wants_files(self) -> bool:
-        """Whether a summary is to be given the workspace's source texts (`Covered.files`)."""
+        """Whether `summarise` is to be given the workspace's source texts (`Covered.files`)."""
         ...
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """What the model gets of each result of one message, before it is first sent; in the same order."""
+        """What the model gets of each result of one message, before that is first sent; in the same order."""
         ...
 
     def upkeep(self, at: Occasion) -> Plan | None:
-        """What is done before every model call, however full the context is; without a summary. None: nothing."""
+        """The moves to make before a model call, however full the context is; without a summary. None for none."""
         ...
 
     def plan(self, at: Occasion) -> Plan | None:
-        """What is done where the context is full, where the API refused it (`reactive`), or where somebody asked for it.
+        """The moves to make where the context is full, where the API refused it (`reactive`), or where somebody asked for a compaction.
 
-        None: there is nothing to gain. It may be less than full where somebody asked (`manual`, `tool`), while the user edits (`idle`) and
-        to save (`economy`).
+        None: there is nothing to gain. The context may be less than full where somebody asked (`manual`, `tool`), while the user edits
+        (`idle`) and to save (`economy`).
         """
         ...
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The text of a planned summary, with what the model wrote for it or, without that, by program."""
+        """The text of a planned summary, made with what the model wrote for it or, without that, by program."""
         ...
 
 
 class Unchanging:
-    """An engine that does nothing: for policies that never compact, and to begin one's own with."""
+    """An engine that does nothing: for policies that never compact, and as the base of engines of one's own."""
 
     tools: frozenset[str] = frozenset()
     sweeps: int = 1
@@ -136,30 +137,31 @@ class Unchanging:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether an engine that begins with this one has an `upkeep` of its own."""
+        """Whether an engine that derives from this one has an `upkeep` of its own."""
         return type(self).upkeep is not Unchanging.upkeep
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results as they came."""
+        """Leaves the results as they came."""
         return tuple(Clip(arrival.content, clipped=False, characters=len(arrival.content)) for arrival in arrivals)
 
     def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing."""
+        """None: nothing is done."""
         return None
 
     def plan(self, at: Occasion) -> Plan | None:
-        """Nothing."""
+        """None: nothing is done."""
         return None
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The model's text as it came."""
+        """The model's text as it came; empty without one."""
         return SummaryText(covered.model_text or "")
 
 
 def planned_entry(
     id: str, trigger: Trigger, plan: Plan, summary: SummaryText, rung: Rung, *, policy: str, tokens_before: int, focus: str = ""
 ) -> Compaction:
-    """The entry before files are read again and before its size is known (`estimated_after` is 0). Tokens of the whole context."""
+    """The log entry for a plan, before files are read again and before its size is known (`estimated_after` is 0). `tokens_before` are
+    those of the whole context."""
     summarised, snipped = None, plan.snipped
     if plan.summarise_to is not None and plan.summarise_from:
         snipped = Snipped(plan.summarise_from, plan.summarise_to, summary.text, plan.carried)
@@ -191,12 +193,13 @@ def is_in_force(planned: Plan, projection: Projection) -> bool:
 
 
 def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked | None = None) -> Plan:
-    """The plan of a summary of all before `cut`, which is legal and not the first. `estimated_after` in tokens; `asked` as in `Plan`."""
+    """The plan of a summary of all messages before `cut`, which is legal and not the first. `estimated_after` is in tokens; `asked` is as
+    in `Plan`."""
     to = at.projection.last_seq_before(cut)
     covers = messages_in(at.projection.entries[: place_of(at.projection.entries, to + 1)])
     return Plan(at.projection.entries[-1].seq, (), None, to, covers, estimated_after, asked=asked)
 
 
 def summary_room(threshold: int) -> int:
-    """Tokens that there are for the summary."""
+    """Tokens that a summary may take, at that threshold."""
     return int(threshold * SUMMARY_ROOM_SHARE)

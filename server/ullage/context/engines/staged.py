@@ -26,40 +26,40 @@ NO_TAIL = Tail()
 
 @dataclass(frozen=True, slots=True)
 class Staged(Unchanging):
-    """Cheap moves before dear ones, by options."""
+    """An engine that makes cheap moves before a summary, as its options say."""
 
     arrival: ClipOptions | None = None
-    """What of a result is sent at all; None: all of it."""
+    """When results are clipped on arrival; None: never."""
     every_call: Upkeep = NO_UPKEEP
     at_threshold: tuple[CheapMove, ...] = ()
-    """Made where the context is full, in this order, and before the summary where there is one."""
+    """Moves that are made where the context is full, in this order, and before the summary if there is one."""
     summary: SummaryShape | None = None
-    """None: there are cheap moves alone."""
+    """The summary's options; None: there are cheap moves alone."""
 
     @property
     def keeps_up(self) -> bool:
-        """Whether anything is done before every call."""
+        """Whether any moves are made before every call."""
         return bool(self.every_call.moves)
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results over their limit give way to a part of them."""
+        """Clips the results that are over their limit."""
         return clip(arrivals, self.arrival or ClipOptions(None, None), path_of)
 
     def upkeep(self, at: Occasion) -> Plan | None:
-        """The cheap moves of every call."""
+        """The plan of the cheap moves before a call; None if none is due, or there is nothing to gain."""
         if not self.every_call.moves or not _is_due(self.every_call, at.projection):
             return None
         return _cheap_alone(at, _made(at, self.every_call.moves))
 
     def plan(self, at: Occasion) -> Plan | None:
-        """The cheap moves of the threshold, and the summary."""
+        """The plan of the cheap moves at the threshold, with the summary if there is one; None if there is nothing to gain."""
         if self.summary is None:
             return _cheap_alone(at, _made(at, self.at_threshold))
         cleared = _made(at, tuple(move for move in self.at_threshold if isinstance(move, ClearOptions))).cleared
         return summarised(at, cleared, self.summary) or _cheap_alone(at, _Cheap(cleared, None))
 
     def summarise(self, covered: Covered) -> SummaryText:
-        """The summary in its shape, by the model or by program."""
+        """The summary as its options want it, by the model or by program."""
         if self.summary is None:
             return SummaryText(covered.model_text or "")
         return SummaryText(staged_text(self.summary, covered), self.summary.acknowledgement)
@@ -86,13 +86,13 @@ def _is_due(upkeep: Upkeep, projection: Projection) -> bool:
 
 
 def _seconds_since_reply(entries: Sequence[Logged]) -> float:
-    """0 if there was none, or its time is not known."""
+    """Seconds from the newest reply to the last entry; 0 if there was no reply, or its time is not known."""
     replied = next((logged.at for logged in reversed(entries) if isinstance(logged.entry, AssistantReply)), 0.0)
     return entries[-1].at - replied if replied > 0 else 0.0
 
 
 def _made(at: Occasion, moves: Sequence[CheapMove]) -> _Cheap:
-    """The moves in their order, each on what those before it left."""
+    """Plans the moves in their order, each on what those before it left."""
     cleared: tuple[Cleared, ...] = ()
     snipped: Snipped | None = None
     for move in moves:
@@ -118,7 +118,7 @@ def _says_nothing(entries: Sequence[Logged]) -> str:
 
 
 def _cheap_alone(at: Occasion, cheap: _Cheap) -> Plan | None:
-    """The cheap moves as a plan, where they gain anything."""
+    """The plan of the cheap moves without a summary; None if they gain nothing."""
     if not cheap:
         return None
     if cheap.snipped is None:
@@ -131,7 +131,7 @@ def _cheap_alone(at: Occasion, cheap: _Cheap) -> Plan | None:
 
 
 def _gain(at: Occasion, cleared: Sequence[Cleared]) -> int:
-    """Tokens that clearing alone frees: counts only what it changes, since this may be asked before every call."""
+    """Tokens that clearing alone frees. It counts only what clearing changes, since this may be asked before every call."""
     placeholders = {each.seq: each.placeholder for each in cleared}
     gain = 0
     for message in at.projection.messages:

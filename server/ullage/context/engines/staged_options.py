@@ -14,7 +14,7 @@ from ullage.context.policy import ClearOptions, SnipOptions
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """When all but the first few and a window over the newest messages is cut out."""
+    """Cuts out all messages but the first few and a window over the newest."""
 
     keep_first: int
     tail: Tail
@@ -26,45 +26,46 @@ CheapMove: TypeAlias = ClearOptions | SnipOptions | WindowOptions
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """Cheap moves that are made however full the context is."""
+    """Cheap moves that are made before calls, however full the context is."""
 
     moves: tuple[CheapMove, ...] = ()
     between_turns: bool = False
     """Whether they are made only before the first call of a turn; else before every call."""
     after_seconds: float = 0.0
-    """They are made only where the model has not been asked for so long: when its prompt cache has gone cold."""
+    """Seconds for which the model must not have been asked, so that its prompt cache has gone cold; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """What a model reads that is not asked on the warm conversation: the messages as text. It always fits into the window."""
+    """How the messages are written out as text for a model that is not asked on the warm conversation. The text always fits into the
+    window."""
 
     characters: int | None = None
-    """No more than this of it; None: what fits."""
+    """Characters of the text at most; None: as many as fit."""
     keeps: Literal["beginning", "end"] = "end"
-    """Which part stays where it is too long."""
+    """The part that stays where the text is too long."""
     result_characters: int | None = None
-    """So much of the beginning of each tool result; None: all of it."""
+    """Characters of the beginning of each tool result that are kept; None: all."""
     uncleared: bool = False
-    """Whether results that are cleared in the same compaction are read as they were, where all of that fits."""
+    """Whether results that are cleared in the same compaction are given as they were, if all of that fits."""
     dropped_shares: tuple[float, ...] = ()
-    """Where it does not fit, these shares of the tool results are left out, one share after the other, from the middle outwards."""
+    """Shares of the tool results that are left out where the text does not fit, tried one after the other, from the middle outwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryTokens:
-    """How much a model may write for a summary (tokens)."""
+    """Tokens that a model may write for a summary."""
 
     most: int
     share_of_window: float | None = None
-    """No more than this share of the window either."""
+    """Share of the window that it may take at most; None: no such limit."""
     share_of_covered: float | None = None
-    """No more than this share of what it stands for ..."""
+    """Share of what it stands for that it may take at most (None: no such limit) ..."""
     least: int = 0
-    """... but at least this."""
+    """... but in any case so many tokens."""
 
     def of(self, window: int, covered: int) -> int:
-        """Tokens, where `covered` stand for what is summarised."""
+        """Tokens that a summary of `covered` tokens may take."""
         most = self.most if self.share_of_window is None else min(self.most, int(window * self.share_of_window))
         wanted = most if self.share_of_covered is None else max(self.least, int(covered * self.share_of_covered))
         return max(1, min(most, wanted))
@@ -78,28 +79,29 @@ class SummaryShape:
     """What a summary stands for, how it is asked for, and the text that it becomes."""
 
     prompt: str
-    """With `{focus}` where what the user wants favoured is put in."""
+    """What the model is asked, with `{focus}` where what the user wants favoured is put in."""
     tokens: SummaryTokens
     sections: int = 0
-    """How many headings the prompt asks for; 0 if it asks for none."""
+    """The number of headings that the prompt asks for; 0 for none."""
     reads: OwnText | None = None
-    """What the model reads; None: the conversation as the last request had it, so that the prompt cache serves it."""
+    """How the model is given the messages as text; None: it gets the conversation as the last request had it, so that the prompt cache
+    serves it."""
     check: str = ""
-    """What it is asked in a second call, whose answer counts; empty: there is none."""
+    """What the model is asked in a second call, whose answer counts; empty: there is no second call."""
     update: str = ""
-    """What it is asked, instead of `prompt`, where there is an earlier summary to go on from; empty: the same. For own text only."""
+    """What the model is asked, instead of `prompt`, if there is an earlier summary to go on from; empty: `prompt`. For own text only."""
     keep_first: int = 0
-    """So many of the first messages stay; more where a call would be parted from its result."""
+    """The number of first messages that stay; more where a call would be parted from its result."""
     tail: Tail = ONLY_UNANSWERED
     reactive_tail: Tail | None = None
-    """The tail where the API refused the prompt as too long; None: the same."""
+    """The tail after the API refused the prompt as too long; None: the same as `tail`."""
     reactive_by_model: bool = True
-    """Whether a model is asked even then."""
+    """Whether a model is asked even after such a refusal."""
     preface: str = ""
-    """What stands before the summary, on lines of its own."""
+    """The text before the summary, on lines of its own."""
     acknowledgement: str = ""
-    """What the assistant is shown to have answered."""
+    """What the assistant is shown to have answered; empty for nothing."""
     user_message_tokens: int = 0
-    """So much of the user's own messages stands verbatim before the preface, the newest in first."""
+    """Tokens of the user's own messages that stand verbatim before the preface; the newest have precedence."""
     carries_last_prompt: bool = False
-    """Whether what the user asked last stays as it is while the model is still at it, also where it is covered."""
+    """Whether the user's last prompt stays as it is while the model is still at it, also where the summary covers it."""

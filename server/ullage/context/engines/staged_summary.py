@@ -31,31 +31,31 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import excluded
 
 SHORTER_TAIL = Tail(share_of_view=0.2)
-"""Where the usual tail leaves nothing to take out."""
+"""The tail where the usual one leaves nothing to summarise."""
 
 EVERYTHING = sys.maxsize
-"""Tokens."""
+"""Tokens: more than there can ever be."""
 
 EARLIER_SUMMARY = "[summary so far]"
 
 BY_PROGRAM = "(Written by program from the log: no model was asked, or what it wrote could not be used.)"
 EARLIER = "# What a model wrote for an earlier summary"
 USER_SHARE, PROGRAM_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
-"""Of the room, for a summary by program; its ceilings are those of Ullage's own program summary."""
+"""Shares of the room for the parts of a summary by program; its ceilings are those of Ullage's own program summary."""
 USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
 MESSAGE_TOKENS = SummaryOptions().message_tokens
 BRIEF_BELOW = 1_500
-"""Tokens of room. With less a program summary would not fit, and a few lines must do."""
+"""Tokens of room. With fewer a program summary would not fit, and a few lines must do."""
 LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
 def first_cut(view: Projection, keep_first: int) -> int:
-    """The first legal cut that leaves that many messages before it; after all messages if there is none."""
+    """The first legal cut with at least `keep_first` messages before it; the one after all messages if there is none."""
     return next((cut for cut in legal_cuts(view.messages) if cut >= keep_first), len(view.messages)) if keep_first else 0
 
 
 def summarised(at: Occasion, cleared: tuple[Cleared, ...], shape: SummaryShape) -> Plan | None:
-    """The plan with a summary; None if none would gain more than the cheap moves do alone."""
+    """The plan with a summary; None if no summary would gain more than the cheap moves alone."""
     view = preview(at.projection, cleared) if cleared else at.projection
     if not view.messages:
         return None
@@ -70,10 +70,11 @@ def summarised(at: Occasion, cleared: tuple[Cleared, ...], shape: SummaryShape) 
 
 
 def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """What is summarised, as two cuts; where that leaves nothing, or is refused as too long, more and more of what should stay."""
+    """The ranges to try to summarise, each as two cuts. They take in more and more of what should stay, for where the first ones gain
+    nothing or leave too much after a refusal."""
     head = first_cut(view, shape.keep_first)
     usual = shape.reactive_tail if at.trigger == "reactive" and shape.reactive_tail else shape.tail
-    if shape.acknowledgement and not staying:  # the last word would be the assistant's
+    if shape.acknowledgement and not staying:  # else the acknowledgement, which is the assistant's, would be the last word
         usual = replace(usual, unanswered=True)
     none = Tail(unanswered=usual.unanswered)
     for tail in (usual, replace(usual, at_prompts=False), SHORTER_TAIL, none):
@@ -87,7 +88,7 @@ def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozen
 def _with_summary(
     at: Occasion, view: Projection, cleared: tuple[Cleared, ...], shape: SummaryShape, head: int, cut: int, staying: frozenset[int]
 ) -> Plan | None:
-    """The plan for the messages between two cuts; None if all of them stay."""
+    """The plan to summarise the messages between two cuts; None if all of them stay."""
     first = seq_after(view, head) if head else 0
     to = view.last_seq_before(cut)
     entries = view.entries[place_of(view.entries, first) : place_of(view.entries, to + 1)]
@@ -118,7 +119,8 @@ def _with_summary(
 
 
 def _last_prompt(view: Projection) -> frozenset[int]:
-    """The seq of what the user asked last, where the model is still at it; what was taken out of the conversation is not carried."""
+    """The seq of the user's last prompt, if the model is still at it; else empty. A prompt that was taken out of the conversation does not
+    count."""
     if view.messages[-1].role == "assistant":
         return frozenset()
     out = excluded(view)
@@ -135,13 +137,14 @@ def _asked(
     uncleared: Sequence[Message],
     output: int,
 ) -> Asked | None:
-    """What the model is asked; None if it is not. `uncleared` is what is covered as it was before this compaction's cheap moves."""
+    """The request to the model for the summary; None if no model is asked. `uncleared` are the covered messages as they were before this
+    compaction's cheap moves."""
     if at.trigger == "reactive" and not shape.reactive_by_model:
         return None
     overflows = at.trigger == "reactive" or at.used + output > at.window
     if shape.reads is None and not overflows:
         return Asked(shape.prompt, output, check=shape.check, sections=shape.sections)
-    own = shape.reads or OwnText()  # the oldest goes first, where the warm conversation does not fit
+    own = shape.reads or OwnText()  # where the warm conversation does not fit, the oldest is left out first
     room = int(at.window * FITS) - output
     earlier = _earlier_in_view(view, shape, (*before[-1:], *covered))
     text = _said(view, uncleared, own, EVERYTHING) if own.uncleared else ""
@@ -153,7 +156,7 @@ def _asked(
 
 
 def _said(view: Projection, messages: Sequence[Message], own: OwnText, room: int) -> str:
-    """What was said in the messages, without earlier summaries."""
+    """The text of what was said in the messages, without earlier summaries."""
     said = _only(messages, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction))
     return conversation_text(said, view.entries, own, room)
 
@@ -169,7 +172,7 @@ def _earlier_in_view(view: Projection, shape: SummaryShape, messages: Sequence[M
 
 
 def _only(messages: Iterable[Message], wanted: Callable[[int], bool]) -> list[Message]:
-    """What entries whose seqs are wanted say in the messages."""
+    """What those entries say in the messages whose seqs are `wanted`; messages that then are empty are left out."""
     said: list[Message] = []
     for message in messages:
         kept = [(block, source) for block, source in zip(message.blocks, message.sources, strict=True) if wanted(source)]
@@ -179,7 +182,7 @@ def _only(messages: Iterable[Message], wanted: Callable[[int], bool]) -> list[Me
 
 
 def staged_text(shape: SummaryShape, covered: Covered) -> str:
-    """The whole text: the user's own messages where they are kept, the preface, the summary."""
+    """The whole text of a summary: the user's own messages where they are kept, the preface, the summary."""
     said = ""
     if shape.user_message_tokens:
         said = "\n\n".join(verbatim(covered.entries, min(shape.user_message_tokens, covered.room)))
@@ -188,14 +191,14 @@ def staged_text(shape: SummaryShape, covered: Covered) -> str:
 
 
 def _summary_in(shape: SummaryShape, text: str) -> str:
-    """The summary alone, out of a text that `staged_text` made."""
+    """The summary alone, taken out of a text that `staged_text` made."""
     return text.rpartition(shape.preface)[2].strip() if shape.preface else text.strip()
 
 
 def verbatim(entries: Sequence[Logged], tokens: int) -> list[str]:
-    """The user's messages, in the order in which they were said; the newest come first in line for `tokens` tokens.
+    """The newest of the user's messages that fit into `tokens` tokens, in the order in which they were said.
 
-    The one that does not fit any more loses its middle, and what is older is left out.
+    The one that does not fit any more loses its middle, and older ones are left out.
     """
     kept: list[str] = []
     prompts = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, UserPrompt))
@@ -224,7 +227,7 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
         parts += [EARLIER, earlier]
     if covered.room < BRIEF_BELOW:
         return "\n\n".join((*parts, brief(entries)))
-    # What was read of the log before is of all of it, so it serves only where all of it is summarised.
+    # The reading is of the whole log, so it serves only where the whole log is summarised.
     found = facts(entries, None if covered.plan.summarise_from else covered.reading)
     words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))
     quotes = quote(found.asked if words else (), words, MESSAGE_TOKENS)
@@ -233,7 +236,7 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
 
 
 def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
-    """The newest summary in force that a model wrote, as far as there is room for it; empty if there is none."""
+    """The newest summary in force that a model wrote, cut off where there is no room for more; empty if there is none."""
     in_force = (entry_at(covered.entries, seq) for seq in reversed(_in_force(covered.entries)))
     newest = next((each for each in in_force if isinstance(each, Compaction) and each.rung == "model" and written(each)), None)
     if newest is None:
@@ -245,14 +248,14 @@ def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
 
 
 def written(compaction: Compaction) -> str:
-    """The text that took the place of messages; empty if nothing was summarised."""
+    """The text of a compaction that took the place of messages; empty if it summarised nothing."""
     if compaction.summarised is not None:
         return compaction.summarised.text
     return compaction.snipped.marker if compaction.snipped is not None and compaction.rung != "moves" else ""
 
 
 def _in_force(entries: Sequence[Logged]) -> list[int]:
-    """The seqs of the compactions."""
+    """The seqs of the compactions in force."""
     made: dict[int, str] = {}
     undone: set[str] = set()
     for seq, compaction_id, kind in (each for stretch in said_of(entries, _made_and_undone) for each in stretch):
@@ -266,7 +269,7 @@ def _in_force(entries: Sequence[Logged]) -> list[int]:
 
 
 def _made_and_undone(entries: Sequence[Logged]) -> tuple[tuple[int, str, type], ...]:
-    """Compactions, and what was undone and redone."""
+    """The compactions among these entries, and their undos and redos: the seq, the compaction's id, and the entry's type."""
     found: list[tuple[int, str, type]] = []
     for logged in entries:
         match logged.entry:

@@ -26,12 +26,12 @@ from ullage.context.view.quotations import is_anything_excluded, without_exclude
 # Clip
 
 LINE_END_WITHIN = 0.5
-"""A part is cut at a line's end where that keeps at least this share of it."""
+"""Share of a part. The part is cut at a line's end if at least so much of it is kept then."""
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """A text in view. `source` says in a few words where it stands."""
+    """A text in view. `source` tells in a few words where it stands."""
 
     source: str
     text: str
@@ -39,24 +39,24 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A result as the tool gave it."""
+    """A result as the tool gave it, before it is sent."""
 
     tool_use_id: str
     content: str
     complete: bool = True
-    """False if the tool itself kept only parts of what there was."""
+    """Whether it is all that there was; else the tool itself kept only parts."""
     earlier: tuple[Earlier, ...] = ()
-    """Texts in view that it may repeat, the likeliest first."""
+    """Texts in view that the result may repeat, the likeliest first."""
 
     @property
     def in_words(self) -> str:
-        """What the file holds that keeps `content`."""
+        """The words for what the file holds that keeps `content`."""
         return "The whole output" if self.complete else "What was kept of the output"
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A result as the model gets it. `characters` is the length before."""
+    """A result as the model gets it. `characters` is its length before."""
 
     content: str
     clipped: bool
@@ -66,9 +66,9 @@ class Clip:
 def clip(arrivals: Sequence[Arrival], options: ClipOptions, path_of: Callable[[str], str]) -> tuple[Clip, ...]:
     """What the model gets of each result of one message, in the same order.
 
-    Clipped are those over the limit of a result, then the largest ones while all together are over the limit of a message.
-    `path_of` gives, for a tool use id, the path of the file that holds the whole. A clip is never longer than what it
-    stands for; where it would be, the result stays whole.
+    Results over the limit of a result are clipped, then the largest ones while all together are over the limit of a message. `path_of`
+    gives, for a tool use id, the path of the file that holds the whole. A clip is never longer than what it stands for; where it would be,
+    the result stays whole.
     """
     clips = [_whole(arrival) for arrival in arrivals]
     largest_first = sorted(range(len(arrivals)), key=lambda index: -clips[index].characters)
@@ -126,13 +126,13 @@ def _tail(content: str, length: int) -> str:
 # Clear
 
 CALL_CHARACTERS = 100
-"""Of a placeholder, for what the tool was called with."""
+"""Characters of a placeholder that tell what the tool was called with."""
 
 
 def clear(projection: Projection, options: ClearOptions, start: int = 0) -> tuple[Cleared, ...]:
-    """The results that can go, in log order; those of the messages from `start`, a legal cut, on.
+    """The results that can be cleared, in log order: those of the messages from `start`, a legal cut, on.
 
-    Kept is what the options spare, what is short, what is cleared already, and what its placeholder would not make shorter.
+    Results are kept that the options spare, that are short or cleared already, or that the placeholder would not make shorter.
     """
     shown = _results_in_view(projection, start)
     kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, options)
@@ -151,8 +151,8 @@ def clear(projection: Projection, options: ClearOptions, start: int = 0) -> tupl
 
 
 def clear_one(projection: Projection, seq: int) -> Cleared | None:
-    """That result, which somebody wants cleared. None if it is not in view as it came, where it holds what the user answered, and where
-    its placeholder would be no shorter."""
+    """The clearing of one result that somebody wants cleared. None if it is not in view as it came, holds what the user answered, or would
+    be no shorter."""
     result = next((each for each in _results_in_view(projection) if each.seq == seq), None)
     if result is None or result.returned.answers or is_cleared(projection, seq):
         return None
@@ -162,12 +162,12 @@ def clear_one(projection: Projection, seq: int) -> Cleared | None:
 
 
 def is_cleared(projection: Projection, seq: int) -> bool:
-    """Whether a placeholder stands for that result already."""
+    """Whether a placeholder stands in the place of that result already."""
     return any(each.seq == seq for compaction in projection.active for each in compaction.cleared)
 
 
 PLACEHOLDER_TOKENS = 50
-"""About what a placeholder takes."""
+"""About how many tokens a placeholder takes."""
 
 
 def _tokens(result: ResultInView) -> int:
@@ -190,8 +190,8 @@ def _kept(projection: Projection, shown: Sequence[ResultInView], options: ClearO
 
 
 def _spared(projection: Projection, shown: Sequence[ResultInView], options: ClearOptions) -> Iterator[int]:
-    """Those of tools, newest messages and newest turns that are never cleared."""
-    yield from (result.seq for result in shown if result.returned.answers)  # words of the user, whatever the policy
+    """The seqs of results that are never cleared: answers of the user, and those of the spared tools, newest messages and newest turns."""
+    yield from (result.seq for result in shown if result.returned.answers)  # answers are words of the user: they stay, whatever the policy
     if options.spared_tools:
         yield from (result.seq for result in shown if result.returned.tool in options.spared_tools)
     first = len(projection.messages) - options.spared_messages
@@ -201,7 +201,7 @@ def _spared(projection: Projection, shown: Sequence[ResultInView], options: Clea
 
 
 def _within(tokens: int, newest_first: Iterable[ResultInView]) -> Iterator[int]:
-    """The newest, as long as all together take no more than `tokens`."""
+    """The seqs of the newest results that all together take no more than `tokens`."""
     for result in newest_first:
         tokens -= _tokens(result)
         if tokens < 0:
@@ -210,7 +210,8 @@ def _within(tokens: int, newest_first: Iterable[ResultInView]) -> Iterator[int]:
 
 
 def _newest_reads(shown: Sequence[ResultInView]) -> set[int]:
-    """The newest that show each file. One that is clipped, or refers to an earlier one, does not stand for the text."""
+    """The seqs of the newest results that show each file. A result that is clipped, or refers to an earlier one, does not stand for the
+    text."""
     whole = (result for result in shown if result.returned.full_output is None)
     reads = {touch.path: result.seq for result in whole for touch in result.returned.touched if touch.kind == "read"}
     return set(reads.values())
@@ -235,7 +236,7 @@ def _how_to_get_it_back(entries: Sequence[Logged], result: ResultInView) -> str:
 
 
 def _called_with(call_input: Mapping[str, Json]) -> str:
-    """What a tool was called with, in a few words: `(path: src/a.py)`; empty if it was called with nothing."""
+    """The input that a tool was called with, in a few words: `(path: src/a.py)`; empty if it had none."""
     words = ", ".join(f"{name}: {_one_line(value)}" for name, value in call_input.items())
     if not words:
         return ""
@@ -249,21 +250,22 @@ def _one_line(value: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResultInView:
-    """A tool's result that is in view, with its call; `text` and `media` are what the model sees of it."""
+    """A tool's result that is in view, with its call. `text` and `media` are what the model sees of it."""
 
     seq: int
     returned: ToolReturned
     call: ToolUse
     text: str
     message: int
-    """The index of its message."""
+    """The index of the message that it stands in."""
     answered: bool
     """Whether the model has replied since."""
     media: tuple[Media, ...] = ()
 
 
 def _results_in_view(projection: Projection, start: int = 0) -> list[ResultInView]:
-    """In log order; those of the messages from `start`, a legal cut, on. Costs what is in view from there on, however long the log is."""
+    """The results in the messages from `start`, a legal cut, on, in log order. Costs what is in view from there on, however long the log
+    is."""
     messages = projection.messages[start:] if start else projection.messages
     last_reply = max((index for index, message in enumerate(messages, start) if message.role == "assistant"), default=0)
     shown: list[ResultInView] = []
@@ -286,7 +288,7 @@ def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Seq
 
 
 def _whole_output(entries: Sequence[Logged], result: ResultInView) -> str | None:
-    """Where the whole of a result is that was clipped; None if the model got all of it."""
+    """The path of the file with the whole of a clipped result; None if the model got all of it."""
     if result.returned.full_output:
         return result.returned.full_output
     clipped = clipped_to(entries, result.seq)
@@ -297,9 +299,9 @@ def _whole_output(entries: Sequence[Logged], result: ResultInView) -> str | None
 
 
 def snip(projection: Projection, options: SnipOptions, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
-    """The range that can go; None if the conversation is short or no legal cuts leave anything new between them.
+    """The range of messages that can be cut out; None if the conversation is short or no legal cuts leave anything new between them.
 
-    `digest` says in a few lines what stands in a range of the log: the user's words, the files touched.
+    `digest` tells in a few lines what stands in a range of the log: the user's words, the files touched.
     """
     messages = projection.messages
     if len(messages) <= options.keep_first + options.keep_last:
@@ -311,7 +313,7 @@ def snip(projection: Projection, options: SnipOptions, digest: Callable[[Sequenc
 
 
 def between(projection: Projection, first: int, last: int, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
-    """The messages between two legal cuts, as a range that can go; None if nothing new is between them."""
+    """The messages between two legal cuts, as a range to be cut out; None if nothing new is between them."""
     if first >= last or not has_news(projection, projection.messages[first:last]):
         return None
     first_seq = seq_after(projection, first)
@@ -323,7 +325,7 @@ def between(projection: Projection, first: int, last: int, digest: Callable[[Seq
 
 
 def seq_after(projection: Projection, cut: int) -> int:
-    """The seq with which a range that begins at a legal cut begins: what was snipped right before it is in it, with its marker."""
+    """The seq at which a range begins that starts at a legal cut. A snipped range right before the cut belongs to it, with its marker."""
     first = projection.last_seq_before(cut) + 1
     before = [
         compaction.snipped.first_seq
@@ -334,7 +336,7 @@ def seq_after(projection: Projection, cut: int) -> int:
 
 
 def messages_in(entries: Sequence[Logged]) -> int:
-    """How many messages the entries make: runs of what the one and the other side said."""
+    """The number of messages that the entries make: stretches of what one side said without a break."""
     runs = 0
     by_model: bool | None = None
     for begun, ended, count in filter(None, said_of(entries, _runs)):
@@ -344,7 +346,8 @@ def messages_in(entries: Sequence[Logged]) -> int:
 
 
 def _runs(entries: Sequence[Logged]) -> tuple[bool, bool, int] | None:
-    """Whether the model speaks first and last, and how many runs there are; None if nobody speaks."""
+    """For these entries: whether the model speaks first, whether it speaks last, and the number of such stretches; None if nobody
+    speaks."""
     said = [logged.entry for logged in entries if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)]
     sides = [by_model for by_model, _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply))]
     return (sides[0], sides[-1], len(sides)) if sides else None

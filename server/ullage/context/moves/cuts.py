@@ -19,24 +19,25 @@ from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
 
 Property: TypeAlias = Callable[[Sequence[Message], int], bool]
-"""Whether a cut may be made there, for one reason. Looks only at what is near the cut or at the end."""
+"""Tells whether a cut may be made there, as far as one reason goes. It looks only at what is near the cut or at the end."""
 
 Count: TypeAlias = Callable[[Sequence[Message]], int]
-"""How many tokens messages take."""
+"""Gives the tokens of messages."""
 
 
 def parts_no_call_from_its_result(messages: Sequence[Message], cut: int) -> bool:
-    """No cut right after a message with calls: their results are in the next, or still to come. The API refuses either alone."""
+    """Whether the cut is not right after a message with calls: their results are in the next, or still to come. The API refuses either
+    alone."""
     return cut == 0 or not any(isinstance(block, ToolUse) for block in messages[cut - 1].blocks)
 
 
 def keeps_batches_whole(messages: Sequence[Message], cut: int) -> bool:
-    """No results come first after a cut, whichever calls they are for: they were made and are answered together."""
+    """Whether no results come first after the cut, whichever calls they are for: they were made and are answered together."""
     return cut in (0, len(messages)) or not isinstance(messages[cut].blocks[0], ToolResult)
 
 
 def keeps_what_is_unanswered(messages: Sequence[Message], cut: int) -> bool:
-    """What the model has not answered yet stays after the cut: it must read it as it is."""
+    """Whether all that the model has not answered yet stays after the cut: it must read that as it is."""
     return cut < len(messages) or not messages or messages[-1].role == "assistant"
 
 
@@ -48,7 +49,7 @@ PROPERTIES: tuple[Property, ...] = (
 
 
 def is_legal(messages: Sequence[Message], cut: int) -> bool:
-    """Whether a cut may be made there."""
+    """Whether a cut may be made there, as far as all properties go."""
     return all(holds(messages, cut) for holds in PROPERTIES)
 
 
@@ -62,7 +63,7 @@ def legal_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
 
 
 def begins_turn(projection: Projection, message: Message) -> bool:
-    """Whether the user asks for something new in it. What steers a running turn begins none."""
+    """Whether the user asks for something new in the message. A prompt that steers a running turn begins none."""
     return _turns_in(projection, message) > 0
 
 
@@ -91,7 +92,8 @@ def _turns_in(projection: Projection, message: Message) -> int:
 
 
 def has_news(projection: Projection, messages: Iterable[Message], staying: AbstractSet[int] = frozenset()) -> bool:
-    """Whether `messages` of the view hold anything that no compaction brought or carried; `staying` are seqs that stay in any case."""
+    """Whether `messages` of the view hold anything that no compaction brought or carried. Entries in `staying`, which stay in any case, do
+    not count."""
     kept = carried(projection) | staying
     sources = {source for message in messages for source in message.sources} - kept
     return any(not isinstance(entry_at(projection.entries, source), Compaction) for source in sources)
@@ -108,24 +110,25 @@ def carried(projection: Projection) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What stays: all that any of the options asks for, and no more than the limit allows. The default: only what is unanswered."""
+    """The newest messages that stay: all that any of the options asks for, and no more than the limit allows. By default only what is
+    unanswered."""
 
     messages: int = 0
-    """So many of the newest; more where a call would be parted from its result."""
+    """The number of newest messages that stay; more where a call would be parted from its result."""
     turns: int = 0
-    """So many of the user's newest turns, each whole."""
+    """The number of the user's newest turns that stay, each whole."""
     tokens: int = 0
-    """The newest that take no more than this together."""
+    """The newest messages stay that together take no more than these tokens."""
     share_of_threshold: float = 0.0
-    """The newest that take no more than this share of the threshold."""
+    """The newest messages stay that together take no more than this share of the threshold."""
     share_of_view: float = 0.0
-    """The newest that take no more than this share of all messages in view."""
+    """The newest messages stay that together take no more than this share of all messages in view."""
     limit: TokenRange | None = None
-    """However much the other options ask for, no more than this stays."""
+    """The tokens that stay at most, however much the other options ask for; None: no limit."""
     with_summary: bool = False
-    """Whether the summary that stands before it counts for it."""
+    """Whether the summary before the tail counts towards the limit."""
     at_prompts: bool = False
-    """Whether it begins with a message in which the user asks for something, so that turns stay whole."""
+    """Whether the tail begins with a message in which the user asks for something, so that turns stay whole."""
     unanswered: bool = True
     """Whether what the model has not answered yet stays in any case."""
 
@@ -139,12 +142,12 @@ class TokenRange:
     most: int
 
     def of(self, threshold: int) -> int:
-        """Tokens."""
+        """The tokens at that threshold."""
         return min(self.most, max(self.least, int(threshold * self.share_of_threshold)))
 
 
 def cut_before(tail: Tail, projection: Projection, threshold: int, count: Count) -> int:
-    """The legal cut before the tail; everything is tail at 0. `threshold` in tokens."""
+    """The legal cut before the tail; 0 if everything is tail. `threshold` is in tokens."""
     messages = projection.messages
     cuts = possible_cuts(tail, projection)
     if tail.at_prompts:
@@ -163,7 +166,8 @@ def cut_before(tail: Tail, projection: Projection, threshold: int, count: Count)
 
 
 def possible_cuts(tail: Tail, projection: Projection) -> list[int]:
-    """The cuts that leave the conversation valid, ascending; where the unanswered may go too, the one after all is among them."""
+    """The cuts that leave the conversation valid, ascending. If the tail does not keep what is unanswered, the cut after all messages may
+    be among them."""
     messages = projection.messages
     cuts = list(legal_cuts(messages))
     if not tail.unanswered and not projection.pending_tool_uses and cuts[-1] != len(messages) and messages[-1].role == "user":
@@ -176,7 +180,7 @@ def _first_from(cuts: Sequence[int], start: int) -> int:
 
 
 def _start_within(messages: Sequence[Message], tokens: int, count: Count) -> int:
-    """Where the newest messages begin that take no more than `tokens` together."""
+    """The index at which the newest messages begin that together take no more than `tokens`."""
     start = len(messages)
     while start > 0:
         tokens -= count(messages[start - 1 : start])

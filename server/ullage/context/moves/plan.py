@@ -20,9 +20,9 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import messages_taken_out
 
 Digest: TypeAlias = Callable[[Sequence[Logged]], str]
-"""A few lines on what stands in a range of the log."""
+"""Gives a few lines on what stands in a range of the log."""
 SUMMARY_SHARE = 0.2
-"""Of what a summary stands for, for estimates (Hermes: ratio 0.20)."""
+"""Share of what it stands for that a summary is estimated to take (Hermes: ratio 0.20)."""
 SMALLEST_SUMMARY = 300
 """Tokens that a summary takes with hardly anything in it: its headings and what it is."""
 
@@ -32,49 +32,50 @@ class Asked:
     """A request for a summary: what the model is asked, and how much it may write."""
 
     prompt: str
-    """With `{focus}` where what the user wants favoured is put in; empty: Ullage's own, which asks for the part that only a model knows."""
+    """What the model is asked, with `{focus}` where what the user wants favoured is put in. Empty: Ullage's own prompt, which asks for the
+    part that only a model knows."""
     output_tokens: int
-    """Most that it may write."""
+    """Tokens that it may write at most."""
     text: str | None = None
-    """What it is to read; None: the conversation itself, as the last request had it, so that the prompt cache serves it."""
+    """The text that the model is to read; None: the conversation itself, as the last request had it, so that the prompt cache serves it."""
     check: str = ""
-    """What it is asked in a second call, with its first answer before it; the second answer counts. Empty: no second call."""
+    """What the model is asked in a second call, with its first answer before it; the second answer counts. Empty: no second call."""
     sections: int = 0
     """How many headings `prompt` asks for; 0 if it asks for none. A reply with fewer than a third of them is no summary."""
     holds: str = ""
-    """What stands in every answer to `prompt`; empty if nothing does."""
+    """A text that stands in every answer to `prompt`; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The moves of one compaction; the summary itself is still to be written. Fits the arguments of a `Compaction`."""
+    """The moves of one compaction, of which the summary is still to be written. Its fields fit those of a `Compaction`."""
 
     through: int
     """The seq of the last entry when it was planned."""
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None
     summarise_to: int | None
-    """The summary stands for everything up to and with this seq; None if none is needed."""
+    """The seq up to and with which the summary stands for everything; None if no summary is needed."""
     covers: int
-    """How many messages the summary stands for; 0 if there is none."""
+    """The number of messages that the summary stands for; 0 if there is none."""
     estimated_after: int
-    """Tokens of the messages afterwards, before anything is restored."""
+    """Tokens that the messages take afterwards, before anything is restored."""
     summarise_from: int = 0
-    """The summary stands for everything from this seq on; 0: from the session's first entry. Above zero it stands amid the messages, as the
-    marker of a snip."""
+    """The seq from which on the summary stands for everything; 0: from the session's first entry. Above zero it stands amid the messages,
+    as the marker of a snip."""
     asked: Asked | None = None
-    """What a model is asked for the summary; with an empty prompt, in Ullage's own words. None: the program writes the summary."""
+    """The request to a model for the summary; with an empty prompt, in Ullage's own words. None: the program writes the summary."""
     carried: tuple[int, ...] = ()
     """The seqs of entries that stay although the summary covers them."""
     without_files: tuple[FileTakenOut, ...] = ()
-    """Files that the user takes out; the results that show them are cleared."""
+    """The files that the user takes out; the results that show them are cleared."""
 
 
 def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
 
-    None if nothing is left of it. What the user took out by hand stays out, pinned or not: a message is not carried; of a result whose
-    call stays, so does the line that says that it was taken out.
+    None if nothing is left of it. What the user took out by hand stays out, pinned or not: such a message is not carried, and of a result
+    whose call stays, the line stays that says that it was taken out.
     """
     pinned = projection.pinned_entries
     if not pinned:
@@ -102,7 +103,8 @@ def leaves_alone(plan: Plan, first: int) -> bool:
 
 
 def _spared_alone(spared: Plan, planned: Plan, projection: Projection, count: Count) -> Plan | None:
-    """Moves without a summary: a marker can be longer than what gives way to it, once what is pinned stays."""
+    """The spared moves of a plan without a summary; None if they gain nothing: a marker can be longer than what gives way to it, once what
+    is pinned stays."""
     if spared == planned:
         return planned
     after = count(preview(projection, spared.cleared, spared.snipped).messages)
@@ -120,7 +122,7 @@ def preview(
     summarised: Summarised | None = None,
     without_files: tuple[FileTakenOut, ...] = (),
 ) -> Projection:
-    """`projection` with these moves made in one compaction; it stays as it is itself. Costs one whole fold."""
+    """`projection` as it would be with these moves made in one compaction; it stays as it is itself. Costs one whole fold."""
     last = projection.entries[-1] if projection.entries else None
     through = last.seq if last else 0
     compaction = Compaction(
@@ -143,18 +145,18 @@ def preview(
 
 
 class MessageSizes:
-    """Tokens of messages, by their place; `before[i]` is all before message `i`."""
+    """Tokens of messages, by their index; `before[i]` is the sum of all before message `i`."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
         self.before = [0, *accumulate(tokens)]
 
     @property
     def total(self) -> int:
-        """Of all messages."""
+        """Tokens of all messages."""
         return self.before[-1]
 
     def start_of_tail(self, tokens: int) -> int:
-        """The first message of the longest tail that takes no more than `tokens`."""
+        """The index of the first message of the longest tail that takes no more than `tokens`."""
         start = len(self.before) - 1
         while start > 0 and self.total - self.before[start - 1] <= tokens:
             start -= 1
@@ -167,7 +169,7 @@ def sizes_now(messages: Sequence[Message], count: Count) -> list[int]:
 
 
 def sizes_after(messages: Sequence[Message], now: Sequence[int], cleared: Iterable[Cleared], count: Count) -> list[int]:
-    """Tokens of each message after a compaction that clears these results: their placeholders, and no thinking any more."""
+    """Tokens of each message after a compaction that clears these results: with their placeholders, and without any thinking."""
     placeholders = {each.seq: each.placeholder for each in cleared}
     after = (_after(message, placeholders) for message in messages)
     return [size if left is message else count((left,)) for message, left, size in zip(messages, after, now, strict=True)]

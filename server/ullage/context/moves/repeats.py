@@ -21,21 +21,21 @@ from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import EpochKey, Projection
 
 SOURCE_CHARACTERS = 90
-"""Of the words for a call."""
+"""Characters of the words for a call."""
 FILES_LOOKED_AT = 3
-"""So many of the newest results that show one file are compared. The others are older states of it, or other parts."""
+"""Newest results that show one file that are compared. Older ones are earlier states of it, or other parts."""
 ANCHOR = 3
-"""Lines by which a text is found in another one."""
+"""Lines in a row by which a text is found in another one."""
 NOTES = 2
-"""Lines at the beginning and at the end, at most, that a tool says about the text: which lines it shows of how many."""
+"""Lines, at most, at the beginning and at the end of a text in which a tool tells of the text: which lines it shows of how many."""
 
 _NUMBER = re.compile(r"^ *\d{1,7}(?:\t|→)")
-"""Before a line, as tools for reading print it. Lines move, and are the same."""
+"""The line number that tools for reading print before a line. Lines that only moved are the same without it."""
 
 
 @dataclass
 class InView:
-    """The results that the next request holds, by their call and by the files that they show. Looking again costs what is new."""
+    """The results that the next request holds, by their call and by the files that they show. Looking again costs only what is new."""
 
     _key: EpochKey | None = None
     _read: int = 0
@@ -44,8 +44,8 @@ class InView:
     _by_file: dict[str, list[Earlier]] = field(default_factory=dict[str, list[Earlier]])
 
     def earlier(self, view: Projection, tool_use_id: str, touched: Sequence[FileTouch]) -> tuple[Earlier, ...]:
-        """What a result that is to be logged may repeat, the likeliest first: the newest result of the same call; without one, the newest
-        results that show the same files. A result of the same reply is none: calls of one reply may run in any order."""
+        """The texts that a result which is to be logged may repeat, the likeliest first: the newest result of the same call; without one,
+        the newest results that show the same files. A result of the same reply is none: calls of one reply may run in any order."""
         self._look(view)
         call = self._calls.get(tool_use_id)
         if call is None:
@@ -91,9 +91,10 @@ class InView:
 
 
 def refer(arrivals: Sequence[Arrival], options: RepeatOptions, path_of: Callable[[str], str]) -> tuple[Clip | None, ...]:
-    """The reference that stands for each result; None if it is not in view already, or is shorter than a reference is worth.
+    """The reference that stands for each result; None for a result that is not in view already, or too short for a reference to be worth
+    it.
 
-    `path_of` is called for what gives way, so that the whole is kept.
+    `path_of` is called for each result that gives way, so that the whole is kept.
     """
     referred = tuple(_reference(arrival, options) for arrival in arrivals)
     for arrival, reference in zip(arrivals, referred, strict=True):
@@ -120,7 +121,7 @@ def _reference(arrival: Arrival, options: RepeatOptions) -> Clip | None:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Where the lines of a text are in another one: all but the first `begin`, those from `differ_from` up to `differ_to`, and those from
+    """The lines of a text that stand in another one: all but the first `begin`, those from `differ_from` up to `differ_to`, and those from
     `end` on."""
 
     begin: int
@@ -128,13 +129,14 @@ class _Found:
     differ_to: int
     end: int
     replaced: int
-    """How many lines of the other text those that differ stand for."""
+    """The number of lines of the other text that the differing ones take the place of."""
     part: tuple[int, int, int] | None = None
-    """Where the other text has more: the first and the last of its lines that are meant (counted from 1), and how many it has."""
+    """If the other text has more: the first and the last of its lines that are meant (counted from 1), and how many it has. Else None."""
 
 
 def _found(lines: Sequence[str], held: Sequence[str], changed_share: float) -> _Found | None:
-    """By the first lines of the text, and its last: what differs is one stretch between them. In linear time."""
+    """The lines of the text that stand in `held`, found by its first lines and its last: what differs is one stretch between them. None if
+    they do not. In linear time."""
     for begin in range(NOTES + 1):
         anchor = lines[begin : begin + ANCHOR]
         if len(anchor) < ANCHOR:
@@ -143,7 +145,7 @@ def _found(lines: Sequence[str], held: Sequence[str], changed_share: float) -> _
             same = _common(lines[begin:], held[start:])
             upper = begin + same
             if upper >= len(lines) - NOTES:
-                # Where it has no lines of its own in their place, lines of the other one are gone, and nobody could tell which.
+                # Lines of the other text that have nothing in their place are gone, and nobody could tell which.
                 whole = start <= begin and len(held) - start - same <= len(lines) - upper
                 return _Found(begin, upper, upper, upper, 0, None if whole else (start + 1, start + same, len(held)))
             if start > NOTES:
@@ -153,7 +155,7 @@ def _found(lines: Sequence[str], held: Sequence[str], changed_share: float) -> _
             changed = lower - upper
             if below and changed <= changed_share * len(lines):
                 return _Found(begin, upper, lower, len(lines), len(held) - below - start - same)
-            break  # one place is tried: trying all would take long where lines repeat
+            break  # only one place is tried: trying all would take long where lines repeat
     return None
 
 
@@ -166,7 +168,7 @@ def _places(anchor: Sequence[str], held: Sequence[str]) -> Iterator[int]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the start."""
+    """The number of lines that are the same, counted from the start."""
     for index, (mine, theirs) in enumerate(zip(one, other, strict=False)):
         if mine != theirs:
             return index
@@ -186,7 +188,7 @@ def _told(given: Sequence[str], found: _Found, source: str) -> Iterator[str]:
 
 
 def _place(given: Sequence[str], found: _Found) -> Iterator[str]:
-    """What is different, between the line before it and the line after it."""
+    """The lines that are different, between the line before them and the line after them."""
     yield given[found.differ_from - 1]
     yield f"[in place of {found.replaced} line{'' if found.replaced == 1 else 's'}:]"
     yield from given[found.differ_from : found.differ_to]
@@ -204,7 +206,7 @@ def _named(call: ToolUse) -> str:
 
 
 def _said(call: ToolUse) -> str:
-    """`read_file src/tank.py`, or the command that was run."""
+    """The words for a call: `read_file src/tank.py`, or the command that was run."""
     command = call.input.get("command")
     if isinstance(command, str) and command.strip():
         return f"`{one_line(plain(command), SOURCE_CHARACTERS)}`"
