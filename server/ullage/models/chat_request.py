@@ -50,7 +50,7 @@ class ChatSerialiser:
     def __init__(self, media: MediaBytes = none_kept) -> None:
         self._encoded = Encoded(media)
         self._known: dict[tuple[int, bool], tuple[Message, bytes]] = {}
-        """By the message's id, and whether with what was thought."""
+        """Messages and their bytes, by the message's id and whether what was thought is in them."""
         self._remembered = 0
 
     def body(self, request: Request, *, model: str, max_tokens: int, effort: Effort | None, dialect: Dialect, room: Room) -> bytes:

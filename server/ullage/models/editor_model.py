@@ -78,7 +78,7 @@ class EditorModel:
         self._dice = dice
         self._card = replace(local_card(name, None), editor_counts=False)
         self._answers = False
-        """Whether it has answered: the user lets it read what is said here."""
+        """Whether the model has answered: then the user lets it read what is said here."""
 
     def expected(self) -> ModelCard:
         """The card by what the editor said of the model last, else by what is assumed."""

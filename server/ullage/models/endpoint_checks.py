@@ -126,7 +126,7 @@ class RequestSize:
     """The most tokens that may have been used for the reply: of a summary of the API's own `SUMMARY_CALLS` times what was asked for."""
 
     def shows_media(self) -> bool:
-        """Whether images or documents are part of it, whose bytes say nothing of their tokens."""
+        """Whether images or documents are part of the request, whose bytes say nothing of their tokens."""
         return self.shown() > 0
 
     def can_have(self, tokens: int) -> bool:

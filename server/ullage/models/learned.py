@@ -31,9 +31,9 @@ class LearnedLimits:
         self._endpoint = endpoint
         self._window: int | None = None
         self._most_accepted = 0
-        """Input tokens of the largest request that was answered."""
+        """The input tokens of the largest request that was answered."""
         self._bytes_per_token: float | None = None
-        """The most that a whole request had so far."""
+        """The most bytes for each token that a request read whole had so far; None before any."""
 
     def applied(self, card: ModelCard) -> ModelCard:
         """The card with the window that a refusal named, where one did."""

@@ -78,7 +78,7 @@ class ReplyBuilder:
         self._model = model
         self._room = max(LEAST_CHARACTERS, max_tokens * CHARACTERS_PER_TOKEN)
         self._begun: dict[int, _Block] = {}
-        """By the index that the API gave."""
+        """The blocks under construction, by the index that the API gave."""
         self._placed: list[_Block] = []
         self._ids: set[str] = set()
         self._usage: dict[str, object] = {}
@@ -86,7 +86,7 @@ class ReplyBuilder:
         self._compaction: str | None = None
         self._dropped_thinking = 0
         self.characters = 0
-        """How many came so far."""
+        """How many characters of the reply have come so far."""
 
     @property
     def is_whole(self) -> bool:

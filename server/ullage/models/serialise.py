@@ -71,7 +71,7 @@ class Encoded:
         self._read = read
         self._known: dict[Media, str | None] = {}
         self.size = 0
-        """Characters that are kept."""
+        """How many characters of texts are kept."""
 
     def of(self, media: Media) -> str | None:
         """The base64 text; None if the bytes are no longer there."""

@@ -40,7 +40,7 @@ RESULT_TOKENS = 300_000
 """How many tokens the results may have added to the request, at most: what the API reports beyond that is not believed."""
 MOST_HITS = 30
 LONGEST_TITLE, LONGEST_URL, LONGEST_QUOTE, LONGEST_CODE, LONGEST_REPORT = 300, 2_000, 500, 100, 12_000
-"""Characters."""
+"""The most characters of each."""
 MOST_QUOTES = 2
 """The most quotes of one page."""
 MOST_HOSTS = 50
@@ -88,7 +88,7 @@ class SearchReply(ReplyBuilder):
     def __init__(self, model: str) -> None:
         super().__init__(model, OUTPUT_TOKENS)
         self.blocks: list[dict[str, Any]] = []
-        """As they came."""
+        """All blocks of the reply, as they came."""
         self._by_index: dict[object, dict[str, Any]] = {}
         self._inputs: dict[int, str] = {}
 

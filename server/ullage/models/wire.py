@@ -130,7 +130,7 @@ class MessagesWire:
         return {"model": self.endpoint.model}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """The events of a streamed reply, which the server sends as such. Raises `Nonsense`."""
+        """The events of a streamed reply, read as server-sent events. Raises `Nonsense`."""
         return events(pieces)
 
     def expected(self) -> ModelCard:

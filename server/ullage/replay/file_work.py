@@ -52,9 +52,9 @@ class ReplayOptions:
     at: Places = "policy"
     summary: Summaries = "recorded"
     window: int | None = None
-    """Tokens, instead of the model's own."""
+    """A window in tokens, instead of the model's own; None: the model's."""
     economy: Economy = "fullest"
-    """How much policies that save do to save."""
+    """How much policies that can save are to save."""
     views: Path | None = None
     """The folder that the requests after compactions are written to."""
     report: Path | None = None
@@ -63,7 +63,7 @@ class ReplayOptions:
     """The folder of what is kept of all workspaces; empty: the system's own place."""
     jobs: int | None = None
     parquet: Path | None = None
-    """What the tables are called, without their endings."""
+    """The path of the tables without their endings; None if none are to be written."""
     scheduler: str | None = None
     """`local`, or the address of a scheduler of Dask; None: this process and its own."""
     start: Path = Path()

@@ -35,7 +35,7 @@ _LONGEST_SENTENCE = 300
 """Characters that are kept of what a library says."""
 
 _STEP = 1024 * 1024
-"""Bytes that are copied at once."""
+"""How many bytes are copied at once."""
 
 
 def is_address(name: str) -> bool:

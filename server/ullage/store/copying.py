@@ -81,7 +81,7 @@ class OpenRows:
             time.sleep(PAUSE)
 
     def is_unlike(self, session_id: bytes, there: Mapping[int, bytes]) -> bool:
-        """Whether a whole entry of the session has a number that stands for another one there."""
+        """Whether a whole entry of the session has a number that stands for another one there; `there` has sums by number."""
         after = 0
         while True:
             sums = self._alone(partial(_sums, session_id=session_id, after=after))
@@ -108,7 +108,7 @@ class RowsInMemory:
         return (list(each.values()) for each in self._rows.entries.values())
 
     def is_unlike(self, session_id: bytes, there: Mapping[int, bytes]) -> bool:
-        """Whether a whole entry of the session has a number that stands for another one there."""
+        """Whether a whole entry of the session has a number that stands for another one there; `there` has sums by number."""
         ours = self._rows.entries.get(session_id, {})
         return any(there.get(seq, row.sum) != row.sum and row.is_whole for seq, row in ours.items())
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class EntryHit:
-    """One entry in which the searched words stand, here or there. `at` is Unix seconds."""
+    """An entry in which the searched words stand, here or in the other store. `at` is Unix seconds."""
 
     session_id: str
     seq: int

@@ -61,11 +61,11 @@ class LogFile:
         self._is_shut = False
         """Whether nobody else can use the connection while the file is saved."""
         self._read_out: RowsInMemory | None = None
-        """What was read from a connection that had to be closed, until it is saved."""
+        """The rows that were read from a connection that had to be closed, until they are saved; else None."""
         self._not_before = 0.0
         self._is_closed = False
         self.tell: Callable[[str], None] = logger.warning
-        """What the user should know."""
+        """Called with what the user should know."""
         self.restore: Callable[[sqlite3.Connection, LastRows], None] = lambda connection, last_rows: None
         """Adds to a database that took the place of another what is missing there. Called without the lock. Raises SQLite's errors."""
         self.is_to_move: Callable[[], None] = lambda: None

@@ -63,7 +63,7 @@ class LogStore:
         self._closed = threading.Event()
         self._changed: Callable[[], None] = lambda: None
         self.set_aside = set_aside
-        """Set where a damaged or later file was found when opening: to be shown to the user."""
+        """The damaged or later file that was found when opening, to be shown to the user; None if there was none."""
 
     @classmethod
     def open(cls, folder: Path | None) -> LogStore:
@@ -117,7 +117,7 @@ class LogStore:
         self._writer.claims.take_anew()
 
     def _moved(self) -> None:
-        """Does what has to be done once the log is in another file."""
+        """Stops keeping files beside the log, and takes the locks anew, once the log is in another file."""
         self._writer.beside.end()
         self._writer.claims.take_anew()
 

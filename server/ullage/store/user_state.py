@@ -57,7 +57,7 @@ class UserState:
     def __init__(self, folder: Path | None) -> None:
         folder = user_state_path("ullage") if folder is None else folder
         self.folder = folder
-        """Nobody but the server writes there."""
+        """The folder of the state. Nobody but the server writes there."""
         self._path = folder / "state.json"
         self._lock_path = folder / "state.lock"
 

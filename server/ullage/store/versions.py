@@ -120,9 +120,9 @@ class Versions:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._commands_here = 0
-        """That this process noted."""
+        """How many commands this process noted."""
         self.set_aside: Path | None = None
-        """Where a damaged file lies now; None if none was found."""
+        """The path where a damaged file lies now; None if none was found."""
 
     @classmethod
     def open(cls, folder: Path | None) -> Versions:

@@ -91,7 +91,7 @@ class WaitingRows:
         self._closed = threading.Event()
         self._runs = False
         self._is_told = self._is_saved = False
-        """Whether the user heard that it is locked; and whether it is being saved, and not locked by another program."""
+        """Whether the user heard that the log is locked; and whether it is being saved, and not locked by another program."""
 
     @property
     def can_wait(self) -> bool:

@@ -123,7 +123,7 @@ class BedrockWire:
         return {**self.opening(betas), "max_tokens": 1}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """The events of a reply, out of Amazon's frames."""
+        """The events of a streamed reply, read out of Amazon's frames. Raises `Nonsense`."""
         return bedrock_events(pieces)
 
     def expected(self) -> ModelCard:

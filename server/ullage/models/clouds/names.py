@@ -33,7 +33,7 @@ def bedrock_id(name: str) -> str:
 
 
 def bedrock_card(name: str, region: str) -> ModelCard:
-    """What is known of a model of Bedrock, by its id, its profile or the end of an ARN."""
+    """The card of a model of Bedrock, by its id, its profile or the end of an ARN."""
     found = _BEDROCK.fullmatch(bedrock_id(name).rpartition("/")[2])
     if found is None:
         return expected_card(name, anthropic=True)
@@ -49,7 +49,7 @@ def foundation_model(name: str) -> str:
 
 
 def vertex_card(name: str, region: str) -> ModelCard:
-    """What is known of a model of Vertex, whose version stands behind an `@`."""
+    """The card of a model of Vertex, whose version stands behind an `@`."""
     plain = name.partition("@")[0]
     card = _card(name, plain, price_list().clouds["vertex"], region)
     return replace(card, compacts=plain in COMPACTING)

@@ -124,7 +124,7 @@ class VertexWire:
         return {"anthropic_version": VERSION, "model": self._name}
 
     def events(self, pieces: AsyncIterable[bytes]) -> AsyncGenerator[Mapping[str, Json], None]:
-        """The events of a reply, which the server sends as such."""
+        """The events of a streamed reply, read as server-sent events. Raises `Nonsense`."""
         return events(pieces)
 
     def expected(self) -> ModelCard:

@@ -100,7 +100,7 @@ def done(places: tuple[Place, ...], asked: ShareRequest[Work]) -> bytes:
 
 
 def _limit() -> int | None:
-    """Bytes past which this worker is ended; None where it may take what there is."""
+    """The bytes of memory past which this worker is ended; None where it may take what there is."""
     limit = import_module("distributed").get_worker().memory_manager.memory_limit
     return int(limit) if limit else None
 

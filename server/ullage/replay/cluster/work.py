@@ -35,7 +35,7 @@ LOOK_SECONDS = 1.0
 """After this long without news, it looks whether the scheduler and workers are there."""
 
 WITHOUT_WORKERS_SECONDS = 60.0
-"""How long it waits for new workers when all are lost."""
+"""How long the work waits for new workers when all are lost."""
 
 WENT_AWAY = "the scheduler went away before all was done. Ask again when it is back"
 

@@ -26,7 +26,7 @@ DRAWS = 1_000
 COVERAGE = 0.95
 """The share of the draws that lie in the interval."""
 FEWEST_SESSIONS = 3
-"""With fewer an interval says nothing."""
+"""The fewest sessions for an interval: with fewer it says nothing."""
 _MOST_NUMBERS = 2_000_000
 """How many numbers all draws take together at most, so that memory is bounded where there are very many sessions."""
 

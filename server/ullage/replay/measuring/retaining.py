@@ -165,7 +165,7 @@ class SessionSearch:
         self._index: SearchIndex | None = None
         self._found: dict[str, list[EntryHit]] = {}
         self._hits = 0
-        """In all of that."""
+        """The number of hits that are kept in all."""
 
     def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
         """The excerpts that the agent would have been shown for these words, best first."""

@@ -70,7 +70,7 @@ class _Keys:
         self._known: InForce | None = None
 
     def of(self, seq: int) -> EpochKey:
-        """The key of the reply with that seq. To be asked in the order of the log."""
+        """The key of the reply with that seq."""
         place = bisect_right(self._preludes, seq)
         self._known = in_force(self._known, self._compactions[: bisect_right(self._compactions, seq)])
         return EpochKey(self._preludes[place - 1] if place else 0, self._known)

@@ -106,7 +106,7 @@ class _Builder:
         self._system: Prefix = START.then(SYSTEM, first.system)
         self._head: Prefix = self._system
         self._last_end: Prefix = self._system
-        """Where the last message of the user ended in the last request: marked there, and marked again by the next."""
+        """The end of the last message of the user in the last request: marked there, and marked again by the next."""
         self._turn = _Turn()
         self._pieces: list[Piece] = [(OPENING, first.opening)]
         self._started = 0.0

@@ -187,9 +187,9 @@ class LaidOut:
         self._key: EpochKey | None = None
         self._start = START
         self._ends: list[Prefix] = []
-        """Where each message ends that will not change."""
+        """The ends of all messages that will not change."""
         self.system: Prefix = START
-        """Where system prompt and tools end in the view that was laid out last."""
+        """The end of system prompt and tools in the view that was laid out last."""
 
     def learn(self, sizes: Mapping[str, BlockSize], *, changes: bool) -> None:
         """Takes in the sizes that a recorded request tells. `changes`: also of blocks that were laid out already."""

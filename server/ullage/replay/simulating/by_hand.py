@@ -37,7 +37,7 @@ class HandsOfTheUser:
         self._project = transcript.project
         self._recorded = transcript.happened
         self._ids: dict[str, str] = {}
-        """Of exclusions, and of compactions whose counterparts are known: the id here by the recorded one."""
+        """The ids here, by the recorded ones, of exclusions and of compactions whose counterparts are known."""
 
     def has_made(self, recorded: RecordedCompaction, made: Compaction) -> None:
         """Notes that `made` is the counterpart of a recorded compaction."""

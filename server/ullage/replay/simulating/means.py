@@ -148,15 +148,15 @@ class ReplayMeans:
 
     def __init__(self, session: PreparedSession, policy: Policy, settings: ReplaySettings, watch: Watch | None) -> None:
         self.at = 0.0
-        """Unix seconds: how late it is."""
+        """The simulated time (Unix seconds)."""
         self.shape: RequestShape | None = None
-        """Of the request that is to come, or of the last one where none is."""
+        """The shape of the request that is to come, or of the last one where none is; None before any."""
         self.after_seq = 0
-        """The last of the transcript's entries that were taken."""
+        """The seq of the last of the transcript's entries that were taken."""
         self.told = ""
         """The recorded summary of this place; empty if there is none."""
         self.seconds = 0.0
-        """What the policy took."""
+        """The seconds that the policy's own work took."""
         self.policy = policy
         self.carried = CarriedSession(policy.engine, prelude_of(session), session.transcript.entries)
         self.laid_out = LaidOut(self.carried, session.sizes, session.memo.block)
@@ -167,7 +167,7 @@ class ReplayMeans:
         self.slot = SlotInTime(self.now, settings.writing_seconds)
         self.telling = TellingNobody()
         self.give_up: Callable[[], None] = lambda: None
-        """What is drafted ahead serves no more; set by whoever makes the compactions."""
+        """Gives up what is drafted ahead, since it serves no more; set by whoever makes the compactions."""
         self._session = session
         self._settings = settings
         self._watch = watch
@@ -177,11 +177,11 @@ class ReplayMeans:
         self._happened: list[tuple[int, int]] = []
         """What came about, upkeep aside: the transcript's last entry before each, and of a compaction a mark of its summary's words."""
         self.made_at: list[tuple[int, str]] = []
-        """Of the compactions among that: the same entry, and the id."""
+        """The compactions among that: for each the transcript's last entry before it, and its id."""
         self._unchecked = False
         """Whether a compaction was made since the last request."""
         self._unseen: CompactionPoint | None = None
-        """The compaction since the last request, upkeep aside."""
+        """The compaction since the last request, upkeep aside; None if there was none."""
 
     # The session as it is
 

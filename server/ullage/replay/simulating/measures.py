@@ -102,7 +102,7 @@ class Measures:
         self._learned[model] = learned(self.counted(model), self._carried.projection, calibration, self._fixed[model])
 
     def calibration(self, model: str) -> Calibration:
-        """How tokens are counted for that model by now."""
+        """How tokens are counted for that model, with what was learned so far."""
         known = self._learned.get(model)
         if known is None:
             name = self._settings.as_model or model

@@ -60,7 +60,7 @@ class Ledger:
     _sent: set[bytes] = field(default_factory=set[bytes])
     """Every prefix of every request so far."""
     _turn: Prefix | None = None
-    """Where the first request of the turn ended."""
+    """The end of the first request of the turn; None before any."""
 
     def charge(self, recorded: RequestShape, system: Prefix, end: Prefix, *, new_turn: bool) -> Usage:
         """Charges one request of the agent: `recorded` says when it was made and by which model, `end` what it holds."""

@@ -36,7 +36,7 @@ class ReplaySettings:
     as_model: str | None = None
     window: int | None = None
     economy: Economy = "fullest"
-    """How much policies that save do to save."""
+    """How much policies that can save are to save."""
     elsewhere: Refetched = NONE_YET
     """What the compactions of other sessions of the workspace brought about. No transcript tells that."""
     writing_seconds: float = WRITING_SECONDS

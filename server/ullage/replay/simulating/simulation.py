@@ -70,20 +70,20 @@ class _Simulation:
         self._carried = self._means.carried
         self._hands = HandsOfTheUser(self._means, session.transcript)
         self._near: Prepare | None = None
-        """A compaction is drafted beside the next request."""
+        """The decision to draft a compaction beside the next request; None if none is to be drafted."""
         self._filled: AssistantReply | None = None
-        """The reply that filled the window, for which nothing was done yet."""
+        """The reply that filled the window, for which nothing was done yet; None if there is none."""
         self._ahead: list[RecordedCompaction] = []
         """The recorded compactions for which a draft was made ahead and that are still to come."""
         self._new_turn = True
         self._is_over = False
-        """The transcript tells that the turn has ended."""
+        """Whether the transcript tells that the turn has ended."""
         self._ended: float | None = None
-        """When the turn ended, once what follows from that was done."""
+        """When the turn ended, once what follows from that was done (Unix seconds); None until then."""
         self._cools_at = 0.0
-        """When the cache is about to go cold after that, if nobody asks anything."""
+        """When the cache is about to go cold after that, if nobody asks anything (Unix seconds)."""
         self._has_cooled = False
-        """It was since then."""
+        """Whether that time has come since the turn ended."""
 
     @property
     def view(self) -> Projection:

@@ -31,7 +31,7 @@ class KeptBeside:
 
     session_id: str
     told: str
-    """What the user should know of it."""
+    """A sentence that tells the user of it."""
 
 
 class Burying:
@@ -56,7 +56,7 @@ class Burying:
         self._left.add(session_id)
 
     def is_gone(self, session_id: str) -> bool:
-        """Whether it is deleted here just now because it was deleted there."""
+        """Whether the session is deleted here just now because it was deleted in the team's store."""
         return session_id in self._gone
 
     def bury_all(self, nobody_comes: NobodyComes, buried: Callable[[KeptBeside | None], None]) -> None:

@@ -64,16 +64,16 @@ class Following:
         self._release = release
         self._renew_seconds = lease_seconds / 3
         self.tell: Callable[[str], None] = logger.warning
-        """What the user should know. Called in any thread."""
+        """Called, in any thread, with what the user should know."""
         self.is_well: Callable[[str], None] = logger.info
-        """The same, where what they were told before is over."""
+        """Called, in any thread, with the news that what the user was told before is over."""
         self.changed: Callable[[], None] = lambda: None
-        """The list of sessions has changed."""
+        """Called when the list of sessions has changed."""
         self._guard = threading.RLock()
         self._one_comes = threading.RLock()
-        """One session at a time is opened, brought or deleted. It is taken before the other."""
+        """Lets one session at a time be opened, brought or deleted. It is taken before the other lock."""
         self._one_passes = threading.RLock()
-        """One session at a time is on its way."""
+        """Lets one session at a time be on its way."""
         self._sessions: dict[str, FollowedLog] = {}
         self._outages = Outages(lambda text: self.tell(text), lambda: self.is_well(BACK))
         behind = reads.in_turn()
@@ -82,7 +82,7 @@ class Following:
         self.team_list = TeamList(
             here, behind, self._burying, self._nobody_comes, self._outages, self._bury, self.written, lambda: self.changed()
         )
-        """What is known of the sessions there."""
+        """Knows the sessions in the team's store."""
         self._wake = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ullage-team", daemon=True)

@@ -56,9 +56,9 @@ class PooledConnections:
         self._failures = 0
         """How many connections could not be made."""
         self._why: Exception | None = None
-        """What kept the last of them from it; None if it came about."""
+        """The error that kept the last connection from being made; None if it was made."""
         self._asked = self._asked_then = 0
-        """How often one was asked for, and how often until the last failure."""
+        """How often a connection was asked for, and how often until the last failure."""
         self._used_at: WeakKeyDictionary[psycopg.Connection[Any], float] = WeakKeyDictionary()
 
     @contextmanager
