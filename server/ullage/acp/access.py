@@ -43,7 +43,7 @@ class Access:
         self._environment = environment
 
     def methods(self) -> list[Any]:
-        """What the client can offer its user."""
+        """The ways to authenticate that the client can offer its user."""
         address = self._unconfirmed
         described = f"{KEY_VARIABLE} in the environment of the agent"
         methods = [schema.AuthMethodAgent(id=KEY, name="Anthropic API key", description=described)]
@@ -67,7 +67,7 @@ class Access:
             raise RequestError(RequestError.auth_required().code, WHAT_TO_DO, {"reason": "no_key"})
 
     def authenticate(self, method: str) -> bool:
-        """Whether the settings have changed by it. Raises `RequestError`."""
+        """Authenticates in that way; gives whether this changed the settings. Raises `RequestError`."""
         if method == KEY:
             if self._lacks_key:
                 raise RequestError(RequestError.auth_required().code, WHAT_TO_DO, {"reason": "no_key"})
@@ -100,12 +100,12 @@ class Access:
 
 
 CODES = {"invalid": -32602, "unknown_session": -32002}
-"""JSON-RPC's, and the protocol's own for what is not there; all others are internal errors (-32603)."""
+"""The error codes by reason: JSON-RPC's own, and the protocol's for what is not there. All other reasons are internal errors (-32603)."""
 
 
 @contextmanager
 def refusing() -> Generator[None]:
-    """In the words of the protocol."""
+    """Turns what a session refuses into an error of the protocol (`RequestError`)."""
     try:
         yield
     except StoreFailed as error:

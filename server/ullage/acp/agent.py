@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_SESSIONS = 1_000
-"""Of the list."""
+"""The most sessions of one folder in the list."""
 
 MODELS_SECONDS = 3.0
 """How long a new session waits for the list of models; a client is told later of one that comes later."""
@@ -69,12 +69,12 @@ class UllageAgent:
     # Its life
 
     def on_connect(self, conn: Client) -> None:
-        """The client is there."""
+        """Takes note of the client that has connected, and starts sending to it."""
         self._client = conn
         self._keep(self._outbox.send_all())
 
     async def close(self) -> None:
-        """The client is gone: turns are closed as interrupted."""
+        """Ends everything once the client is gone: turns are closed as interrupted."""
         await self._workspaces.close()
         for _place, live in self._live.values():
             live.close()
@@ -142,7 +142,7 @@ class UllageAgent:
         client_info: schema.Implementation | None = None,
         **_: Any,
     ) -> schema.InitializeResponse:
-        """Whatever version the client speaks, it is told the one that is spoken here, and may go."""
+        """Answers with the version of the protocol that is spoken here, whatever version the client speaks: it may go then."""
         self._initialized = True
         self._capabilities = client_capabilities or schema.ClientCapabilities()
         name = "a client without a name" if client_info is None else f"{client_info.name} {client_info.version}"
@@ -158,7 +158,7 @@ class UllageAgent:
     async def new_session(
         self, cwd: str, additional_directories: list[str] | None = None, mcp_servers: list[Any] | None = None, **_: Any
     ) -> schema.NewSessionResponse:
-        """A new session in that folder."""
+        """Begins a new session in that folder."""
         place = await self._place(cwd, additional_directories)
         with refusing():
             session = await place.sessions.create()
@@ -211,7 +211,7 @@ class UllageAgent:
         mcp_servers: list[Any] | None = None,
         **_: Any,
     ) -> schema.ForkSessionResponse:
-        """A new session with what was said in that one."""
+        """Begins a new session with all that was said in that one."""
         place = await self._place(cwd, additional_directories)
         with refusing():
             session = (await place.sessions.fork(session_id)).session
@@ -223,7 +223,7 @@ class UllageAgent:
         return schema.ForkSessionResponse(session_id=session.id, modes=choices.modes(mode), config_options=options)
 
     async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> schema.ListSessionsResponse:
-        """Those of that folder; without one, of all folders that the client has named."""
+        """The sessions of that folder; without one, those of all folders that the client has named."""
         self._check_initialized()
         if cursor is not None:
             raise RequestError(CODES["invalid"], "The list is given whole, so there is no cursor to go on from")
@@ -243,7 +243,7 @@ class UllageAgent:
         return schema.ListSessionsResponse(sessions=told)
 
     async def _listed_at(self, cwd: str) -> tuple[OpenFolder, ...]:
-        """None if there is no such folder: nobody has a session there."""
+        """That folder, opened; empty if it does not exist, since nobody has a session there."""
         is_there = "\0" not in cwd and await asyncio.to_thread(Path(cwd).is_dir)
         return (await self._workspaces.at(cwd),) if is_there else ()
 
@@ -258,7 +258,7 @@ class UllageAgent:
         return schema.CloseSessionResponse()
 
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> schema.SetSessionModeResponse:
-        """Another mode."""
+        """Sets another mode."""
         place, live = self._known(session_id)
         with refusing():
             await choices.choose(place.sessions, session_id, choices.MODE, mode_id)
@@ -268,14 +268,14 @@ class UllageAgent:
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_: Any
     ) -> schema.SetSessionConfigOptionResponse:
-        """Another mode, model or effort."""
+        """Sets another mode, model or effort."""
         place, live = self._known(session_id)
         with refusing():
             await choices.choose(place.sessions, session_id, config_id, value)
         return schema.SetSessionConfigOptionResponse(config_options=self._offers.options(place, live.session.snapshot(0)))
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
-        """Answers at the end of the turn."""
+        """Sends a prompt, and answers at the end of its turn."""
         place, live = self._known(session_id)
         self._live[session_id] = self._live.pop(session_id)  # the last one
         with refusing():
@@ -290,18 +290,19 @@ class UllageAgent:
         return schema.PromptResponse(stop_reason="end_turn")
 
     async def _commanded(self, text: str, place: OpenFolder, session: Session, *, has_refs: bool) -> str | None:
-        """What a command did that was typed, in words; None if none was. Raises `SessionError`."""
+        """Carries out a command that was typed, and gives what the user is told of it; None if the text is no command. Raises
+        `SessionError`."""
         typed = None if has_refs else typed_command(text)
         return pin_command(text, session) if typed is None else (await carry_out(typed, place.sessions, session)).text
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """Ends what is being done."""
+        """Ends what the session does now."""
         known = self._live.get(session_id)
         if known is not None:
             known[1].session.cancel()
 
     async def ext_method(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """One of Ullage's own, or one of `NOT_ROUTED`; `method` comes without the `_`."""
+        """Answers one of Ullage's own methods, or one of `NOT_ROUTED`; `method` comes without the `_`."""
         if method == "session/delete":
             return await self._delete(params)
         do = METHODS.get(method)
@@ -327,7 +328,7 @@ class UllageAgent:
         return {}
 
     async def ext_notification(self, method: str, params: dict[str, Any]) -> None:
-        """There are none."""
+        """Does nothing: there are no notifications of Ullage's own."""
 
     # What the methods share
 
@@ -355,7 +356,7 @@ class UllageAgent:
         return known
 
     async def _follow(self, place: OpenFolder, session: Session, mcp_servers: list[Any] | None) -> Live:
-        """From now on the client hears of that session, which has the servers that it names."""
+        """Begins to tell the client of a session, and gives the session the MCP servers that the client names."""
         shown = ShownSession(place.folder, known_updates(self._wire.announced))
         known = self._live.pop(session.id, None)
         terminals = self._terminals if can_be_shown(self._capabilities) else None
@@ -366,7 +367,7 @@ class UllageAgent:
         return live
 
     async def _tell_first(self, live: Live) -> None:
-        """What commands there are, how full the context is, and what there is to know of MCP servers."""
+        """Tells what commands there are, how full the context is, and what there is to know of MCP servers."""
         await live.tell_commands()
         for update in live.shown.usage(live.session.snapshot(0).gauge):
             live.tell(update)
@@ -379,7 +380,8 @@ class UllageAgent:
                 self._keep(live.tell_commands())
 
     async def _first_options(self, place: OpenFolder, live: Live) -> list[Any]:
-        """The options, with the models that the endpoint offers where it says so soon; else the client is told of them later."""
+        """The options with the models that the endpoint offers, if it names them soon (`MODELS_SECONDS`); else the client is told of them
+        later."""
         learning = self._offers.learn(place)
         if learning is not None:
             await asyncio.wait({learning}, timeout=MODELS_SECONDS)

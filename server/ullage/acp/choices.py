@@ -27,17 +27,17 @@ MODE, MODEL, EFFORT = "mode", "model", "effort"
 """The ids of the options."""
 
 NOT_OFFERED = frozenset({"new", "fork", "help", "mode", "model", "effort"})
-"""Commands for which a client of this protocol has ways of its own."""
+"""The names of commands for which a client of this protocol has ways of its own."""
 
 
 def modes(mode: ModeId) -> schema.SessionModeState:
-    """The modes, and the one in force."""
+    """All modes, and the one that is in force."""
     offered = [schema.SessionMode(id=each.id, name=each.name, description=each.description) for each in MODES]
     return schema.SessionModeState(current_mode_id=mode, available_modes=offered)
 
 
 def mode_named(mode_id: str) -> ModeId:
-    """Raises `SessionError`."""
+    """The mode with that id. Raises `SessionError` if there is none."""
     for mode in MODES:
         if mode.id == mode_id:
             return mode.id
@@ -69,7 +69,7 @@ class OfferedModels:
         self._asking: dict[Path, asyncio.Task[None]] = {}
 
     def learn(self, place: OpenFolder) -> asyncio.Task[None] | None:
-        """What asks for them; None if they are known."""
+        """The task that asks the endpoint for its models; None if they are known."""
         if place.folder in self._models:
             return None
         if place.folder not in self._asking:
@@ -90,7 +90,7 @@ class OfferedModels:
 
 
 async def choose(sessions: Sessions, session_id: str, option: str, value: str | bool) -> None:
-    """Chooses a value. Raises `SessionError`."""
+    """Sets an option of a session to a value. Raises `SessionError`."""
     if not isinstance(value, str):
         raise SessionError("invalid", f"The option {option} takes one of its values")
     if option == MODE:

@@ -28,10 +28,10 @@ FILE_SECONDS = 5.0
 """A client that takes longer to tell or to take a text counts as one that has none."""
 
 LARGEST_BYTES = 2_000_000
-"""Of a file that a client is asked for. A text crosses the wire whole, each time."""
+"""The size of the largest file that a client is asked for. A text crosses the wire whole, each time."""
 
 Mark = tuple[int, int] | None
-"""When a file was written and how large it is; None if there is none."""
+"""When a file was written (nanoseconds) and its size in bytes; None if there is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,13 @@ class _Seen:
 
 
 class ClientFiles:
-    """Implements `Editor` for one folder."""
+    """The client's files in one folder, as `Editor` describes an editor."""
 
     def __init__(
         self, root: Path, client: Callable[[], Client], session: Callable[[], str | None], *, can_read: bool, can_write: bool
     ) -> None:
-        """`session` gives one of that folder: the protocol wants one with each request. What a client cannot do it is not asked for."""
+        """`session` gives a session of that folder, None if there is none: the protocol wants one with each request. What a client cannot
+        do it is not asked for."""
         self._root = root
         self._client = client
         self._session = session
@@ -56,7 +57,7 @@ class ClientFiles:
         self._seen: dict[Path, _Seen] = {}
 
     async def look(self, path: Path) -> None:
-        """Asks the client for the text."""
+        """Asks the client for the text of a file, and keeps it."""
         self._seen.pop(path, None)
         mark = mark_of(path)
         if not self._can_read or not path.is_relative_to(self._root) or (mark is not None and mark[1] > LARGEST_BYTES):
@@ -82,7 +83,7 @@ class ClientFiles:
             return None
 
     def open_text(self, path: Path) -> str | None:
-        """What the client said of it; None if the file was touched since."""
+        """The text of a file as the client told it; None if it told none, or the file was touched since."""
         seen = self._seen.get(path)
         if seen is not None and mark_of(path) != seen.mark:
             del self._seen[path]
@@ -90,18 +91,19 @@ class ClientFiles:
         return None if seen is None else seen.text
 
     def is_on_disk(self, path: Path, text: str) -> None:
-        """Nothing follows from it."""
+        """Does nothing: the file itself is compared each time."""
 
     def new_text(self, uri: str) -> str | None:
-        """None: the protocol has no documents without a file."""
+        """Always None: the protocol has no documents without a file."""
         return None
 
     def open_paths(self) -> Sequence[Path]:
-        """The files of which something was unsaved when they were looked at."""
+        """The files whose text was not saved when they were looked at, and that were not touched since."""
         return tuple(path for path, seen in tuple(self._seen.items()) if seen.unsaved and self.open_text(path) is not None)
 
     async def apply_text(self, path: Path, text: str) -> bool:
-        """Has the client write the text; False if it cannot. Raises `EditorChanged`, `LedElsewhere`."""
+        """Has the client write the text; False if it cannot. Raises `EditorChanged` if the client has another text by now, `LedElsewhere`
+        if the name leads elsewhere."""
         session_id, seen = self._session(), self._seen.get(path)
         if not self._can_write or session_id is None or seen is None:
             return False
@@ -119,12 +121,12 @@ class ClientFiles:
         return True
 
     async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
-        """None: the protocol has no way to ask."""
+        """Always None: the protocol has no way to ask for problems."""
         return None
 
 
 def mark_of(path: Path) -> Mark:
-    """By which a change of the file shows."""
+    """A mark by which one sees later whether the file has changed; None if there is no file."""
     try:
         status = path.stat()
     except OSError:

@@ -94,7 +94,8 @@ METHODS: dict[str, Callable[[Session, dict[str, Any]], Awaitable[dict[str, Any]]
     "ullage/pin": _pin,
     "ullage/timeline": _timeline,
 }
-"""By name, without the `_` that the protocol puts before it. Each takes a `sessionId`. The functions raise `SessionError`."""
+"""The functions by the names of their methods, without the `_` that the protocol puts before them. Each method takes a `sessionId`. The
+functions raise `SessionError`."""
 
 PIN_COMMANDS = (
     SlashCommand("pin", "Keep a file in view through compactions", "[path]"),
@@ -104,7 +105,7 @@ PIN_COMMANDS = (
 
 
 def pin_command(text: str, session: Session) -> str | None:
-    """What the user is told of `/pin` or `/unpin`, which is done then; None if it is neither. Raises `SessionError`."""
+    """Carries out `/pin` or `/unpin`, and gives what the user is told; None if the text is neither. Raises `SessionError`."""
     name, _, path = text.strip().partition(" ")
     if name not in ("/pin", "/unpin"):
         return None

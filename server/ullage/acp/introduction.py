@@ -12,7 +12,7 @@ from ullage.acp.extensions import METHODS
 
 
 def introduction(ways_to_sign_in: Sequence[Any]) -> schema.InitializeResponse:
-    """The version that is spoken here, whichever the client speaks, and what a client may ask for."""
+    """The answer to `initialize`: the version that is spoken here, whichever the client speaks, and what a client may ask for."""
     return schema.InitializeResponse(
         protocol_version=PROTOCOL_VERSION,
         agent_info=schema.Implementation(name="ullage", title="Ullage", version=__version__),

@@ -64,7 +64,8 @@ class FixedProtocol(LanguageServerProtocol):
             super().handle_message(structured)
 
     async def handle_large_message(self, message: Any) -> None:
-        """The same in another thread, as far as it takes long. Nothing else may be handled before it is done: the order counts."""
+        """Does what `handle_message` does, with the slow parts in another thread. No other message may be handled before it is done,
+        because their order counts."""
         await change_ahead(message, self._workspace)
         try:
             structured = await asyncio.to_thread(self._structured, message)
@@ -78,7 +79,7 @@ class FixedProtocol(LanguageServerProtocol):
         self._server.report_server_error(error, JsonRpcInvalidParams)
 
     def knows(self, method: str) -> bool:
-        """Whether anybody would do anything about such a message."""
+        """Whether anything here handles messages with this method name."""
         handlers: Mapping[str, Any] = {**self.fm.builtin_features, **self.fm.features}  # pyright: ignore[reportUnknownMemberType]
         return method in handlers or method == types.CANCEL_REQUEST or self.get_message_type(method) is not None
 
@@ -98,7 +99,8 @@ class FixedProtocol(LanguageServerProtocol):
             raise JsonRpcInvalidParams(_what_is_wrong(fields, error)) from error
 
     def refuse(self, message: Any, error: JsonRpcException) -> None:
-        """Answers a message that cannot be read; None if there is not even JSON."""
+        """Answers a message that cannot be read with an error. The message is None if it is not even JSON. A notification gets no
+        answer."""
         fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
         message_id = fields.get("id")
         if "method" in fields and "id" not in fields:
@@ -145,7 +147,7 @@ class FixedProtocol(LanguageServerProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """As pygls does it, with documents that know what a line is."""
+        """Answers `initialize` as pygls does, then puts a workspace in place whose documents are cut into lines as the protocol says."""
         result = yield from super().lsp_initialize(params)
         before = self.workspace
         self._workspace = EditorWorkspace(
@@ -155,7 +157,7 @@ class FixedProtocol(LanguageServerProtocol):
 
 
 class Answering(Protocol):
-    """What answers requests about the sessions."""
+    """The object that answers requests about the sessions."""
 
     async def answer(self, method: str, params: object) -> object:
         """Does what a request asks for. Raises `JsonRpcException`."""
@@ -168,10 +170,11 @@ class AgentProtocol(FixedProtocol):
     _our_writer: Writer | None = None
 
     at_once: Mapping[str, Callable[[Any], object]] = {}
-    """What answers requests that wait for nothing, once the sessions are open. It raises `JsonRpcException`."""
+    """The functions that answer requests that wait for nothing, by method; empty until the sessions are open. They raise
+    `JsonRpcException`."""
 
     opened: Callable[[], Awaitable[Answering]]
-    """Waits until the sessions are open, and gives what answers all requests about them. Raises `JsonRpcException`."""
+    """Waits until the sessions are open, and gives the object that answers all requests about them. Raises `JsonRpcException`."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -192,11 +195,11 @@ class AgentProtocol(FixedProtocol):
 
     # pygls caches both per method, which pyright takes for another kind of member.
     def get_message_type(self, method: str) -> type[Any] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The type of a whole message."""
+        """The type by which a whole message with this method is read; None if nobody knows the method."""
         return MESSAGES.get(method) or super().get_message_type(method)
 
     def get_result_type(self, method: str) -> type[Any] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The type of the answer to a request of ours."""
+        """The type of the answer to a request of ours with this method; None if nobody knows the method."""
         return RESULTS.get(method) or super().get_result_type(method)
 
     def handle_message(self, message: Any) -> None:
@@ -205,12 +208,13 @@ class AgentProtocol(FixedProtocol):
             super().handle_message(message)
 
     async def handle_large_message(self, message: Any) -> None:
-        """The same of one that takes long."""
+        """Does what `handle_message` does for a message that takes long, with the slow parts in another thread."""
         if self._admits(message):
             await super().handle_large_message(message)
 
     def _admits(self, message: Any) -> bool:
-        """Answers what can be answered at once: a method that nobody knows costs no more than to read its name."""
+        """Whether a message is to be handled further. One that can be refused at once is answered here: a method that nobody knows costs no
+        more than to read its name."""
         if not isinstance(message, dict):
             return True
         fields = cast("dict[str, Any]", message)
@@ -238,11 +242,12 @@ class AgentProtocol(FixedProtocol):
         return message_id in self._request_futures
 
     def refuse_unknown(self, method: bytes, message_id: bytes) -> None:
-        """Answers a request that nobody knows, where both are as they stand in the message: costs next to nothing."""
+        """Answers a request whose method nobody knows. Both arguments are as they stand in the message, so that it costs next to
+        nothing."""
         self._write(_unknown(method) % message_id)
 
     def refuse_if_too_many(self, method: bytes, message_id: bytes) -> bool:
-        """The same of one of ours for which too many others wait. False if it can wait, too."""
+        """Refuses one of Ullage's own requests if too many others wait already (`MOST_ASKED`). False if it was not refused."""
         name = method.decode()
         if self._asked_in_all < MOST_ASKED or name not in REQUESTS_OF_CLIENT or name in self.at_once:
             return False
@@ -279,7 +284,7 @@ class AgentProtocol(FixedProtocol):
             self._count(self._request_futures.get(msg_id), session_id)
 
     def answer_to(self, method: str) -> Callable[[object, Any], Awaitable[object]]:
-        """What pygls calls for one of Ullage's own requests."""
+        """The function that pygls calls to answer one of Ullage's own requests."""
 
         async def answer(_: object, params: Any) -> object:
             answers = await self.opened()
@@ -315,7 +320,7 @@ class AgentProtocol(FixedProtocol):
         return 0 if self._our_writer is None else self._our_writer.waiting
 
     def set_writer(self, writer: Any, include_headers: bool = True) -> None:
-        """Where messages go from now on."""
+        """Sets where messages are written from now on."""
         super().set_writer(writer, include_headers)
         self._our_writer = writer
 
@@ -330,14 +335,14 @@ class AgentProtocol(FixedProtocol):
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """As pygls does it, with our version."""
+        """Answers `initialize` as pygls does, and names our protocol's version."""
         result = yield from super().lsp_initialize(params)
         result.capabilities.experimental = {"ullage": {"protocolVersion": PROTOCOL_VERSION}}
         return result
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: object) -> Generator[Any, Any, None]:
-        """As pygls does it; an `exit` that comes before it is done is in order too."""
+        """Answers `shutdown` as pygls does. An `exit` that comes before it is done is in order too."""
         self.is_shutting_down = True
         return (yield from super().lsp_shutdown(*args))  # pyright: ignore[reportUnknownMemberType]
 
@@ -349,13 +354,13 @@ class AgentProtocol(FixedProtocol):
 
 
 def _refusal(error: JsonRpcException) -> bytes:
-    """A whole answer, with a place for the id."""
+    """The bytes of a whole answer that refuses a request, with a `%b` where its id belongs."""
     return _REFUSED % (error.code, json.dumps(error.message).encode().replace(b"%", b"%%"))
 
 
 @lru_cache(maxsize=100)
 def _unknown(method: bytes) -> bytes:
-    """That nobody knows that method."""
+    """The bytes of the answer that nobody knows that method, with a `%b` where the id of the request belongs."""
     return _refusal(JsonRpcMethodNotFound.of(method.decode()))
 
 

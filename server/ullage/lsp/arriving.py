@@ -42,7 +42,7 @@ MOST_HELD = 16_000_000
 LOOK_AGAIN_SECONDS = 0.02
 
 _MOST_UNKNOWN = 1_000
-"""Names that are remembered."""
+"""How many names of unknown methods are remembered."""
 
 _AT_ONCE = 2_000
 """Messages that are passed over before others have their turn: some milliseconds."""
@@ -54,11 +54,12 @@ _OURS = b"ullage/"
 _STOP = wire.CANCEL.encode()
 
 _READING = frozenset(method.encode() for method in (wire.SNAPSHOT, wire.ITEMS))
-"""A stop need not wait behind these."""
+"""The methods of requests that only read a session: a stop need not wait behind these."""
 
 
 class Arriving:
-    """The messages of one client. `complain` takes what a message could not be handled for."""
+    """The messages of one client as they are read and handled. `complain` is called with the error and its type when a message could not be
+    handled."""
 
     def __init__(self, reader: ReaderAhead, writer: Writer, protocol: AgentProtocol, complain: Callable[[Exception, object], None]) -> None:
         self._reader = reader
@@ -74,7 +75,7 @@ class Arriving:
         self._coming: asyncio.Task[Body | TooLong | None] | None = None
 
     async def take_all(self, has_ended: Callable[[], bool]) -> None:
-        """Until the client has gone, or `has_ended`. Raises `NotTheProtocol`."""
+        """Takes messages until the client has gone, or `has_ended` is true. Raises `NotTheProtocol`."""
         began = perf_counter()
         try:
             while not has_ended():
@@ -106,7 +107,7 @@ class Arriving:
         return self._protocol.is_initialized and not self._protocol.is_shutting_down
 
     async def _next(self, has_ended: Callable[[], bool]) -> Body | TooLong | None:
-        """The next body; None at the end, also where a message that took long was the one that ends the server."""
+        """The next body. None at the end, also where a message that took long was the one that ends the server."""
         if self._coming is None:
             self._framing.pass_over(self._unknown if self._may_pass_over else frozenset(), _AT_ONCE)
             there = self._framing.there()
@@ -123,7 +124,7 @@ class Arriving:
         return await coming
 
     def _look_ahead(self) -> None:
-        """Stops what is to be stopped by something that has come and not had its turn."""
+        """Stops the sessions that a message asks to stop which has come and not had its turn."""
         self._framing.take_in(self._reader.ready)
         if not self._may_pass_over:
             return
@@ -140,7 +141,8 @@ class Arriving:
                     self._handled(body)
 
     def _passes_over(self, body: Body | TooLong) -> bool:
-        """Whether that is all: nobody knows such a message, or too many requests wait already. A request is answered then."""
+        """Whether nothing more is to be done about a message: nobody knows its method, or too many requests wait already. If it is a
+        request, it was answered then."""
         if isinstance(body, TooLong) or not self._may_pass_over:
             return False
         if len(body) > LARGE and not self._is_surely_unknown(body):
@@ -193,7 +195,7 @@ class Arriving:
                 return False
 
     def _handled(self, body: Body | TooLong) -> Coroutine[Any, Any, None] | None:
-        """Handles a message at once, or gives what does so in a while."""
+        """Handles a message at once (None), or gives the coroutine that handles one that takes long."""
         if isinstance(body, TooLong):
             most = LONGEST // (1024 * 1024)
             self._protocol.refuse(None, JsonRpcInvalidRequest(f"A message has at most {most} MB; this one was passed over"))
@@ -210,7 +212,7 @@ class Arriving:
         await self._protocol.handle_large_message(await asyncio.to_thread(parse_in_steps, body))
 
     async def _handle_slowly(self, slowly: Coroutine[Any, Any, None] | None) -> None:
-        """The first message of the line, and then those behind it."""
+        """Handles the first message of the line, and then those behind it, until the line is empty."""
         began = perf_counter()
         while True:
             with self._complaining():
@@ -229,7 +231,7 @@ class Arriving:
 
     @contextmanager
     def _complaining(self) -> Generator[None]:
-        """Whatever is wrong with one message, the next is read."""
+        """Passes on any error that handling one message raises to `complain`, so that the next message is still read."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - the same
@@ -242,25 +244,25 @@ class _Line:
     def __init__(self) -> None:
         self._size = 0
         self._bodies: deque[tuple[Body | TooLong, bool]] = deque()
-        """Each with whether it is one of Ullage's own, or one of which nothing can be seen at a glance."""
+        """Each message with whether it is one of Ullage's own, or one of which nothing can be seen at a glance."""
 
     @property
     def behind(self) -> int:
-        """Bytes of those behind it."""
+        """How many bytes the messages behind the first one have."""
         first = self.first()
         return self._size - (len(first) if isinstance(first, Body) else 0)
 
     def put(self, body: Body | TooLong) -> None:
-        """At its end."""
+        """Puts a message at the end of the line."""
         self._bodies.append((body, not isinstance(body, TooLong) and _may_be_ours(body)))
         self._size += 0 if isinstance(body, TooLong) else len(body)
 
     def first(self) -> Body | TooLong | None:
-        """What is to be handled; None if nothing is."""
+        """The message to be handled now; None if the line is empty."""
         return self._bodies[0][0] if self._bodies else None
 
     def done(self) -> None:
-        """The first one is."""
+        """Takes the first message, which was handled, off the line."""
         body, _ = self._bodies.popleft()
         self._size -= 0 if isinstance(body, TooLong) else len(body)
 

@@ -17,22 +17,23 @@ from uuid import uuid4
 from ullage.lsp.framing import Body
 
 _PLAIN = rb"[ !#-\[\]-~]"
-"""What stands in a JSON text for itself."""
+"""The characters that stand for themselves in a JSON text."""
 
 _HEAD = re.compile(
     rb'\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*'
     rb'(?:"id"\s*:\s*(0|-?[1-9]\d{0,17}|"%b{0,200}")\s*,\s*)?'
     rb'"method"\s*:\s*"(%b{1,200})"' % (_PLAIN, _PLAIN)
 )
-"""In the order in which clients write it. Any other way to write a message is right as well; such a one is read whole."""
+"""The beginning of a message, its fields in the order in which clients write them. A message in any other order is valid too; it is read
+as a whole."""
 
 _ID = b'"id"'
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""How one is written in JSON. Mostly they come in pairs, each a whole character."""
+"""A surrogate as JSON writes it. Mostly they come in pairs, each pair a whole character."""
 
 _STEP = 1_000_000
-"""Bytes that are gone through at once: these take some milliseconds."""
+"""How many bytes are gone through at once: these take some milliseconds."""
 
 _TEXTS = 1_000
 """How many of the texts of a message, from its beginning, are looked at for long ones. A document has one."""
@@ -40,29 +41,29 @@ _TEXTS = 1_000
 _PART = re.compile(
     rb'[^"\\]*(?:\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89abAB])[0-9a-fA-F]{4})[^"\\]*)*', re.DOTALL
 )
-"""Of a JSON text as much as can be read by itself: no sign is cut in two. It ends before half a character."""
+"""As much of a JSON text as can be read by itself: no sign is cut in two. It ends before half a character."""
 
 _HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 _LONGEST_SIGN = 12
-"""Bytes: a character that is written as two halves."""
+"""The bytes of the longest sign: a character that is written as two halves."""
 
 _CLEAR = re.compile(rb"[^\\]{%d}" % _LONGEST_SIGN)
-"""At its end no sign is cut in two, but for one of UTF-8."""
+"""A piece of a text without escapes. At its end no sign is cut in two, except for a character of several bytes in UTF-8."""
 
 _BACKSLASH = 0x5C
 
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """A request or a notification. `id` as it is written; None of a notification."""
+    """What is known of a request or a notification at a glance. `id` is as it is written; None of a notification."""
 
     method: bytes
     id: bytes | None
 
 
 def glance(body: Body) -> Glance | None:
-    """What can be seen; None if the message has to be read to know it."""
+    """What can be seen of a message at a glance; None if it has to be read as a whole."""
     found = _HEAD.match(body)
     if found is None or (found[1] is None and has_id(body)):  # the id may come last
         return None
@@ -76,7 +77,7 @@ def method_of(body: Body) -> bytes | None:
 
 
 def has_id(body: Body) -> bool:
-    """Whether an id may stand in it, in small steps."""
+    """Whether an id may stand in a message. Looks for it in small steps."""
     return any(body.find(_ID, start, start + _STEP + len(_ID)) >= 0 for start in range(0, len(body), _STEP))
 
 
@@ -100,7 +101,7 @@ def parse_body(
 
 
 def parse_in_steps(body: Body) -> Any:
-    """The same, for another thread. It calls Python at each object and number, so that other threads have their turn."""
+    """Parses like `parse_body`, for another thread. It calls Python at each object and number, so that other threads have their turn."""
     long = _long_texts(body)
     if long:
         texts, rest = _taken_out(body, long)
@@ -111,7 +112,7 @@ def parse_in_steps(body: Body) -> Any:
 
 
 def _long_texts(body: Body) -> list[list[int]]:
-    """Long texts, each as the places at which it can be cut: from behind its first quote to its last one."""
+    """The long texts of a message, each as the places at which it can be cut: from behind its first quote to its last one."""
     found: list[list[int]] = []
     at = 0
     for _ in range(_TEXTS):
@@ -136,7 +137,7 @@ def _quote(body: Body, at: int) -> int:
 
 
 def _pieces(body: Body, begin: int) -> list[int] | None:
-    """The places at which a text can be cut that begins there; None if it has no end, or is no JSON."""
+    """The places at which the text that begins there can be cut; None if it has no end, or is no JSON."""
     places, at = [begin], begin
     while True:
         until = places[-1] + _STEP
@@ -161,7 +162,7 @@ def _is_escaped(body: Body, begin: int, at: int) -> bool:
 
 
 def _cut(body: Body, begin: int, until: int) -> int | None:
-    """A place between two signs, near the end."""
+    """A place between two signs at which a text can be cut, near `until`; None if there is none, since it is no JSON."""
     clear = _CLEAR.search(body, max(begin, until - 20 * _LONGEST_SIGN), until)
     if clear is not None:
         place = clear.end()
@@ -179,13 +180,13 @@ def _cut(body: Body, begin: int, until: int) -> int | None:
 
 
 class _Texts:
-    """Long texts that were taken out, by what stands in their place."""
+    """The long texts that were taken out of a message, by the name that stands in the place of each."""
 
     def __init__(self) -> None:
         self.left: dict[str, str] = {}
 
     def put_back(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Those that belong into an object."""
+        """Puts the texts that were taken out of an object's values back in, and gives the object."""
         for key, found in value.items():
             if isinstance(found, str) and found in self.left:
                 value[key] = self.left.pop(found)
@@ -193,7 +194,7 @@ class _Texts:
 
 
 def _taken_out(body: Body, long: list[list[int]]) -> tuple[_Texts, bytes]:
-    """The texts, and the message with a name that nobody knows in the place of each."""
+    """The long texts of a message, and the message with a name that nobody knows in the place of each."""
     texts = _Texts()
     rest: list[bytes] = []
     at = 0

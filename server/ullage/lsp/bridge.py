@@ -49,7 +49,7 @@ BREATH_SECONDS = 0.005
 """How long updates are sent before others have their turn."""
 
 MOST_WAITING = 8_000_000
-"""Bytes that wait for the client, from which on it is told no more ..."""
+"""How many bytes wait for the client when it is told no more ..."""
 
 FEW_WAITING = 1_000_000
 """... until it has read all but this many."""
@@ -126,7 +126,7 @@ class Bridge:
             self._loop.call_soon(self._progress.end_compaction, update.item_id)
 
     def editor_models_changed(self) -> None:
-        """The editor offers other language models of its own than before."""
+        """Has the editor's own language models listed anew, because it offers others than before."""
         self.editor_models.changed()
         self.sessions.models.editor_models_changed()
 
@@ -141,7 +141,8 @@ class Bridge:
 
 
 class UpdateOutbox(Generic[T]):
-    """`send` takes the session, the number and the update; `waiting` says how many bytes the client has not read."""
+    """Updates on their way to the client. `send` takes the session, the number and the update; `waiting` says how many bytes the client has
+    not read."""
 
     def __init__(self, send: Callable[[str, int, T], None], waiting: Callable[[], int], loop: asyncio.AbstractEventLoop) -> None:
         self._send = send
@@ -149,7 +150,7 @@ class UpdateOutbox(Generic[T]):
         self._loop = loop
         self._updates: deque[tuple[str, int, T]] = deque()
         self._newest: dict[str, tuple[int, T]] = {}
-        """Of sessions whose updates are not sent now."""
+        """The newest update, with its number, of each session whose updates are not sent now."""
         self._is_going = False
 
     def put(self, session_id: str, seq: int, update: T) -> None:
@@ -196,7 +197,7 @@ class WindowProgress:
         self._compactions: dict[str, ShownProgress] = {}
 
     def show(self, title: str, stop: Callable[[], None]) -> ShownProgress:
-        """Begins one. `stop` is called where the user cancels it there."""
+        """Begins a progress with that title. `stop` is called when the user cancels it in the editor."""
         return self._begin(new_id("progress"), title, stop)
 
     def _begin(self, token: str, title: str, stop: Callable[[], None]) -> ShownProgress:
@@ -222,7 +223,7 @@ class WindowProgress:
 
 
 class _InWindow:
-    """One of them."""
+    """One progress that the editor shows."""
 
     def __init__(self, protocol: AgentProtocol, token: str, title: str) -> None:
         self._protocol = protocol
@@ -233,18 +234,18 @@ class _InWindow:
         self._is_begun = False
 
     def report(self, percent: int) -> None:
-        """How much is done."""
+        """Shows how much is done, in percent."""
         self._percent = percent
         if self._is_begun:
             self._protocol.progress.report(self._token, types.WorkDoneProgressReport(percentage=percent))
 
     def end(self) -> None:
-        """It is done, or stopped."""
+        """Ends the progress, because its work is done or was stopped."""
         self._is_begun = False
         self._ended.set()
 
     async def run(self, stop: Callable[[], None]) -> None:
-        """Shows it until it ends."""
+        """Shows the progress until it ends. `stop` is called when the user cancels it."""
         try:
             await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(self._token))
         except JsonRpcException as error:

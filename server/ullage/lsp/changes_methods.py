@@ -63,7 +63,7 @@ CHANGES_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.CHECKPOINTS: _checkpoints,
     wire.PREVIEW_RESTORE: _preview_restore,
 }
-"""What answers each method. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""
 
 
 def _named_or_all(path: str | None) -> str | None:
@@ -71,7 +71,7 @@ def _named_or_all(path: str | None) -> str | None:
 
 
 def decided_to_wire(files: Sequence[DecidedFile]) -> shapes.DecidedResult:
-    """What came of each file."""
+    """The outcome for each file that was kept or undone, in its form on the wire."""
     return shapes.DecidedResult([shapes.DecidedFile(each.path, each.outcome, each.why or None) for each in files])
 
 
@@ -97,6 +97,6 @@ def _file(file: ShownFile) -> shapes.ChangedFile:
 
 
 def open_changes_to_wire(changes: OpenChanges) -> shapes.OpenChanges:
-    """All open changes together."""
+    """All open changes of a session together, in their form on the wire."""
     turns = [shapes.OpenTurn(each.turn_id, title_of(each.title), each.files) for each in changes.turns]
     return shapes.OpenChanges([_file(each) for each in changes.files], changes.count, changes.added, changes.removed, turns or None)

@@ -81,4 +81,4 @@ def _compaction(lost: Lost) -> OtherCompaction:
 
 
 COMING_OVER_METHODS: dict[str, Callable[[Any, Any], Awaitable[object]]] = {OTHERS: _others, OTHERS_LOOK: _look, OTHERS_GO_ON: _go_on}
-"""What answers them. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""

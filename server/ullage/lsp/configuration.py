@@ -40,7 +40,8 @@ class ServerOptions:
 
 
 def read_options(value: object) -> tuple[ServerOptions, list[str]]:
-    """The options, and what could not be used of them. A `trusted` that is no boolean counts as false: it lifts nothing."""
+    """The options that a client sent, and complaints about those that cannot be used. A `trusted` that is no boolean counts as false: it
+    lifts nothing."""
     if value is None:
         return ServerOptions(), []
     if not isinstance(value, dict):
@@ -77,14 +78,17 @@ class ClientSettings:
         self._newest: Settings | None = None
         self._asking = asyncio.Lock()
         self._asked_after = 0
-        """How many changes the newest answer tells of."""
+        """How many changes had been told of when the settings were last asked for."""
         self.pushed: object = None
-        """The section `ullage` as a client sent it that cannot be asked for it."""
+        """The section `ullage` as the client sent it by itself, for a client that cannot be asked for it."""
         self.changes = 0
         """How often the client said that its settings changed."""
 
     async def ask(self) -> Settings:
-        """What the user has set now. Tells them what is wrong with it, each fault once as long as it stands."""
+        """The user's settings now. Shows the user what is wrong with them: each fault once, as long as it stands.
+
+        If the editor refuses to tell them, those of before stay in force, and the defaults if there are none.
+        """
         try:
             section = await self._section()
         except JsonRpcException as error:
@@ -103,7 +107,8 @@ class ClientSettings:
         return settings
 
     async def after_change(self, take: Callable[[Settings], None]) -> None:
-        """Has all changes so far taken over, if no other call has by the time that it is this one's turn."""
+        """Calls `take` with the settings after all changes so far, unless another call has done so by the time that it is this one's
+        turn."""
         changes = self.changes
         async with self._asking:
             if self._asked_after < changes:
@@ -111,7 +116,7 @@ class ClientSettings:
                 take(await self.ask())
 
     async def settled(self) -> None:
-        """Waits until the changes that were told of are taken over."""
+        """Waits until all changes that the client told of are taken over."""
         async with self._asking:  # a lock is given in the order in which it was asked for
             return
 

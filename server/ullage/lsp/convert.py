@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # takes long to import
 
 
 _WAYS: Mapping[Rung, wire.Way] = {"moves": "moves", "api": "api", "model": "model", "digest": "program", "tail": "note"}
-"""The log uses two older words."""
+"""The words of the wire for each way of summarising. The log uses two older words."""
 
 
 def way_of(rung: Rung) -> wire.Way:
@@ -41,7 +41,7 @@ def way_of(rung: Rung) -> wire.Way:
 
 
 def snapshot_to_wire(snapshot: updates.Snapshot) -> sessions.Snapshot:
-    """All that a panel needs."""
+    """All of a session that a panel needs, in its form on the wire."""
     return sessions.Snapshot(
         session_id=snapshot.session_id,
         seq=snapshot.seq,
@@ -101,13 +101,13 @@ def worktree_to_wire(worktree: Worktree, standing: WorktreeStanding) -> running.
 
 
 def figures_to_wire(figures: SessionFigures) -> sessions.SessionFigures:
-    """What the list of sessions says of one."""
+    """The figures of one session in the list of sessions, in their form on the wire."""
     changed = (figures.files, figures.added, figures.removed) if figures.files else (None, None, None)
     return sessions.SessionFigures(figures.status, figures.used, figures.threshold, figures.cost, *changed, running=figures.running or None)
 
 
 def update_to_wire(update: updates.Update) -> wire_updates.Update:
-    """One change of a session."""
+    """One change of a session, in its form on the wire."""
     match update:
         case updates.ItemUpdated():
             return wire_updates.ItemUpdate(item_to_wire(update.item))
@@ -314,7 +314,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
 
 
 def fetched_again(found: FetchedAgain | None) -> wire.FetchedAgain | None:
-    """What came again after a compaction."""
+    """What was fetched again after a compaction, in its form on the wire; None if that is not known."""
     return None if found is None else wire.FetchedAgain(list(found.files), found.tokens, found.cost)
 
 

@@ -24,13 +24,13 @@ from ullage.workspace.files import NEW_DOCUMENT, content_on_disk
 from ullage.workspace.text_file import FileTooLarge, NotText, normalise_newlines, text_of
 
 LONGEST = 20_000_000
-"""Characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""
+"""The most characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""
 
 LONG = 500_000
-"""Characters of a document whose lines are found in another thread."""
+"""The number of characters from which on a document's lines are found in another thread."""
 
 MANY = 200
-"""Changes in one message that are made in another thread: these take a millisecond or two."""
+"""The number of changes in one message beyond which they are made in another thread: these take a millisecond or two."""
 
 
 def path_of(uri: str) -> Path | None:
@@ -45,7 +45,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def named_file(path: str) -> str:
-    """The path that a URI names; what is no URI as it is. Raises `SessionError`."""
+    """The path that a URI names; a text that is no URI as it is. Raises `SessionError` if the URI names no file."""
     if "://" not in path:
         return path
     found = path_of(path)
@@ -62,7 +62,7 @@ def is_new(uri: str) -> bool:
 
 
 class OpenDocuments:
-    """pygls holds the documents by their URI; tools know them by their path."""
+    """The open documents by their path, as tools know them; pygls holds them by their URI."""
 
     def __init__(self, workspace: Callable[[], Workspace]) -> None:
         self._workspace = workspace
@@ -70,7 +70,7 @@ class OpenDocuments:
         self._paths: dict[str, Path] = {}
 
     def opened(self, uri: str) -> Path | None:
-        """Takes note of a document; gives its path."""
+        """Takes note of a document that was opened; gives its path, None if it is no file."""
         path = path_of(uri)
         if path is not None:
             self._uris[path] = uri
@@ -82,7 +82,7 @@ class OpenDocuments:
         return path
 
     def saved(self, uri: str) -> Path | None:
-        """Takes note that the text of a document is on disk; gives its path."""
+        """Takes note that the text of a document is on disk; gives its path, None if it is no open file."""
         document = self._workspace().text_documents.get(uri)
         if isinstance(document, EditorDocument):
             document.is_saved = True
@@ -95,14 +95,14 @@ class OpenDocuments:
             document.is_saved = not is_dirty
 
     def closed(self, uri: str) -> Path | None:
-        """Forgets a document; gives its path."""
+        """Forgets a document that was closed; gives its path, None if it is no open file."""
         path = self._paths.pop(uri, None)
         if path is not None and self._uris.get(path) == uri:
             del self._uris[path]
         return path
 
     def path(self, uri: str) -> Path | None:
-        """The path of a document that is open."""
+        """The path of an open document; None if it is not open, or no file."""
         return self._paths.get(uri)
 
     def paths(self) -> Sequence[Path]:
@@ -127,17 +127,17 @@ class OpenDocuments:
         return document.source if document is not None and is_new(uri) and is_mirrored(document) else None
 
     def is_too_long(self, uri: str) -> bool:
-        """Whether it is open and its text is not kept."""
+        """Whether that document is open and its text is too long to be kept here."""
         return uri in self._paths and not is_mirrored(self._workspace().get_text_document(uri))
 
 
 def is_mirrored(document: TextDocument | None) -> bool:
-    """Whether its text is kept here."""
+    """Whether the text of that document is kept here."""
     return not isinstance(document, EditorDocument) or document.is_mirrored
 
 
 class EditorWorkspace(Workspace):
-    """pygls' workspace, of such documents."""
+    """pygls' workspace, with documents that change place by place (`EditorDocument`)."""
 
     def _create_text_document(
         self, doc_uri: str, source: str | None = None, version: int | None = None, language_id: str | None = None
@@ -155,21 +155,21 @@ class EditorDocument(TextDocument):
         self.is_mirrored = True
         """Whether its text is kept here; not where it is too long (`LONGEST`)."""
         self.is_saved = False
-        """Whether nothing of it is unsaved, as far as is known: what is on disk is newer then, if it is something else. Of a text that
-        changed that is known once the client says so, or the disk is found to have it."""
+        """Whether nothing of it is unsaved, as far as is known: the text on disk is newer then, if it is another. After a change this is
+        known once the client says so, or the disk is found to have the same text."""
         self._on_disk: tuple[tuple[int, ...], bool] | None = None
         """The status of the file when its text was last compared with this one, and whether it was another."""
         if source is not None:
             self.take(source)
 
     def take(self, text: str) -> None:
-        """Another text in the place of all."""
+        """Puts another text in the place of the whole text."""
         self.is_mirrored = len(text) <= LONGEST
         self.text = DocumentText(text if self.is_mirrored else "", self.units)
 
     @property
     def units(self) -> Units:
-        """What the client counts characters in."""
+        """The unit in which the client counts characters."""
         match self.position_codec.encoding:
             case types.PositionEncodingKind.Utf8:
                 return "utf-8"
@@ -180,12 +180,12 @@ class EditorDocument(TextDocument):
 
     @property
     def source(self) -> str:
-        """The text."""
+        """The whole text of the document."""
         return super().source if self.text is None else self.text.whole
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines with their ends."""
+        """The lines of the document with their ends."""
         return lines_of(self.source) if self.text is None else tuple(self.text.lines)
 
     def is_behind(self, path: Path) -> bool:
@@ -224,7 +224,7 @@ class EditorDocument(TextDocument):
 
 
 Units: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
-"""What a client counts characters in."""
+"""The unit in which a client counts characters."""
 
 Position: TypeAlias = tuple[int, int]
 """A line and a place in it, both from 0."""
@@ -245,14 +245,14 @@ class DocumentText:
 
     @property
     def whole(self) -> str:
-        """All of it, put together where it was changed since."""
+        """The whole text, put together anew if it was changed since."""
         if self._whole is None:
             self._whole = "".join(self._lines or ())
         return self._whole
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines with their ends: the live list."""
+        """The lines with their ends, as the live list."""
         if self._lines is None:
             self._lines = _cut(self.whole)
         return self._lines
@@ -263,13 +263,13 @@ class DocumentText:
         return self._lines is not None
 
     def copy(self) -> DocumentText:
-        """Another one that goes on by itself; copies no text."""
+        """A copy that can be changed without changing this text. The text itself is not copied."""
         other = DocumentText("", self._units)
         other._whole, other._lines = self._whole, None if self._lines is None else self._lines.copy()
         return other
 
     def replace(self, text: str) -> None:
-        """Another text in the place of all."""
+        """Puts another text in the place of the whole text."""
         self._whole, self._lines = text, None
 
     def change(self, start: Position, end: Position, text: str) -> None:
@@ -288,7 +288,7 @@ class DocumentText:
         self._lines, self._whole = lines, None
 
     def _place(self, lines: Sequence[str], position: Position) -> Position:
-        """The line and the index in it, in characters of Python; behind the last line for what is behind the text."""
+        """The line and the index in it, in characters of Python. A position behind the text gives the place behind the last line."""
         number, character = position
         if number >= len(lines):
             return len(lines), 0
@@ -328,7 +328,7 @@ def _changed_by(message: Any, workspace: Workspace | None) -> DocumentText | Non
 
 
 def changed(text: DocumentText, changes: Iterable[object]) -> str | None:
-    """The whole after several changes as they came over the wire, one after the other; None if one is malformed. Changes `text`."""
+    """The whole text after several changes, as they came over the wire, one after the other; None if one is malformed. Changes `text`."""
     for each in changes:
         match each:
             case {
@@ -347,7 +347,7 @@ def changed(text: DocumentText, changes: Iterable[object]) -> str | None:
 
 
 def index_of(line: str, units: int, kind: Units) -> int:
-    """The index of the character that begins after that many units; the next one's where that is within a character."""
+    """The index of the character that begins after that many units in a line; if that is within a character, the index of the next one."""
     if kind == "utf-32" or line.isascii():
         return min(units, len(line))
     head = line[:units]  # a character takes at least one unit
@@ -374,7 +374,7 @@ def _cut(text: str) -> list[str]:
 
 
 def _stretches(text: str) -> Iterable[str]:
-    """The text in parts that end with a `\\n`, but for the last."""
+    """The parts of a text; each ends with a `\\n`, except for the last."""
     start = 0
     while len(text) - start > STRETCH:
         end = text.find("\n", start + STRETCH) + 1

@@ -26,14 +26,14 @@ _DIAGNOSTICS_SECONDS = 10.0
 
 
 class ConnectedEditor:
-    """Implements `Editor`."""
+    """The editor at the other end of the wire, as `Editor` describes one."""
 
     def __init__(self, protocol: AgentProtocol, documents: OpenDocuments) -> None:
         self._protocol = protocol
         self._documents = documents
 
     async def look(self, path: Path) -> None:
-        """The client tells of all that it does in its documents, without being asked."""
+        """Does nothing: the client tells of all that it does in its documents, without being asked."""
 
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None if it is not open, or has yet to load anew what is on
@@ -106,7 +106,8 @@ class ConnectedEditor:
 def _workspace_edit(
     document: TextDocument, edit: types.TextEdit, supported: types.WorkspaceEditClientCapabilities | None
 ) -> types.WorkspaceEdit:
-    """With the version that the edit is made for, so that the editor refuses it where the user was faster."""
+    """An edit of one document as the protocol writes it. It names the version that it is made for, if the client supports that, so that the
+    editor refuses it if the user was faster."""
     if supported is None or not supported.document_changes:
         return types.WorkspaceEdit(changes={document.uri: [edit]})
     identifier = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)

@@ -37,20 +37,20 @@ COUNT_SECONDS = 30.0
 """A client that takes longer to count texts counts as one that cannot: the estimates stand."""
 
 MOST_MODELS = 500
-"""Of a list. Nobody picks from more."""
+"""How many models of the editor's list are taken. Nobody picks from more."""
 
 
 class ConnectedModels:
-    """Implements `EditorModels`."""
+    """The language models of the editor at the other end of the wire, as `EditorModels` describes them."""
 
     def __init__(self, protocol: AgentProtocol) -> None:
         self._protocol = protocol
         self._listed: asyncio.Task[Sequence[ListedModel]] | None = None
         self._chats: dict[str, asyncio.Queue[Sequence[wire.ReplyPart] | None]] = {}
-        """What came of the replies that are waited for; None is the end."""
+        """The parts that came of each reply that is waited for, by the id of the chat; None marks its end."""
 
     def changed(self) -> None:
-        """The editor offers others than before."""
+        """Forgets the list of models, because the editor offers others than before."""
         self._listed = None
 
     async def listed(self) -> Sequence[ListedModel]:
@@ -123,7 +123,7 @@ class ConnectedModels:
         return result.failure
 
     def came(self, params: wire.ChatPartsParams) -> None:
-        """More of a reply. What comes of one that nobody waits for any more is passed over."""
+        """Passes on more of a reply. Parts of a reply that nobody waits for any more are passed over."""
         coming = self._chats.get(params.chat_id)
         if coming is not None:
             coming.put_nowait(params.parts)
@@ -143,10 +143,10 @@ class ConnectedModels:
 
 
 FRAMING = 16
-"""Tokens that a tokenizer may count around a text."""
+"""How many tokens a tokenizer may count around a text."""
 
 LONGEST_TOKEN = 40
-"""Characters. No text has so many for each of its tokens for long (`models/reply.py` has the same limit)."""
+"""In characters. No text has so many for each of its tokens for long (`models/reply.py` has the same limit)."""
 
 
 def _believed(text: str, tokens: int) -> int | None:

@@ -19,29 +19,29 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of one message. An editor sends no text of a document over 50 MB, an image in a prompt takes at most some."""
+"""The most bytes of one message. An editor sends no text of a document over 50 MB, an image in a prompt takes at most some."""
 
 ENDLESS = 10 * LONGEST
-"""Bytes that are not even passed over: whoever announces so many never sends them."""
+"""The most bytes of a message that is passed over: whoever announces more never sends them."""
 
 MOST_AHEAD = 16_000_000
-"""Bytes that are looked through for what may come first, before anybody wants them."""
+"""How many bytes are looked through for messages that may come first, before anybody wants them."""
 
 SHORT = 4_096
-"""Bytes of a message that may come first."""
+"""The most bytes of a message that may come first."""
 
 _LONGEST_HEAD = 4_096
 
 _READ = 256 * 1024
 
 _NOT_COPIED = 1_000_000
-"""Bytes of a body from which on it is handed over as it is: to copy 60 MB takes 20 ms."""
+"""The size in bytes from which on a body is handed over without copying it: to copy 60 MB takes 20 ms."""
 
 _CHUNK = 256 * 1024
-"""Bytes that are read at once. A pipe holds a quarter of that, and a socket of VS Code's most of it."""
+"""How many bytes are read at once. A pipe holds a quarter of that, and a socket of VS Code's most of it."""
 
 AHEAD = 4_000_000
-"""Bytes that are read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
+"""How many bytes are read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
 
 _USUAL = re.compile(rb"Content-Length: ?(\d{1,12})\r\n\r\n")
 
@@ -58,14 +58,14 @@ Body = bytes | bytearray
 
 
 class NotTheProtocol(Exception):
-    """What came is no header of this protocol. `str()` says what is wrong, and nothing of what stood there."""
+    """A header is none of this protocol. `str()` says what is wrong, and nothing of what stood there."""
 
 
 class Reader(Protocol):
-    """Where bytes come from."""
+    """A source of bytes, such as a pipe or a socket."""
 
     async def read(self, n: int) -> bytes:
-        """Up to `n` bytes, as soon as there are any; none at the end."""
+        """Reads up to `n` bytes, as soon as there are any; empty at the end."""
         ...
 
 
@@ -85,18 +85,18 @@ class Framing:
         self._at = 0
         """Where the next message begins."""
         self._is_within = False
-        """Whether that is within a message, which is passed over."""
+        """Whether that place is within a message that is being passed over."""
         self._looked = 0
         """Where the first message begins that `ahead` has not seen."""
         self._searched = 0
-        """Before that there is nothing that `ahead` would want."""
+        """The place before which `ahead` would find nothing more."""
         self._taken: set[int] = set()
         """Where messages begin that were handled before their turn."""
 
     # In their turn
 
     def there(self) -> Body | None:
-        """The next body where all of it is here and its head is the usual one: costs no waiting. None if `next` has to be asked."""
+        """The next body if all of it is here and its head is the usual one; costs no waiting. None if `next` has to be asked."""
         self._skip_taken()
         usual = _USUAL.match(self._buffer, self._at)
         if usual is None:
@@ -108,7 +108,7 @@ class Framing:
         return self._cut(start, end)
 
     def pass_over(self, methods: AbstractSet[bytes], most: int) -> None:
-        """Leaves out notifications of these methods that are here as a whole and come next, up to that many: a microsecond each."""
+        """Leaves out notifications of these methods that are here as a whole and come next, up to `most` of them: a microsecond each."""
         buffer, at = self._buffer, self._at
         for _ in range(most):
             seen = _NOTIFICATION.match(buffer, at)
@@ -140,12 +140,13 @@ class Framing:
                 return None
 
     def _head(self) -> tuple[int, int] | None:
-        """Where the next body begins, and its length; None if its head has no end yet."""
+        """The place where the next body begins, and its length in bytes; None if its head has no end yet. Raises `NotTheProtocol`."""
         usual = _USUAL.match(self._buffer, self._at)
         return self._odd_head() if usual is None else (usual.end(), int(usual[1]))
 
     def _odd_head(self) -> tuple[int, int] | None:
-        """A head in another spelling: with other fields, in lower case, with line ends of one character."""
+        """Reads a head in another spelling: with other fields, in lower case, with line ends of one character. Gives the same as
+        `_head`."""
         head = bytes(self._buffer[self._at : self._at + _LONGEST_HEAD])
         length: int | None = None
         start = 0
@@ -195,7 +196,7 @@ class Framing:
         self._moved(until)
 
     def _moved(self, by: int) -> None:
-        """All places are so much nearer to the beginning."""
+        """Corrects all places after that many bytes were cut off the beginning of the buffer."""
         self._looked, self._searched = max(0, self._looked - by), max(0, self._searched - by)
         self._taken = {place - by for place in self._taken if place >= by}
 
@@ -209,10 +210,8 @@ class Framing:
             self._buffer += data
 
     def ahead(self, mark: bytes) -> list[tuple[int, bytes]]:
-        """Short messages in which these bytes stand, each with its place: of those that are here as a whole and were not seen yet.
-
-        The marks are searched for first, at a gigabyte a second. Only where one is are the heads before it read, one after the other.
-        """
+        """Short messages in which these bytes stand, each with its place. Looks at messages that are here as a whole and were not seen yet.
+        The marks are searched for first, at a gigabyte a second. Only where one is are the heads before it read, one after the other."""
         if self._is_within:
             return []
         found: list[tuple[int, bytes]] = []
@@ -251,7 +250,7 @@ class Framing:
         return False
 
     def take_out(self, place: int) -> None:
-        """The message there was handled."""
+        """Marks the message at that place as handled, so that it is left out when its turn comes."""
         self._taken.add(place)
 
     def _skip_taken(self) -> None:
@@ -263,7 +262,8 @@ class Framing:
 
 
 def _length(line: bytes, length: int | None) -> int | None:
-    """The length that is known after one more line of a header."""
+    """The length of the body as far as it is known after one more line of a header; None if it is not known yet. Raises
+    `NotTheProtocol`."""
     field = _FIELD.fullmatch(line)
     if field is None:
         raise NotTheProtocol("a header has a line that is none of this protocol")
@@ -283,36 +283,36 @@ def _length(line: bytes, length: int | None) -> int | None:
 
 
 class ReaderAhead(Reader, Protocol):
-    """Where bytes come from that were read before anybody wanted them."""
+    """A source of bytes that were read before anybody wanted them."""
 
     def ready(self, n: int) -> bytes:
-        """What is there without waiting, up to `n` bytes; nothing if nothing is."""
+        """Up to `n` bytes that are there without waiting; empty if there are none."""
         ...
 
 
 class Chunks:
-    """What was read, until somebody wants it. Whoever reads calls `put` on the event loop."""
+    """The bytes that were read, until somebody wants them. Whoever reads calls `put` on the event loop."""
 
     def __init__(self, taken: Callable[[int], object]) -> None:
-        """`taken` is told how many bytes were."""
+        """`taken` is called with the number of bytes each time some are taken."""
         self._taken = taken
         self._chunks: deque[bytes] = deque()
         self._came = asyncio.Event()
 
     def put(self, chunk: bytes) -> None:
-        """What was read; nothing at the end."""
+        """Adds bytes that were read; empty at the end."""
         self._chunks.append(chunk)
         self._came.set()
 
     async def read(self, n: int) -> bytes:
-        """What there is, whole chunks up to `n` bytes and at least one; nothing at the end."""
+        """Waits for bytes and gives whole chunks of up to `n` bytes, at least one chunk; empty at the end."""
         while not self._chunks:
             self._came.clear()
             await self._came.wait()
         return self._take(n)
 
     def ready(self, n: int) -> bytes:
-        """The same without waiting; nothing if nothing is there."""
+        """Gives what `read` gives, without waiting; empty if nothing is there."""
         return self._take(n) if self._chunks else b""
 
     def _take(self, n: int) -> bytes:
@@ -337,7 +337,7 @@ class PipeReader(Chunks):
         self._descriptor = descriptor
         self._loop = asyncio.get_running_loop()
         self._waiting = 0
-        """Bytes that were read and that nobody has taken."""
+        """How many bytes were read that nobody has taken."""
         self._changed = threading.Condition()
         threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
 

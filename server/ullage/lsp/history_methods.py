@@ -21,10 +21,10 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.session.sessions.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200
-"""Of one answer to a search."""
+"""How many hits one answer to a search has: usually, and at most."""
 
 USUAL_FATES, MOST_FATES = 200, 1_000
-"""Messages of one answer about an epoch, and parts of one about the context."""
+"""How many messages an answer about an epoch has, and how many parts one about the context: usually, and at most."""
 
 
 async def _undo_compaction(sessions: Sessions, params: shapes.CompactionParams) -> shapes.CompactionResult:
@@ -132,7 +132,7 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.CONTEXT: _context,
     wire.SEARCH: _search,
 }
-"""What answers each method. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""
 
 
 def _preview_to_wire(preview: Preview) -> shapes.Preview:

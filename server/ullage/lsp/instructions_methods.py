@@ -55,4 +55,4 @@ INSTRUCTIONS_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = 
     wire.INSTRUCTIONS: _list,
     wire.DECIDE_HOOK: _decide,
 }
-"""What answers these methods. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""

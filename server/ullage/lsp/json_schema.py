@@ -23,7 +23,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _NAMES_OF_UNIONS = ("AttachmentRef", "Item", "Update", "SentPart", "ReplyPart")
-"""Of those in `TAGGED_UNIONS`, in their order."""
+"""The names of the unions in `TAGGED_UNIONS`, in their order."""
 
 _SIMPLE: dict[Any, Schema] = {
     str: {"type": "string"},
@@ -74,7 +74,7 @@ def _refusal() -> Schema:
 
 
 class _Shapes:
-    """Schemas by name, found on the way from the methods."""
+    """Collects the schemas of classes by name, as they are found on the way from the methods."""
 
     def __init__(self) -> None:
         self.found: dict[str, Schema] = {}
@@ -82,7 +82,7 @@ class _Shapes:
         self._tags = {kind: tag for _, kinds in TAGGED_UNIONS for kind, tag in kinds.items()}
 
     def of(self, kind: Any) -> Schema:
-        """The schema of a type; of a class a reference."""
+        """The schema of a type; for a class a reference to its schema in `found`."""
         for name, (union, kinds) in zip(_NAMES_OF_UNIONS, TAGGED_UNIONS, strict=True):
             if kind == union:
                 return self._named(name, union, lambda kinds=kinds: {"oneOf": [self.of(each) for each in kinds]})

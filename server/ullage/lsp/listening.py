@@ -28,19 +28,19 @@ HANDSHAKE_SECONDS = 10.0
 """How long a client may take for its `initialize`."""
 
 HANDSHAKE_BYTES = 4_000_000
-"""Of all that comes up to the end of `initialize`; that of VS Code has about 10,000."""
+"""The most bytes that may come up to the end of `initialize`; that of VS Code has about 10,000."""
 
 _CHUNK = 256 * 1024
 
 STRANGERS = 16
-"""Connections that may wait at once to be let in; more are closed."""
+"""How many connections may wait at once to be let in; more are closed."""
 
 INVALID_REQUEST = -32600
-"""JSON-RPC 2.0."""
+"""The code of JSON-RPC 2.0 for a request that is not valid."""
 
 
 class UnsafePlace(Exception):
-    """A socket cannot be made there. `str()` says why and what to do."""
+    """A socket cannot be made at that place. `str()` says why and what to do."""
 
 
 def make_token() -> str:
@@ -62,11 +62,11 @@ class HeardAgain(Chunks):
         self._is_first = True
         self._reading: asyncio.Task[None] | None = None
         self._waiting = 0
-        """Bytes that were read and that nobody has taken."""
+        """How many bytes were read that nobody has taken."""
         self._may_read = asyncio.Event()
 
     async def read(self, n: int) -> bytes:
-        """What comes. Raises `NotTheProtocol` if too much comes before `again`."""
+        """Reads up to `n` bytes. Raises `NotTheProtocol` if too many come before `again` (`HANDSHAKE_BYTES`)."""
         if not self._is_first:
             return await super().read(n)
         data = await self._reader.read(n)
@@ -76,7 +76,7 @@ class HeardAgain(Chunks):
         return data
 
     def again(self) -> None:
-        """From now on from the beginning."""
+        """Has everything read again from the beginning, and goes on reading in the background."""
         self._is_first = False
         if self._heard:
             self._put(self._heard)
@@ -104,7 +104,7 @@ class HeardAgain(Chunks):
 
 
 class Listener:
-    """Waits for one client; strangers are turned away, and others may still come."""
+    """Waits for one client and lets it in. Strangers are turned away, and others may still come after them."""
 
     def __init__(self, is_let_in: Callable[[Reader, ClientConnection], Awaitable[bool]]) -> None:
         self._is_let_in = is_let_in
@@ -113,12 +113,12 @@ class Listener:
         self._waiting = 0
 
     async def listen(self, server: Callable[[Callable[..., Awaitable[None]]], Awaitable[asyncio.Server]]) -> asyncio.Server:
-        """Begins to listen."""
+        """Starts the server that `server` makes for the callback it is given, and gives it."""
         self._server = await server(self._connected)
         return self._server
 
     async def client(self) -> ClientConnection:
-        """The client that was let in; nobody else is from then on."""
+        """Waits for the client that is let in. Nobody else is let in after it."""
         return await self._coming
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -145,7 +145,7 @@ class Listener:
 
 
 async def listen_on_port(port: int, token: str) -> tuple[int, Listener]:
-    """Listens on the loopback address (0 takes a free port); gives the port. Raises `OSError` if it cannot be had."""
+    """Listens on a port of the loopback address (0 takes a free one); gives the port. Raises `OSError` if it cannot be had."""
 
     async def knows_token(reader: Reader, connection: ClientConnection) -> bool:
         return await _knows(token, reader, connection)
@@ -176,12 +176,12 @@ async def listen_on_socket(path: Path) -> Listener:
 
 
 async def _says_something(reader: Reader, _: ClientConnection) -> bool:
-    """Whether a message comes: another server that looks whether this one is at work sends none."""
+    """Whether the client sends a message. Another server that looks whether this one is at work sends none."""
     return isinstance(await Framing(reader).next(), bytes)
 
 
 async def _knows(token: str, reader: Reader, connection: ClientConnection) -> bool:
-    """Whether the first message is an `initialize` with the token. One without is told why."""
+    """Whether the first message is an `initialize` with the token. A client without the token is told why it is turned away."""
     body = await Framing(reader).next()
     if not isinstance(body, bytes):
         return False

@@ -33,7 +33,7 @@ def log_to_stderr(level: str) -> None:
 
 @contextmanager
 def sending_log_to(send: Callable[[LogMessageParams], None], when: Callable[[], bool]) -> Generator[None]:
-    """Sends records to a client instead, as long as `when` holds, until the block ends. To be used on the event loop."""
+    """Sends records to a client instead, as long as `when` gives true, until the block ends. To be used on the event loop."""
     root = logging.getLogger()
     before = root.handlers
     root.handlers = [_ClientLog(send, when, before, asyncio.get_running_loop())]
@@ -44,7 +44,7 @@ def sending_log_to(send: Callable[[LogMessageParams], None], when: Callable[[], 
 
 
 class _ClientLog(logging.Handler):
-    """Sends records from any thread."""
+    """Sends records to the client from any thread, and to the other handlers while `when` gives false."""
 
     def __init__(
         self,

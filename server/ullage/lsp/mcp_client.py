@@ -15,20 +15,20 @@ from ullage.mcp_servers.sign_in import SecretsForNow
 from ullage.session.sessions.workspace_servers import OfClient
 
 SECRET_SECONDS = 10.0
-"""A client that takes longer counts as one that keeps none: a keyring that is locked may wait for the user for ever."""
+"""A client that takes longer counts as one that keeps no secrets: a keyring that is locked may wait for the user for ever."""
 
 logger = logging.getLogger(__name__)
 
 
 class ClientSecrets:
-    """Implements `Secrets`. Where the client keeps none, they last as long as this process."""
+    """The secrets that the client keeps, as `Secrets` describes them. If it keeps none, they last as long as this process."""
 
     def __init__(self, protocol: AgentProtocol) -> None:
         self._protocol = protocol
         self._here = SecretsForNow()
 
     async def read(self, key: str) -> str | None:
-        """What is kept under the key."""
+        """The value that is kept under the key; None if there is none."""
         try:
             async with asyncio.timeout(SECRET_SECONDS):
                 result: SecretResult = await self._protocol.ask(READ_SECRET, SecretParams(key))
@@ -38,7 +38,7 @@ class ClientSecrets:
         return result.value if result.value is not None else await self._here.read(key)
 
     async def keep(self, key: str, value: str | None) -> None:
-        """Keeps it."""
+        """Keeps a value under the key; None deletes the value that is there."""
         try:
             async with asyncio.timeout(SECRET_SECONDS):
                 await self._protocol.ask(KEEP_SECRET, KeepSecretParams(key, value))

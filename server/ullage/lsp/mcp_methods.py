@@ -81,7 +81,7 @@ async def _sign_out(sessions: Sessions, params: shapes.McpServerParams) -> wire.
 
 
 class _refusing:  # noqa: N801 - used like a function
-    """What a server cannot do becomes a refusal."""
+    """Turns the error of a server into a refusal (`SessionError`)."""
 
     def __enter__(self) -> None:
         return
@@ -101,4 +101,4 @@ MCP_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.MCP_SIGN_IN: _sign_in,
     wire.MCP_SIGN_OUT: _sign_out,
 }
-"""What answers these methods. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""

@@ -111,7 +111,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.MODELS: (models.ModelsParams, models.ModelsResult),
     wire.TRY_MODEL: (models.TryModelParams, wire.Nothing),
 }
-"""Method to params and result."""
+"""The types of params and result by method."""
 
 REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {
     wire.DIAGNOSTICS: (editor.DiagnosticsParams, editor.DiagnosticsResult),
@@ -147,12 +147,12 @@ TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (editor.SentPart, editor.SENT_KINDS),
     (editor.ReplyPart, editor.REPLY_KINDS),
 )
-"""Types that are told apart by their key `kind`, and its values."""
+"""The unions whose types are told apart by their key `kind`, each with the value of `kind` for each type."""
 
 
 @attrs.frozen
 class ClientRequest(Generic[P]):
-    """A whole request."""
+    """A whole request of JSON-RPC, with params of the type `P`."""
 
     id: int | str
     method: str
@@ -162,7 +162,7 @@ class ClientRequest(Generic[P]):
 
 @attrs.frozen
 class Response(Generic[R]):
-    """A whole answer."""
+    """A whole answer of JSON-RPC, with a result of the type `R`."""
 
     id: int | str
     result: R
@@ -171,7 +171,7 @@ class Response(Generic[R]):
 
 @attrs.frozen
 class Notification(Generic[P]):
-    """A whole notification."""
+    """A whole notification of JSON-RPC, with params of the type `P`."""
 
     method: str
     params: P
@@ -182,19 +182,17 @@ MESSAGES: dict[str, Any] = {
     **{method: ClientRequest[params] for method, (params, _) in REQUESTS.items()},
     **{method: Notification[params] for method, params in (NOTIFICATIONS_OF_CLIENT | NOTIFICATIONS_OF_SERVER).items()},
 }
-"""Method to the whole message that carries it."""
+"""The type of the whole message by method."""
 
 
 RESULTS: dict[str, Any] = {method: Response[result] for method, (_, result) in REQUESTS.items()}
-"""Method to the whole answer."""
+"""The type of the whole answer by method."""
 
 
 @cache
 def make_converter() -> Converter:
-    """A converter for LSP's types and ours: what pygls asks for.
-
-    One for all clients of a process. To make it takes a tenth of a second, it keeps what it learned of each type, and nobody adds to it.
-    """
+    """The converter for LSP's types and ours that pygls asks for. All clients of a process share one: to make it takes a tenth of a second,
+    it keeps what it learned of each type, and nobody adds to it."""
     ours = _make_converter_for_ours()
     both = default_converter()
     both.register_structure_hook_func(_is_ours, ours.structure)
@@ -203,7 +201,7 @@ def make_converter() -> Converter:
 
 
 def camel_case(name: str) -> str:
-    """The key of a field on the wire."""
+    """The key of a field on the wire, for its name in Python."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)
 

@@ -45,10 +45,10 @@ logger = logging.getLogger(__name__)
 _NOTHING = wire.Nothing()
 
 MOST_SESSIONS = 1_000
-"""Of the list; to write down more would keep everybody waiting, and nobody looks through so many."""
+"""The most sessions in the list. To write down more would keep everybody waiting, and nobody looks through so many."""
 
 MOST_ITEMS = 10_000
-"""Of one answer, which ends before that where items are long; a client that asks for more gets that many."""
+"""The most items of one answer, which has fewer if items are long. A client that asks for more gets that many."""
 
 
 async def _new(sessions: Sessions, params: shapes.NewParams) -> shapes.Snapshot:
@@ -279,7 +279,7 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.STOP_COMMAND: stop_command,
     wire.COMMAND_OUTPUT: command_output,
 }
-"""What answers the methods that wait for nothing. The functions raise `SessionError`."""
+"""The functions that answer the methods that wait for nothing. They raise `SessionError`."""
 
 METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.NEW: _new,
@@ -312,7 +312,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     **MCP_METHODS,
     **RUNNING_METHODS,
 }
-"""What answers the others. The functions raise `SessionError`."""
+"""The functions that answer the other methods. They raise `SessionError`."""
 
 IN_THREADS = frozenset(
     (
@@ -321,11 +321,11 @@ IN_THREADS = frozenset(
         *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CONTEXT, wire.CHANGES, wire.CHECKPOINTS, wire.CHECK),
     )
 )
-"""Methods that are mostly done in another thread, whoever asks and however often."""
+"""The methods that mostly work in another thread, whoever asks and however often."""
 
 MOST_IN_THREADS = 3
-"""Requests of those in `IN_THREADS` that are worked on at once: half of the threads that there are on two cores (`to_thread`). The others
-are for the turns."""
+"""How many requests of the methods in `IN_THREADS` are worked on at once: half of the threads that there are on two cores (`to_thread`).
+The others are for the turns."""
 
 
 class Answers:
@@ -349,7 +349,7 @@ class Answers:
 
     @property
     def at_once(self) -> Mapping[str, Callable[[Any], object]]:
-        """What answers the methods in `AT_ONCE`, without a task for each."""
+        """The functions that answer the methods in `AT_ONCE`, without a task for each request."""
         return {method: partial(self._answer_at_once, method) for method in AT_ONCE}
 
     def _answer_at_once(self, method: str, params: object) -> object:
@@ -359,7 +359,7 @@ class Answers:
 
 @contextmanager
 def _refusing(method: str) -> Generator[None]:
-    """In the words of the wire."""
+    """Turns any error of the block into the refusal that goes over the wire (`JsonRpcException`)."""
     try:
         yield
     except SessionError as error:

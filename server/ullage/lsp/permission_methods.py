@@ -20,7 +20,7 @@ _NOTHING = wire.Nothing()
 
 
 def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
-    """Answers an approval; of a sub-agent at work also where its log is looked at. Raises `SessionError`."""
+    """Answers an approval; that of a sub-agent at work also while the user looks at its log. Raises `SessionError`."""
     rules = [_rule(rule) for rule in params.rules or ()]
     session = sessions.shown(params.session_id)
     session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id, rules=rules)
@@ -28,7 +28,7 @@ def respond(sessions: Sessions, params: shapes.RespondParams) -> wire.Nothing:
 
 
 def answer(sessions: Sessions, params: prompts.AnswerParams) -> wire.Nothing:
-    """Answers what the agent asked. Raises `SessionError`."""
+    """Gives the user's answers to a question of the agent. Raises `SessionError`."""
     from ullage.session.turns.questions import Given
 
     given = None if params.answers is None else [Given(tuple(each.option_ids or ()), each.text or "") for each in params.answers]
@@ -113,4 +113,4 @@ PERMISSION_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.ALLOW: _allow,
     wire.CHECK: _check,
 }
-"""What answers these methods. The functions raise `SessionError`."""
+"""The function that answers each method. The functions raise `SessionError`."""

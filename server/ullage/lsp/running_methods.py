@@ -13,19 +13,19 @@ if TYPE_CHECKING:  # takes long to import
 
 
 def leave_running(sessions: Sessions, params: running.LeaveRunningParams) -> wire.Nothing:
-    """The command of a call goes on, and the turn with it. Raises `SessionError`."""
+    """Lets the command of a call go on in the background, so that the turn goes on. Raises `SessionError`."""
     sessions.get(params.session_id).leave_running(params.tool_call_id)
     return wire.Nothing()
 
 
 def stop_command(sessions: Sessions, params: running.CommandParams) -> wire.Nothing:
-    """Ends one. Raises `SessionError`."""
+    """Ends a command that runs in the background. Raises `SessionError`."""
     sessions.get(params.session_id).stop_command(params.command_id)
     return wire.Nothing()
 
 
 def command_output(sessions: Sessions, params: running.CommandParams) -> running.CommandOutputResult:
-    """What one said last. Raises `SessionError`."""
+    """The newest output of a command in the background. Raises `SessionError`."""
     return running.CommandOutputResult(sessions.get(params.session_id).running_command(params.command_id).shown())
 
 
@@ -34,4 +34,4 @@ async def _open_port(sessions: Sessions, params: running.OpenPortParams) -> runn
 
 
 RUNNING_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {wire.OPEN_PORT: _open_port}
-"""Those that wait for something; the others are answered at once (`methods.py`)."""
+"""The functions for the methods that wait for something; the others are answered at once (`methods.py`)."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # takes long to import
 logger = logging.getLogger(__name__)
 
 SEND_THERE, DO_NOT = "Send there", "Do not"
-"""What the user can answer where the environment names the model's address."""
+"""The answers that the user can choose from where the environment names the model's address."""
 
 TOO_LONG = "{} is too long to be followed as you edit it. Ullage goes by what is on disk: save it before you ask about it."
 
@@ -61,7 +61,7 @@ class UllageServer(LanguageServer):
         self.settings = ClientSettings(self.protocol, lambda: self.options, self.warn)
         self.documents = OpenDocuments(lambda: self.workspace)
         self.bridge: Bridge | None = None
-        """Set once the sessions are open."""
+        """The sessions; None until they are open and after the end."""
         self._keys = keys
         self._is_connected = False
         self._ended = threading.Event()
@@ -134,7 +134,8 @@ class UllageServer(LanguageServer):
     # The sessions
 
     async def opened(self) -> Answers:
-        """What answers requests about the sessions, once they are open and what was set before is in force. Raises `JsonRpcException`."""
+        """The object that answers requests about the sessions, once they are open and all settings up to now are in force. Raises
+        `JsonRpcException`."""
         await asyncio.shield(self.open_sessions())
         await self.settings.settled()
         if self.bridge is None:
@@ -148,7 +149,7 @@ class UllageServer(LanguageServer):
         return self._importing
 
     def open_sessions(self) -> asyncio.Task[None]:
-        """Opens the sessions, once."""
+        """Starts opening the sessions, if that has not begun; gives the task that opens them."""
         if self._opening is None:
             self._opening = self.own(self._open_sessions())
         return self._opening
@@ -191,7 +192,7 @@ class UllageServer(LanguageServer):
         return [path for uri in uris if (path := path_of(uri)) is not None]
 
     async def configure(self) -> None:
-        """Takes over what the client has set now. Before the sessions are open that is done when they are."""
+        """Takes over the settings that the client has now. Before the sessions are open, that happens when they are opened."""
         self.settings.changes += 1
         if self.bridge is not None:
             await self.settings.after_change(self._take_settings)
@@ -225,7 +226,7 @@ class UllageServer(LanguageServer):
         self._show(message, MessageType.Warning)
 
     def is_well(self, message: str) -> None:
-        """Tells the user that what `warn` told of is over."""
+        """Tells the user that the trouble that `warn` told of is over."""
         logger.info("%s", message)
         self._show(message, MessageType.Info)
 
@@ -243,7 +244,7 @@ class UllageServer(LanguageServer):
 
 
 async def _until_either(work: Coroutine[Any, Any, None], event: asyncio.Event) -> None:
-    """Until the work is done or the event is set; raises what the work raises."""
+    """Waits until the work is done or the event is set; raises what the work raises."""
     doing, waiting = asyncio.create_task(work), asyncio.create_task(event.wait())
     try:
         await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
@@ -262,7 +263,7 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _import_bridge() -> ModuleType:
-    """For others to find it imported."""
+    """Imports what the sessions need, so that it is there when they are opened."""
     with quick_imports():
         from ullage.lsp import bridge
 
@@ -332,7 +333,7 @@ def _did_close(ls: UllageServer, params: types.DidCloseTextDocumentParams) -> No
 
 
 def _first_line(params: types.DidChangeTextDocumentParams) -> int | None:
-    """Where the document was changed (from 1); None if it was replaced whole."""
+    """The line in which the document was changed first (from 1); None if the whole text was replaced."""
     for change in params.content_changes:
         if isinstance(change, types.TextDocumentContentChangePartial):
             return change.range.start.line + 1

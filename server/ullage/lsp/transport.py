@@ -17,42 +17,42 @@ from typing import Protocol
 from ullage.lsp.framing import PipeReader, ReaderAhead
 
 _WRITTEN_AT_ONCE = 1_000_000
-"""Bytes."""
+"""The bytes from which on no more messages are added to one write."""
 
 _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave when the server ends."""
 
 
 class Writer(Protocol):
-    """Where messages go: in order, never waiting for the client."""
+    """Sends messages to the client: in order, never waiting for it."""
 
     def write(self, data: bytes) -> None:
-        """Takes a whole message."""
+        """Takes a whole message to be sent."""
         ...
 
     def close(self) -> None:
-        """Sends what was taken and ends; what is written later is dropped."""
+        """Sends what was taken, and ends. Messages that are written later are dropped."""
         ...
 
     @property
     def waiting(self) -> int:
-        """Bytes that were taken and that the client has not read."""
+        """How many bytes were taken that the client has not read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ClientConnection:
-    """A client."""
+    """The connection to a client."""
 
     reader: ReaderAhead
     writer: Writer
     deaf: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set where the client takes no more of what is written."""
+    """Set once the client takes no more of what is written."""
 
 
 def open_stdio() -> ClientConnection:
-    """The process's own stdin and stdout, taken away from everything else: a stray `print` or a program that a tool starts
-    would otherwise write into the protocol or read from it."""
+    """A connection over the process's own stdin and stdout. They are taken away from everything else: a stray `print` or a program that a
+    tool starts would otherwise write into the protocol or read from it."""
     stdin, stdout = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -64,7 +64,7 @@ def open_stdio() -> ClientConnection:
 
 
 def over_stream(reader: ReaderAhead, writer: asyncio.StreamWriter) -> ClientConnection:
-    """A client on a socket."""
+    """A connection to a client on a socket."""
     return ClientConnection(reader, _StreamWriter(writer))
 
 
@@ -87,7 +87,7 @@ class _ThreadWriter:
 
     @property
     def waiting(self) -> int:
-        """Bytes that were taken and not written yet; none where the client is gone."""
+        """How many bytes were taken and not written yet; 0 if the client is gone."""
         return 0 if self._closed else self._taken - self._written
 
     def close(self) -> None:
@@ -97,11 +97,8 @@ class _ThreadWriter:
             self._thread.join(_CLOSE_SECONDS)
 
     def _next(self) -> bytes:
-        """What waits, as one piece; nothing at the end.
-
-        Each write gives up the interpreter, and waits for it again for milliseconds where the event loop is busy: written one by one,
-        some two hundred messages would leave in a second.
-        """
+        """The messages that wait, as one piece; empty at the end. Each write gives up the interpreter, and waits for it again for
+        milliseconds if the event loop is busy: written one by one, some two hundred messages would leave in a second."""
         taken: list[bytes] = []
         size = 0
         while size < _WRITTEN_AT_ONCE and (not taken or not self._queue.empty()):
@@ -145,7 +142,7 @@ class _StreamWriter:
 
     @property
     def waiting(self) -> int:
-        """Bytes that were taken and not sent yet."""
+        """How many bytes were taken and not sent yet."""
         return self._writer.transport.get_write_buffer_size()
 
     def close(self) -> None:

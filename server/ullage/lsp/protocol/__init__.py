@@ -100,7 +100,7 @@ REQUEST_FAILED = -32050
 
 @attrs.frozen
 class Nothing:
-    """`{}`"""
+    """An empty object, `{}`."""
 
 
 @attrs.frozen

@@ -37,7 +37,7 @@ class ChangedFile:
 
 @attrs.frozen
 class Uncovered:
-    """What may have changed and cannot be gone back to, and why."""
+    """A file that may have changed and cannot be gone back to, and why."""
 
     path: str
     why: str
@@ -85,7 +85,7 @@ class ChangesParams:
 
 @attrs.frozen
 class ChangesResult:
-    """Result of `changes`."""
+    """Result of `changes`: the turns that were asked for, and the files with open changes."""
 
     turns: list[TurnChanges]
     open: list[ChangedFile]
@@ -102,7 +102,7 @@ class VersionTextParams:
 
 @attrs.frozen
 class VersionTextResult:
-    """Result of `versionText`; absent where there was no file."""
+    """Result of `versionText`; without `text` there was no file."""
 
     text: str | None = None
 
@@ -119,7 +119,7 @@ class DecideParams:
 
 @attrs.frozen
 class DecidedFile:
-    """What came of it; `why` says what stands in the way, or what stays."""
+    """What came of the decision about one file; `why` says what stands in the way, or what stays."""
 
     path: str
     outcome: Literal["done", "conflict"]
@@ -168,7 +168,7 @@ class PreviewRestoreParams:
 
 @attrs.frozen
 class FileBack:
-    """What would become of one file. With a `conflict` it stays as it is unless it is in `overwrite`; where it `stays`, always."""
+    """What would become of one file. With a `conflict` it stays as it is unless it is in `overwrite`; if it `stays`, even then."""
 
     path: str
     uri: str

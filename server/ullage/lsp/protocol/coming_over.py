@@ -11,14 +11,14 @@ from ullage.lsp.protocol.items import AtMost, Id
 
 @attrs.frozen
 class OthersParams:
-    """Params of `others`; `everywhere`: those of all folders, not of this workspace alone."""
+    """Params of `others`; `everywhere` asks for the sessions of all folders, not of this workspace alone."""
 
     everywhere: bool = False
 
 
 @attrs.frozen
 class OtherSession:
-    """A session of another program. `here`: its agent worked in this workspace; `size` in bytes, nothing if its file holds several."""
+    """A session of another program. `here`: its agent worked in this workspace; `size` in bytes, absent if its file holds several."""
 
     id: Id
     program: str
@@ -33,7 +33,7 @@ class OtherSession:
 
 @attrs.frozen
 class OthersResult:
-    """Result of `others`, last changed first; `more`: there are others, which are not listed."""
+    """Result of `others`, last changed first; `more`: there are further ones, which are not listed."""
 
     sessions: list[OtherSession]
     more: bool
@@ -41,7 +41,7 @@ class OthersResult:
 
 @attrs.frozen
 class LookParams:
-    """Params of `lookAtOther`: the id of one that was listed, or else a `file` that the user chose."""
+    """Params of `lookAtOther`: the id of a session that was listed, or else a `file` that the user chose."""
 
     other_id: Id | None = None
     file: Annotated[str, AtMost(4_000)] | None = None

@@ -46,7 +46,7 @@ class ContextParams:
 
 @attrs.frozen
 class ContextPart:
-    """One part. `sent`: the next request reads it from the prompt cache, while that is warm."""
+    """One part of what fills the window. `sent`: the next request reads it from the prompt cache, while that is warm."""
 
     kind: PartKind
     title: str
@@ -64,7 +64,7 @@ class ContextPart:
 
 @attrs.frozen
 class ContextKind:
-    """All parts of one kind."""
+    """How many parts of one kind there are, and their tokens together."""
 
     kind: PartKind
     count: int
@@ -73,7 +73,8 @@ class ContextKind:
 
 @attrs.frozen
 class CacheClock:
-    """How the prompt cache stands: until when it lives, what the next request reads and sends anew, and dollars, warm and cold."""
+    """How the prompt cache stands: until when it lives, how many tokens the next request reads and sends anew, and dollars, warm and
+    cold."""
 
     lives: float
     read: int
@@ -100,7 +101,7 @@ class CacheMiss:
 
 @attrs.frozen
 class ContextResult:
-    """Result of `context`. Sizes are tokens, prices dollars for one. `largest` and `misses` are empty behind the first page."""
+    """Result of `context`. Sizes are tokens, prices dollars for one token. `largest` and `misses` are empty behind the first page."""
 
     used: int
     threshold: int

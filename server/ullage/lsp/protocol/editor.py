@@ -30,7 +30,7 @@ class EditorModelsResult:
 
 @attrs.frozen
 class ChatText:
-    """Text of either side."""
+    """A text, of the user or of the model."""
 
     text: str
 
@@ -45,7 +45,7 @@ class ChatImage:
 
 @attrs.frozen
 class ChatThinking:
-    """What the model thought."""
+    """A text that the model thought."""
 
     text: str
 
@@ -76,7 +76,7 @@ REPLY_KINDS: dict[type[Any], str] = {ChatText: "text", ChatThinking: "thinking",
 
 @attrs.frozen
 class ChatMessage:
-    """One message of the conversation."""
+    """One message of the conversation that the model is sent."""
 
     role: Literal["user", "assistant"]
     parts: list[SentPart]

@@ -26,7 +26,7 @@ class PreviewLine:
 
 @attrs.frozen
 class PreviewCost:
-    """Dollars: of the summary's call, of the very next request, and of each one after it, without a compaction and with."""
+    """The dollars of the summary's call, of the very next request, and of each one after it, without a compaction and with it."""
 
     summary: float
     next_before: float
@@ -92,7 +92,7 @@ class ClearResultParams:
 
 @attrs.frozen
 class Pins:
-    """What no compaction touches: items and files."""
+    """The items and files that no compaction touches."""
 
     item_ids: list[str]
     paths: list[str]
@@ -133,7 +133,7 @@ class EpochsParams:
 
 @attrs.frozen
 class ItemFate:
-    """What became of an item; `compaction_id` names the compaction that did it. The rest only in `epochFates`."""
+    """What became of an item; `compaction_id` names the compaction that did it. The other fields are there only in `epochFates`."""
 
     item_id: str
     fate: Fate
@@ -182,7 +182,7 @@ class SearchParams:
 
 @attrs.frozen
 class SearchHit:
-    """One place where the words stand. `item_id` is None if it belongs to no item."""
+    """One place where the searched words stand. `item_id` is None if it belongs to no item."""
 
     session_id: str
     session_title: str

@@ -40,7 +40,7 @@ class HookRun:
 
 @attrs.frozen
 class ShownHook:
-    """A hook that a file declares. `id` is of this very hook: when it is edited it has another one. `runs` is what the user decided."""
+    """A hook that a file declares. `id` stands for this very text: an edited hook has another one. `runs` is what the user decided."""
 
     id: str
     event: str
@@ -54,7 +54,7 @@ class ShownHook:
 
 @attrs.frozen
 class PassedHook:
-    """What a file declares and cannot be run."""
+    """A hook that a file declares and that cannot be run."""
 
     event: str
     command: str
@@ -75,7 +75,7 @@ class InstructionsResult:
 
 @attrs.frozen
 class DecideHookParams:
-    """Params of `ullage/session/decideHook`; without `runs` it is asked again."""
+    """Params of `ullage/session/decideHook`; without `runs` the user is asked again."""
 
     session_id: Id
     hook_id: Id

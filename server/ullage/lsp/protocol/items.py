@@ -8,11 +8,11 @@ import attrs
 
 
 class NotOfItsType(ValueError):
-    """A value that is none of its type. The message says what is wanted, and nothing of the value: that may be anybody's words."""
+    """A value that is not of its type. The message says what is wanted, and nothing of the value: that may be anybody's words."""
 
 
 Way: TypeAlias = Literal["moves", "api", "model", "program", "note"]
-"""How a summary is made: by none, by the API, the model or the program, or as a short note."""
+"""How a summary is made: not at all (moves alone), by the API, by the model, by the program, or as a short note."""
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class AtMost:
 
 
 LONGEST_ID = 200
-"""Characters. Ours have at most 40, those that a model gives its calls at most 128 (`session/turns/incoming.py`)."""
+"""The most characters of an id. Ours have at most 40, those that a model gives its calls at most 128 (`session/turns/incoming.py`)."""
 
 Id: TypeAlias = Annotated[str, AtMost(LONGEST_ID)]
 """An id that the client gives back."""
@@ -62,7 +62,7 @@ class TurnCost:
 
 @attrs.frozen
 class UserItem:
-    """A prompt."""
+    """A prompt of the user."""
 
     id: str
     at: float
@@ -85,7 +85,7 @@ class AssistantItem:
 
 @attrs.frozen
 class ThinkingItem:
-    """The model's thinking."""
+    """A text that the model thought; `seconds` says how long it took."""
 
     id: str
     at: float
@@ -95,7 +95,7 @@ class ThinkingItem:
 
 @attrs.frozen
 class Diff:
-    """An edit: the texts before and after."""
+    """An edit of a file: the texts before and after."""
 
     path: str
     old_text: str
@@ -144,7 +144,7 @@ class AskedParts:
     action: Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
     parts: list[AskedPart]
     folder: str | None = None
-    """By the name of the workspace folder; absolute where it is outside."""
+    """The folder that the command runs in: named by its workspace folder, or absolute if it is outside of all of them."""
     outside: bool | None = None
     proposals: list[Proposal] | None = None
     proposed: ProposedText | None = None
@@ -337,7 +337,7 @@ class Retry:
 
 @attrs.frozen
 class Category:
-    """A part of the context (tokens)."""
+    """A part of the context, and its tokens."""
 
     name: str
     tokens: int
@@ -354,7 +354,7 @@ class EarlySaving:
 
 @attrs.frozen
 class NextCompaction:
-    """When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says; never without `at`."""
+    """When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says. Without `at` none comes."""
 
     why: Literal["threshold", "window", "undone", "grown", "unanswered", "failed", "off"]
     at: int | None = None
@@ -385,7 +385,7 @@ class Gauge:
 
 @attrs.frozen
 class ModelInfo:
-    """Which model answers."""
+    """The model that answers, and what it can be set to."""
 
     name: str
     display_name: str

@@ -24,7 +24,7 @@ class McpTool:
 
 @attrs.frozen
 class McpResource:
-    """Something that can be attached to a prompt."""
+    """A resource of a server, which can be attached to a prompt."""
 
     uri: str
     name: str
@@ -55,7 +55,7 @@ class McpServer:
 
 @attrs.frozen
 class McpListResult:
-    """Result of `ullage/mcp/list`; `problems` are about whole files."""
+    """Result of `ullage/mcp/list`; `problems` are those of whole files."""
 
     servers: list[McpServer]
     problems: list[str]
@@ -93,14 +93,14 @@ class SecretParams:
 
 @attrs.frozen
 class SecretResult:
-    """Result of `ullage/secret/read`; no value where nothing is kept."""
+    """Result of `ullage/secret/read`; without a value nothing is kept."""
 
     value: str | None = None
 
 
 @attrs.frozen
 class KeepSecretParams:
-    """Params of `ullage/secret/keep`; without a value what was kept is deleted."""
+    """Params of `ullage/secret/keep`; without a value the kept value is deleted."""
 
     key: str
     value: str | None = None

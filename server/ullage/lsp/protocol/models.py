@@ -27,8 +27,8 @@ class SetEffortParams:
 
 @attrs.frozen
 class ModelsParams:
-    """Params of `ullage/model/list`; with an address that one is asked, without the key, as that provider is (Anthropic by default). With
-    the provider `editor` the editor's own are listed, whatever is set."""
+    """Params of `ullage/model/list`. With an address, the endpoint there is asked, without the key, as one of that provider (Anthropic by
+    default). With the provider `editor` the editor's own models are listed, whatever is set."""
 
     address: str | None = None
     provider: Literal["anthropic", "openai", "editor"] | None = None
@@ -36,7 +36,7 @@ class ModelsParams:
 
 @attrs.frozen
 class TryModelParams:
-    """Params of `ullage/model/try`; with an address that one is asked, as with `ullage/model/list`."""
+    """Params of `ullage/model/try`; with an address, the endpoint there is asked, as with `ullage/model/list`."""
 
     model: str
     address: str | None = None
@@ -45,7 +45,7 @@ class TryModelParams:
 
 @attrs.frozen
 class ModelPrices:
-    """Dollars per million tokens."""
+    """The prices of a model, in dollars per million tokens."""
 
     input: float
     output: float

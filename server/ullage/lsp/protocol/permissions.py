@@ -38,7 +38,7 @@ class RespondParams:
 
 @attrs.frozen
 class ListParams:
-    """Params of `ullage/permission/list`; without a session its own rules are left out."""
+    """Params of `ullage/permission/list`; without a session, rules of one session are left out."""
 
     session_id: Id | None = None
 
@@ -79,7 +79,7 @@ class AllowedResult:
 
 @attrs.frozen
 class ForgetParams:
-    """Params of `ullage/permission/forget`; without action and pattern everything is meant."""
+    """Params of `ullage/permission/forget`; without action and pattern all rules are forgotten."""
 
     action: str | None = None
     pattern: str | None = None
@@ -117,7 +117,7 @@ class PastCall:
 
 @attrs.frozen
 class CheckResult:
-    """Result of `ullage/permission/check`; with a problem it cannot be a rule."""
+    """Result of `ullage/permission/check`; with a `problem` the text cannot be a rule."""
 
     matches: list[PastCall]
     matched: int

@@ -131,7 +131,7 @@ class AvailableCommand:
     description: str
     input: CommandInput | None = None
     source: str | None = None
-    """The file of the project that it stands in; none where it is Ullage's own."""
+    """The file of the project that declares it; None for one of Ullage's own."""
 
 
 @attrs.frozen

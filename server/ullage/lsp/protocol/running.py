@@ -30,8 +30,8 @@ class WorktreeFile:
 
 @attrs.frozen
 class WorktreeResult:
-    """Result of `worktree`. `commits` are those of its branch, `more` says that there are more files than are given,
-    `brought` how many files were brought last and can be taken back."""
+    """Result of `worktree`. `commits` is how many its branch has, `more` says that there are more files than are given, `brought` how many
+    files were brought last and can be taken back."""
 
     worktree: Worktree
     files: list[WorktreeFile]
@@ -42,7 +42,7 @@ class WorktreeResult:
 
 @attrs.frozen
 class BringBackParams:
-    """Params of `bringBack`: all files, or those `paths`."""
+    """Params of `bringBack`; without `paths` all files are brought back."""
 
     session_id: Id
     paths: list[str] | None = None
@@ -50,7 +50,7 @@ class BringBackParams:
 
 @attrs.frozen
 class RemoveWorktreeResult:
-    """Result of `removeWorktree`: the branch that stays, since it has commits."""
+    """Result of `removeWorktree`: the branch that stays, since it has commits; absent if none stays."""
 
     branch: str | None = None
 

@@ -24,7 +24,7 @@ class OpenParams:
 
 @attrs.frozen
 class ItemsParams:
-    """Params of `items`: those before an item, at most `limit`."""
+    """Params of `items`: asks for the items before an item, at most `limit` of them."""
 
     session_id: Id
     before: Id
@@ -41,7 +41,7 @@ class ItemsResult:
 
 @attrs.frozen
 class ForkParams:
-    """Params of `fork`: up to and with an item, or before a prompt; without an item all that was said."""
+    """Params of `fork`: the fork holds all up to and with an item, or all before a prompt; without an item all that was said."""
 
     session_id: Id
     item_id: Id | None = None
@@ -101,7 +101,7 @@ class SessionFigures:
 
 @attrs.frozen
 class FiguresParams:
-    """`figures`: what the list says of a session that is open here is this now."""
+    """Params of `figures`: what the list says now of a session that is open here."""
 
     session_id: str
     figures: SessionFigures
@@ -184,7 +184,7 @@ class SessionMode:
 
 @attrs.frozen
 class SessionModes:
-    """What the agent may do, and what it could be allowed."""
+    """The mode that is in force, and all that can be chosen."""
 
     current_mode_id: ModeId
     available_modes: list[SessionMode]
@@ -192,7 +192,7 @@ class SessionModes:
 
 @attrs.frozen
 class ForkOrigin:
-    """The session that a fork comes from, with its title of then."""
+    """The session that a fork comes from, with the title that it had then."""
 
     session_id: str
     title: str
@@ -200,7 +200,7 @@ class ForkOrigin:
 
 @attrs.frozen
 class NewestTurn:
-    """The turn in whose midst the items of a snapshot begin."""
+    """The turn in the middle of which the items of a snapshot begin."""
 
     prompt_id: str
     turn_cost: TurnCost | None = None
@@ -242,7 +242,7 @@ class ForkPrompt:
 
 @attrs.frozen
 class ForkResult:
-    """Result of `fork`; `prompt` is that of the item where that is one, to be sent in another way."""
+    """Result of `fork`; `prompt` is the prompt that the session was forked before, if it was one, so that it can be sent in another way."""
 
     snapshot: Snapshot
     prompt: ForkPrompt | None = None
@@ -250,7 +250,7 @@ class ForkResult:
 
 @attrs.frozen
 class RestoreResult:
-    """Result of `restore`: what became of each file, and the fork where the conversation was gone back, too."""
+    """Result of `restore`: what became of each file, and the fork if the conversation was gone back, too."""
 
     files: list[DecidedFile]
     fork: ForkResult | None = None

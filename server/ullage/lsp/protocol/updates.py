@@ -31,7 +31,7 @@ class AppendUpdate:
 
 @attrs.frozen
 class RemoveUpdate:
-    """An item is gone."""
+    """An item that is gone from the timeline."""
 
     item_id: str
 
@@ -55,7 +55,7 @@ class StateUpdate:
 
 @attrs.frozen
 class GaugeUpdate:
-    """The gauge now."""
+    """The state of the gauge now."""
 
     gauge: Gauge
 
@@ -76,14 +76,14 @@ class TitleUpdate:
 
 @attrs.frozen
 class ModelUpdate:
-    """Which model answers now."""
+    """The model that answers now."""
 
     model: ModelInfo
 
 
 @attrs.frozen
 class PinsUpdate:
-    """What is pinned now."""
+    """The items and files that are pinned now."""
 
     pins: Pins
 
@@ -97,14 +97,14 @@ class ChangesUpdate:
 
 @attrs.frozen
 class ModeUpdate:
-    """Which mode is in force now."""
+    """The mode that is in force now."""
 
     current_mode_id: ModeId
 
 
 @attrs.frozen
 class RunningUpdate:
-    """What runs in the background now."""
+    """The commands that run in the background now."""
 
     commands: list[RunningCommand]
 
