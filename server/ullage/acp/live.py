@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 Stop: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 
 MOST_ITEMS = 1_000
-"""Of a conversation, read at once."""
+"""How many items of a conversation are read at once."""
 
 NO_ANSWER = "reject_once"
-"""What counts as the answer where the client gives none that was offered."""
+"""The option that counts as the answer if the client gives none that was offered."""
 
 
 class Live:
-    """One session of one client."""
+    """One session as one client has it open."""
 
     def __init__(
         self,
@@ -58,21 +58,21 @@ class Live:
         self._prompts: dict[str, asyncio.Future[EndedTurn]] = {}
         self._idle: list[asyncio.Future[None]] = []
         self._asked: set[str] = set()
-        """Questions that the client was asked, by id."""
+        """The ids of the questions that the client was asked."""
         self._is_quiet = False
         """After a turn that was cancelled nothing is told until the next prompt: the protocol wants its answer to be the last word."""
         self._error: NoticeItem | None = None
         """What went wrong in the turn that runs."""
         self._unsaid: NoticeItem | None = None
-        """Something to know that goes with the next turn."""
+        """A notice that is to be told with the next turn."""
         self._commands: schema.AvailableCommandsUpdate | None = None
 
     def tell(self, update: Any) -> None:
-        """Something to the client, in order."""
+        """Puts an update into the outbox, which sends all to the client in order."""
         self._outbox.put(self.session.id, update)
 
     def items_up_to(self, shown: Snapshot) -> list[Item]:
-        """Those of a snapshot, and all before them."""
+        """The items of a snapshot, and all before them."""
         items, earlier = list(shown.items), shown.earlier
         while earlier and items:
             found, earlier = self.session.items_before(items[0].id, MOST_ITEMS)
@@ -80,28 +80,29 @@ class Live:
         return items
 
     def keep_for_turn(self, told: str) -> None:
-        """Something to know, if there is something: the first words of the next turn, where it was not said before."""
+        """Keeps a text that the user should know as the first words of the next turn, unless it is told before. An empty text keeps
+        nothing."""
         self._unsaid = NoticeItem(new_id("n"), time(), "info", told) if told else None
 
     def say_kept(self) -> None:
-        """What was kept for the next turn."""
+        """Tells what was kept for the next turn, if anything was."""
         if self._unsaid is not None:
             self.tell(self.shown.notice(self._unsaid))
             self._unsaid = None
 
     async def tell_commands(self) -> None:
-        """The commands that there are now, where these are others than the client was told of last: MCP servers bring some."""
+        """Tells the commands that there are now, if these are not what the client was told last: MCP servers bring some."""
         update = await commands(self.session)
         if update != self._commands:
             self._commands = update
             self.tell(update)
 
     def begin_anew(self, shown: ShownSession) -> None:
-        """The client opens the session once more, and knows nothing of it."""
+        """Forgets what the client was told, because it opens the session once more and knows nothing of it."""
         self.shown, self._commands = shown, None
 
     def take(self, update: Update) -> None:
-        """What the session told."""
+        """Takes an update of the session, tells the client of it, and asks it the questions in it."""
         if not (self._is_quiet and isinstance(update, GaugeChanged)):
             for each in self.shown.take(update, self._loop.time()):
                 self.tell(each)
@@ -165,7 +166,8 @@ class Live:
             waiting.set_result(ended)
 
     def _went_idle(self) -> None:
-        """Prompts that are still in the queue wait for a user who goes on; a client of this protocol has no way to do that."""
+        """Ends the waiting for prompts that are still in the queue. They would wait for a user who goes on, and a client of this protocol
+        has no way to do that."""
         for prompt_id, waiting in self._prompts.items():
             if not waiting.done():
                 try:
@@ -176,7 +178,7 @@ class Live:
         self._wake()
 
     def close(self) -> None:
-        """The session is closed: nothing more comes of what was waited for."""
+        """Ends all waiting, because the session is closed: nothing more comes of it."""
         for prompt_id, waiting in self._prompts.items():
             if not waiting.done():
                 waiting.set_result(EndedTurn(prompt_id, "cancelled"))
@@ -189,7 +191,7 @@ class Live:
         self._idle.clear()
 
     async def until_idle(self) -> None:
-        """Until nothing is done for the session."""
+        """Waits until nothing is being done for the session."""
         while self.session.busy:
             idle: asyncio.Future[None] = self._loop.create_future()
             self._idle.append(idle)
@@ -216,7 +218,7 @@ class Live:
             logger.info("an answer came too late: %s", error)
 
     async def _ask_for_agent(self, call: ToolCallItem) -> None:
-        """Shows the agent's questions as a form. A client that cannot has told nobody what the user wants: then the agent asks in words."""
+        """Shows the agent's questions as a form. If the client cannot, nobody was told them: then the agent asks in words."""
         try:
             answer = await self._client.create_elicitation(message_of(call), form_of(call, self.session.id))
             given = given_in(call, answer.content) if isinstance(answer, schema.AcceptElicitationResponse) else None

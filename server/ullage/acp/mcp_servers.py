@@ -19,11 +19,12 @@ from ullage.mcp_servers.servers import Servers, ServerStanding
 _OTHER = re.compile(r"[^A-Za-z0-9_.-]+")
 
 LONGEST_NAME = 40
-"""Characters. A number may come behind it."""
+"""In characters. A number may come behind the name."""
 
 
 async def use(servers: Servers, session_id: str, named: Sequence[Any]) -> str:
-    """From now on the session has what the client names for it. Gives what the user has to know of that; empty if all is well."""
+    """Gives the session the MCP servers that the client names for it. The result is what the user has to know of them; empty if all is
+    well."""
     given = in_form(named)
     servers.name_for(session_id, given)
     await servers.look()
@@ -31,7 +32,8 @@ async def use(servers: Servers, session_id: str, named: Sequence[Any]) -> str:
 
 
 def in_form(servers: Sequence[Any]) -> dict[str, Mapping[str, object]]:
-    """By name. The protocol's names are for people; here they are written in commands and rules, so other characters become `-`."""
+    """The servers by name, each in the form of a configuration file. The protocol's names are for people; here they are written in commands
+    and rules, so other characters become `-`."""
     found: dict[str, Mapping[str, object]] = {}
     for each in servers:
         plain = _OTHER.sub("-", each.name).strip("-.")[:LONGEST_NAME] or "server"
@@ -55,7 +57,8 @@ def _form(server: Any) -> Mapping[str, object]:
 
 
 def told_of(servers: Servers, names: Collection[str]) -> str:
-    """Which of those with these names cannot be used, and which wait for the user."""
+    """In words for the user: which of the servers with these names cannot be used, and which wait for the user. Empty if all can be
+    used."""
     return "\n".join(
         filter(None, (_told(each) for each in servers.standings() if each.server.file == EDITOR and each.server.name in names))
     )

@@ -15,14 +15,14 @@ from acp.schema import AgentMessageChunk, AgentThoughtChunk, SessionInfoUpdate, 
 logger = logging.getLogger(__name__)
 
 Send: TypeAlias = Callable[[str, Any], Awaitable[None]]
-"""Sends an update of a session."""
+"""A function that sends an update of the session with that id."""
 
 
 @dataclass(slots=True)
 class _Waiting:
     session_id: str
     update: Any
-    """None for something to be done in its place in the order."""
+    """None if `then` is to be done at this place in the order."""
     then: Callable[[], object] | None = None
 
 
@@ -34,19 +34,19 @@ class ClientOutbox:
         self._waiting: deque[_Waiting] = deque()
         self._came = asyncio.Event()
         self._held: dict[str, list[Any]] = {}
-        """What waits for the client to know the session."""
+        """The updates that wait until the client knows their session."""
 
     def hold(self, session_id: str) -> None:
-        """Nothing of that session is sent until it is let go: many a client drops what is about a session that it does not know."""
+        """Holds back all updates of that session until it is let go: many clients drop updates of a session that they do not know."""
         self._held.setdefault(session_id, [])
 
     def let_go(self, session_id: str) -> None:
-        """The client knows the session now."""
+        """Sends what was held back of that session, because the client knows it now."""
         for update in self._held.pop(session_id, ()):
             self.put(session_id, update)
 
     def put(self, session_id: str, update: Any) -> None:
-        """Sends it soon."""
+        """Has an update sent soon, joined with the one before where that is possible."""
         if session_id in self._held:
             self._held[session_id].append(update)
             return
@@ -59,12 +59,12 @@ class ClientOutbox:
         self._came.set()
 
     def then(self, do: Callable[[], object]) -> None:
-        """Does that once all is sent that was put before."""
+        """Calls `do` once all updates are sent that were put before."""
         self._waiting.append(_Waiting("", None, do))
         self._came.set()
 
     async def flush(self) -> None:
-        """Until all is sent that was put before."""
+        """Waits until all updates are sent that were put before."""
         sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.then(lambda: None if sent.done() else sent.set_result(None))
         await sent
@@ -88,7 +88,7 @@ class ClientOutbox:
 
 
 def _joined(waiting: Any, update: Any) -> Any:
-    """One update in the place of two; None if both are to be told."""
+    """One update that says what both say; None if both have to be sent."""
     if isinstance(update, UsageUpdate | SessionInfoUpdate) and type(waiting) is type(update):
         return update
     if isinstance(update, ToolCallProgress) and isinstance(waiting, ToolCallProgress) and waiting.tool_call_id == update.tool_call_id:

@@ -17,7 +17,7 @@ from ullage.session.errors import SessionError
 from ullage.workspace.folders import Folders
 
 LINE_MARK = "L"
-"""Before a line in the fragment of a link: `#L10`, `#L10:20`, `#L10-20`."""
+"""The letter before a line in the fragment of a link: `#L10`, `#L10:20`, `#L10-20`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PromptMention:
 
 
 def prompt_of(blocks: Iterable[Any], folders: Folders) -> tuple[str, list[Ref]]:
-    """The text and what is attached. Raises `SessionError` for what no model of ours can be given."""
+    """The text of a prompt, and what is attached to it. Raises `SessionError` for what no model of ours can be given."""
     text: list[str | PromptMention] = []
     refs: list[Ref] = []
     for block in blocks:
@@ -66,7 +66,7 @@ def _joined(parts: Iterable[str | PromptMention]) -> str:
 
 
 def path_of(uri: str) -> Path | None:
-    """The file that a URI or an absolute path names, as it is named there; None for what is no file."""
+    """The file that a URI or an absolute path names, as it is named there; None if it names no file."""
     try:
         parts = urlsplit(uri)
         if "%00" in uri or "\0" in uri:
@@ -79,7 +79,8 @@ def path_of(uri: str) -> Path | None:
 
 
 def _file(uri: str, folders: Folders) -> FileRef | None:
-    """Wherever it lies. A name without anything before it is one in the first folder."""
+    """The file that a URI or a path names, wherever it lies; None if it names none. A relative name is that of a file in the first
+    folder."""
     path = path_of(uri.partition("#")[0])
     if path is None:
         if folders.first is None or not uri or ":" in uri:
@@ -108,7 +109,8 @@ def _mention(uri: str, ref: FileRef | None, folders: Folders) -> PromptMention:
 
 
 def _embedded(resource: schema.TextResourceContents | schema.BlobResourceContents, file: FileRef | None, folders: Folders) -> Ref:
-    """What the client sends of a file stays known as that file's: rules of the user refuse it as they refuse reading the file."""
+    """What the client sends of a file, as an attachment. It stays known as that file's: rules of the user refuse it as they refuse reading
+    the file."""
     ref = _within(file, folders)
     if isinstance(resource, schema.TextResourceContents):  # as the client has it, which may not be as it is on disk
         return TextRef(resource.uri if ref is None else folders.show(ref.path), resource.text, file)

@@ -20,14 +20,15 @@ def with_questions(settings: Settings, capabilities: schema.ClientCapabilities) 
 
 
 def message_of(call: ToolCallItem) -> str:
-    """What stands above the form."""
+    """The text above the form."""
     if len(call.questions) == 1:
         return f"The agent asks (an answer allows nothing): {call.questions[0].question}"
     return f"The agent has {len(call.questions)} questions. An answer allows nothing."
 
 
 def form_of(call: ToolCallItem, session_id: str) -> schema.ElicitationFormSessionMode:
-    """Two fields a question: its options, and room for the user's own words. Nothing is required."""
+    """The form for the questions of a call. It has two fields a question: its options, and room for the user's own words. Nothing is
+    required."""
     properties: dict[str, Any] = {}
     for number, question in enumerate(call.questions, 1):
         properties[_chosen(number)] = _choice(question)

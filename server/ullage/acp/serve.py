@@ -17,7 +17,7 @@ from ullage.store.user_state import UserState
 
 
 async def serve(settings: Settings, keys: Keys, state_folder: Path | None = None) -> int:
-    """Until the client goes; gives the exit code."""
+    """Serves the client at stdin and stdout until it goes; gives the exit code."""
     wire = StdioWire()
     agent = UllageAgent(Access(settings, keys, UserState(state_folder)), wire, state_folder)
     # The package calls "unstable" what became part of version 1 since: resuming, closing and forking sessions.

@@ -22,10 +22,10 @@ from ullage.session.timeline import items, updates
 from ullage.tools.tool import PlanEntry
 
 LIVE_OUTPUT = 10_000
-"""Characters of the output of a running call that are shown: its end. Each update sends them all again."""
+"""How many characters of a running call's output are shown, counted from its end. Each update sends them all again."""
 
 LIVE_SECONDS = 0.3
-"""Between two updates of the output of a running call."""
+"""The time between two updates of the output of a running call."""
 
 Update: TypeAlias = Any
 """One of the package's session updates."""
@@ -63,13 +63,13 @@ class ShownSession:
         self.folder = folder
         self._known = known
         self._texts: dict[str, items.AssistantItem | items.ThinkingItem] = {}
-        """Texts that grow, with nothing in them, by id."""
+        """The items whose texts grow, with empty texts, by id."""
         self._told: dict[str, int] = {}
-        """Characters of each that were told."""
+        """How many characters of each of these texts were told."""
         self._calls: dict[str, _Call] = {}
-        """Those that have not ended."""
+        """The calls that have not ended, by id."""
         self._started: set[str] = set()
-        """Calls and compactions that the client knows."""
+        """The ids of calls and compactions that the client knows."""
         self._terminals: dict[str, str] = {}
         """The terminals of the client that show calls, by call."""
         self._usage: tuple[int, int, float | None] | None = None
@@ -80,7 +80,7 @@ class ShownSession:
         return "notices" in self._known
 
     def take(self, update: updates.Update, now: float) -> Iterator[Update]:
-        """What the client is to be told of it; `now` in seconds of any clock."""
+        """The updates that the client is to be told for a change of the session; `now` in seconds of any clock."""
         match update:
             case updates.ItemUpdated(item):
                 yield from self._item(item, now)
@@ -98,7 +98,7 @@ class ShownSession:
                 return
 
     def replay(self, shown: Iterable[items.Item]) -> Iterator[Update]:
-        """A conversation from before."""
+        """The updates that tell the client of a conversation from before."""
         for item in shown:
             if isinstance(item, items.UserItem) and not item.queued:
                 names = "".join(f"\n@{name}" for name in item.attachments)
@@ -110,7 +110,7 @@ class ShownSession:
                 yield from self._item(item, 0.0)
 
     def notice(self, item: items.NoticeItem) -> Update:
-        """Something the user should know now."""
+        """The update that tells the user something that they should know now."""
         if "notices" not in self._known:
             return notice_chunk(item)
         title, _, more = item.text.partition("\n")
@@ -118,7 +118,7 @@ class ShownSession:
         return {**told, "description": more.strip()} if more.strip() else told
 
     def usage(self, gauge: updates.Gauge) -> Iterator[Update]:
-        """How full the context is, where that is something else than it was."""
+        """The update that says how full the context is; none if the client knows that already."""
         now = gauge.used, gauge.size, gauge.cost
         if now == self._usage:
             return
@@ -128,7 +128,7 @@ class ShownSession:
         yield schema.UsageUpdate(session_update="usage_update", used=gauge.used, size=gauge.size, cost=cost, field_meta=more)
 
     def in_terminal(self, item: items.ToolCallItem, terminal: str | None) -> Update:
-        """From now on the output of that call stands in that terminal of the client; as text where there is none."""
+        """The update that shows the output of that call in that terminal of the client from now on; without a terminal, as text."""
         if terminal is None:
             self._terminals.pop(item.id, None)
         else:
@@ -186,7 +186,7 @@ class ShownSession:
 
 
 def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]:
-    """A call, as a start or a change of it says it."""
+    """The fields of a call, as its start or a change of it carries them."""
     fields: dict[str, Any] = {
         "title": item.title,
         "kind": "switch_mode" if item.name == PROPOSING else item.tool_kind,
@@ -201,8 +201,8 @@ def call_fields(item: items.ToolCallItem, folder: Path | None) -> dict[str, Any]
 
 
 def call_content(item: items.ToolCallItem, folder: Path | None, terminal: str | None = None) -> list[Any]:
-    """The change, what is asked, and else the output or the terminal that shows it. Some clients look for a change in the first place
-    alone."""
+    """The content of a call: its change, what is asked, and else the output or the terminal that shows it. Some clients look for a change
+    in the first place alone."""
     content: list[Any] = []
     if item.diff is not None:
         before = item.diff.old_text or None
@@ -225,7 +225,7 @@ def call_content(item: items.ToolCallItem, folder: Path | None, terminal: str | 
 
 
 def _plan_in(text: str) -> str:
-    """The plan that a call proposes, to be read before it is accepted."""
+    """The plan in the input of a call that proposes one, to be read before it is accepted; empty if there is none to be read."""
     try:
         plan: object = json.loads(text).get("plan")
     except (AttributeError, ValueError):
@@ -234,14 +234,14 @@ def _plan_in(text: str) -> str:
 
 
 def _path_of(item: items.ToolCallItem, path: str, folder: Path | None) -> str:
-    """Absolute, as the protocol wants it."""
+    """The absolute path of the file that a call changes, as the protocol wants it."""
     if len(item.locations) == 1:
         return item.locations[0].path
     return path if folder is None else str(folder / path)
 
 
 def compaction_fields(item: items.CompactionItem) -> dict[str, Any]:
-    """A compaction, as a start or a change of a tool call says it."""
+    """The fields of a compaction, as the start or a change of a tool call carries them."""
     sizes = "" if item.tokens_after is None else f": {item.tokens_before:,} → {item.tokens_after:,} tokens"
     undone = " (undone)" if item.status == "undone" else ""
     content = [_content(text) for text in (item.error, item.summary) if text]
@@ -264,7 +264,8 @@ def known_updates(announced: dict[str, Any]) -> frozenset[str]:
 
 
 def compaction_update(item: items.CompactionItem) -> dict[str, Any]:
-    """A compaction, for a client that knows them. A summary belongs to one that was made, an error to one that failed."""
+    """The update of a compaction, for a client that knows compactions. A summary belongs to one that was made, an error to one that
+    failed."""
     status = "completed" if item.status == "undone" else item.status
     sizes = {"tokensBefore": item.tokens_before, "tokensAfter": item.tokens_after}
     more = {"undone": item.status == "undone", "trigger": item.trigger, "policy": item.policy, **sizes}
@@ -282,29 +283,30 @@ def compaction_update(item: items.CompactionItem) -> dict[str, Any]:
 
 
 def plan_update(entries: Iterable[PlanEntry]) -> Update:
-    """The task list. Ullage's has no priorities."""
+    """The update of the task list. Ullage's list has no priorities."""
     told = [schema.PlanEntry(content=each.content, priority="medium", status=each.status) for each in entries]
     return schema.AgentPlanUpdate(session_update="plan", entries=told)
 
 
 def notice_chunk(item: items.NoticeItem) -> Update:
-    """Something the user should know, set apart from what the agent says."""
+    """A notice as a message of the agent, quoted to set it apart from what the agent says."""
     quoted = item.text.replace("\n", "\n> ")
     return schema.AgentMessageChunk(session_update="agent_message_chunk", content=_text(f"\n\n> {quoted}\n\n"), message_id=item.id)
 
 
 def says_what_the_client_knows(item: items.NoticeItem) -> bool:
-    """Whether it only tells that the user stopped something, and offers to go on: its client shows the one and has no way to the other."""
+    """Whether a notice only tells that the user stopped something, and offers to go on: the client shows the first itself and has no way to
+    do the second."""
     return item.level == "info" and item.action == "continue"
 
 
 def words_chunk(text: str, message_id: str) -> Update:
-    """What Ullage itself says, as an answer to a command."""
+    """Words of Ullage itself, such as the answer to a command, as a message of the agent."""
     return schema.AgentMessageChunk(session_update="agent_message_chunk", content=_text(text), message_id=message_id)
 
 
 def fenced(text: str) -> str:
-    """As it is, whatever Markdown would make of it."""
+    """The text in a fence of Markdown, so that it is shown as it is."""
     longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Protocol, cast
 logger = logging.getLogger(__name__)
 
 LONGEST = 64 * 1024 * 1024
-"""Bytes of a message. One that is longer is passed over."""
+"""The most bytes of a message. One that is longer is passed over."""
 
 NOT_ROUTED = frozenset({"session/delete"})
 """Methods of version 1 that the package does not route yet. They come to the agent as extensions do."""
@@ -29,14 +29,14 @@ _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave."""
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
-"""JSON-RPC 2.0."""
+"""Error codes of JSON-RPC 2.0."""
 
 
 class ClientWire(Protocol):
     """The connection to the client, for what the package does not do itself."""
 
     announced: dict[str, Any]
-    """`clientCapabilities` as they came."""
+    """The `clientCapabilities` as the client sent them."""
     on_answer: Callable[[Any], object]
     """Called with the result of each answer, once it is on its way."""
 
@@ -45,7 +45,7 @@ class ClientWire(Protocol):
         ...
 
     async def until_answered(self) -> None:
-        """Until all requests have their answers, but not for long."""
+        """Waits until all requests have their answers, but not for long."""
         ...
 
 
@@ -68,11 +68,11 @@ class StdioWire:
         self._arrived: asyncio.Queue[bytes] = asyncio.Queue()
         self._leaving: SimpleQueue[bytes | None] = SimpleQueue()
         self._waiting = 0
-        """Bytes that were sent and that the client has not read."""
+        """How many bytes were sent that the client has not read."""
         self._room = asyncio.Event()
         self._closed = False
         self._unanswered: set[Any] = set()
-        """The ids of requests that came."""
+        """The ids of requests that have no answer yet."""
         self._all_answered = asyncio.Event()
         self._all_answered.set()
         threading.Thread(target=self._read, args=(os.fdopen(stdin, "rb"),), name="stdin", daemon=True).start()
@@ -98,7 +98,8 @@ class StdioWire:
         return None
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Sends a message; waits while the client reads nothing. Nobody is told where it is gone: the connection ends by itself then."""
+        """Sends a message; waits while the client reads nothing. If the client is gone, nothing is raised: the connection ends by itself
+        then."""
         if "method" not in message:
             self._unanswered.discard(message.get("id"))
             if not self._unanswered:
@@ -115,13 +116,13 @@ class StdioWire:
             await self._room.wait()
 
     async def until_answered(self) -> None:
-        """Until all requests have their answers, but not for long: a client may send some and close its end."""
+        """Waits until all requests have their answers, but not for long: a client may send some and close its end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._all_answered.wait()
 
     async def close(self) -> None:
-        """Sends what was taken, and ends."""
+        """Sends what was taken, and ends the connection."""
         if not self._closed:
             self._closed = True
             self._leaving.put(None)
@@ -165,14 +166,14 @@ class StdioWire:
 
 
 def capabilities_in(message: dict[str, Any]) -> dict[str, Any]:
-    """What an `initialize` says of its client; nothing if it says it in no way that can be read."""
+    """The client's capabilities in an `initialize`; empty if they cannot be read."""
     params: object = message.get("params")
     found: object = cast("dict[str, Any]", params).get("clientCapabilities") if isinstance(params, dict) else None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 class UnreadableMessage:
-    """A line that is no message. `answer` is what the client is told; None if that could be taken for an answer to something else."""
+    """A line that is no message. `answer` is what the client is told; None if it could be taken for an answer to something else."""
 
     def __init__(self, code: int, why: str, message_id: object = None) -> None:
         known = message_id if isinstance(message_id, int | str) and not isinstance(message_id, bool) else None
@@ -180,7 +181,7 @@ class UnreadableMessage:
 
 
 def parse(line: bytes) -> dict[str, Any] | UnreadableMessage:
-    """The message in a line."""
+    """The message in a line, or why it cannot be read."""
     if len(line) >= LONGEST:
         return UnreadableMessage(INVALID_REQUEST, f"A message has at most {LONGEST:,} bytes")
     try:

@@ -16,22 +16,22 @@ import socket
 import sys
 
 VARIABLE = "ULLAGE_TERMINAL"
-"""The environment variable that has the secret."""
+"""The environment variable that holds the secret."""
 
 HEAD = 5
-"""Bytes before the content of a frame."""
+"""How many bytes stand before the content of a frame."""
 
 LOST = 1
-"""The exit code where Ullage is gone."""
+"""The exit code of this program if Ullage is gone."""
 
 
 def frame(kind: bytes, content: bytes) -> bytes:
-    """As it goes over the socket."""
+    """A frame as it goes over the socket."""
     return kind + len(content).to_bytes(HEAD - 1, "big") + content
 
 
 def main() -> int:
-    """The exit code."""
+    """Shows the output of one command until it ends; gives its exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(sys.argv[1])

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BYTE_LIMIT = 1_048_576
-"""How much of an output the client is asked to keep; the value of the protocol's own example."""
+"""How many bytes of an output the client is asked to keep; the value of the protocol's own example."""
 
 END_SECONDS = 5.0
 """How long the program in the terminal may take to end once the command has, and to say who it is when it comes."""
@@ -47,7 +47,7 @@ FAILED = 1
 """The exit code of a command that was stopped or could not be run."""
 
 LAST_CHARACTERS = 2_000
-"""Of a result that was not shown whole while the command ran: its end, which says how it went."""
+"""How many characters at the end of a result are shown if it was not shown whole while the command ran: the end says how it went."""
 
 _SEQUENCE = re.compile(
     r"(?P<kept>\x1b\[[0-9;:]*m)"  # colours
@@ -57,20 +57,20 @@ _UNFINISHED = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
 
 
 def can_be_shown(capabilities: schema.ClientCapabilities) -> bool:
-    """Whether that client has terminals, and this system the sockets for it; Windows has none in Python."""
+    """Whether a client with these capabilities has terminals, and this system the sockets for it; Windows has none in Python."""
     return bool(capabilities.terminal) and hasattr(socket, "AF_UNIX")
 
 
 @dataclass(frozen=True, slots=True)
 class Shows:
-    """What a session does for its commands in terminals."""
+    """What is done for the commands of one session in terminals."""
 
     session_id: str
     folder: Path | None
     show: Callable[[ToolCallItem, str | None], None]
-    """Tells the client in which terminal a call is; in none where that failed."""
+    """Tells the client in which terminal a call is shown; None if that failed."""
     stop: Callable[[], None]
-    """The user ended the terminal."""
+    """Called when the user has ended the terminal."""
 
 
 class Terminals:
@@ -82,15 +82,15 @@ class Terminals:
         self._outbox = outbox
         self._keep = keep
         self._commands: dict[str, _Command] = {}
-        """Those that run, by the id of the call."""
+        """The commands that run, by the id of the call."""
         self._expected: dict[str, _Command] = {}
-        """Those whose program has not come yet, by secret."""
+        """The commands whose program has not come yet, by secret."""
         self._opening = asyncio.Lock()
         self._server: asyncio.Server | None = None
         self._folder: str | None = None
 
     def take(self, shows: Shows, update: Update) -> None:
-        """What the session told."""
+        """Takes an update of a session, and shows in a terminal what it says of a running command."""
         match update:
             case ItemUpdated(ToolCallItem(tool_kind="execute") as call):
                 running = self._commands.get(call.id)
@@ -109,14 +109,14 @@ class Terminals:
                 pass
 
     async def close(self) -> None:
-        """The client is gone."""
+        """Ends all terminals' connections, because the client is gone."""
         if self._server is not None:
             self._server.close()
         if self._folder is not None:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     async def _show(self, shows: Shows, command: _Command) -> None:
-        """From the start of a command to the end of its terminal."""
+        """Shows a command in a terminal of the client, from the command's start to the end of its terminal."""
         try:
             address = await self._address()
             made = await self._client().create_terminal(
@@ -158,7 +158,7 @@ class Terminals:
             await asyncio.Event().wait()
 
     async def _say_why(self, session_id: str, terminal: str) -> None:
-        """To the log: the program did not come."""
+        """Writes to the log what a terminal said whose program did not come."""
         try:
             said = (await self._client().terminal_output(session_id=session_id, terminal_id=terminal)).output
         except (RequestError, OSError, ValueError) as error:
@@ -174,7 +174,7 @@ class Terminals:
             logger.warning("the client did not let go of a terminal: %s", error)
 
     async def _address(self) -> str:
-        """Of the socket, in a folder that nobody else may enter. Raises `OSError`."""
+        """The address of the socket, in a folder that nobody else may enter. Listens there if nothing does yet. Raises `OSError`."""
         async with self._opening:
             if self._folder is None:
                 self._folder = await asyncio.to_thread(tempfile.mkdtemp, prefix="ullage-")
@@ -184,7 +184,7 @@ class Terminals:
             return address
 
     async def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
-        """Somebody is at the socket."""
+        """Serves one connection to the socket: the program of a terminal, if it knows a secret."""
         try:
             async with asyncio.timeout(END_SECONDS):
                 secret = (await reader.readexactly(2 * SECRET_BYTES)).decode("ascii", "replace")
@@ -207,36 +207,36 @@ class _Command:
         self.secret = secret
         self._stop = stop
         self.call = call
-        """As it is now."""
+        """The call as it is now."""
         self.ended = asyncio.Event()
         self.came = False
-        """The program has said who it is."""
+        """Whether the program has said who it is."""
         self._plain = PlainText()
         self._said: list[str] = []
-        """What the command said."""
+        """What the command said so far, in pieces."""
         self._waiting: list[bytes] = []
         self._writer: StreamWriter | None = None
 
     def take(self, writer: StreamWriter) -> None:
-        """The program is there."""
+        """Sends the program what the command said so far, because it has come."""
         self.came, self._writer = True, writer
         for each in self._waiting:
             writer.write(each)
         self._waiting.clear()
 
     def left(self) -> None:
-        """The program is gone: where the command still runs, the user has ended it."""
+        """Stops the command if it still runs, because the user has ended its program."""
         if not self.ended.is_set():
             logger.info("a command is stopped, since its terminal was ended")
             self._stop()
 
     def write(self, text: str) -> None:
-        """What the command says."""
+        """Shows a piece of what the command says."""
         self._said.append(text)
         self._send(frame(b"o", self._plain.of(text).encode("utf-8", "replace")))
 
     def end(self) -> None:
-        """The command has ended: shows what was not said while it ran, and how it went."""
+        """Shows, once the command has ended, what was not shown while it ran, and how it went."""
         rest = rest_of(self.call.output, "".join(self._said))
         self._send(frame(b"o", PlainText().of(rest).encode("utf-8", "replace")))
         self._send(frame(b"e", str(exit_code(self.call)).encode()))
@@ -250,7 +250,8 @@ class _Command:
 
 
 def rest_of(result: str, said: str) -> str:
-    """What of a result was not said while the command ran, to be shown after that; the end of the result where they are not one text."""
+    """The part of a result that was not said while the command ran, to be shown after that. If the result does not begin with what was
+    said, its end."""
     before = said.rstrip()
     between = "\n" if said and not said.endswith("\n") else ""
     if result.startswith(before):
@@ -260,7 +261,7 @@ def rest_of(result: str, said: str) -> str:
 
 
 def exit_code(call: ToolCallItem) -> int:
-    """Of a command that has ended, as a shell gives it."""
+    """The exit code of a command that has ended, as a shell gives it."""
     return 0 if call.status == "completed" else exit_code_in(call.output) or FAILED
 
 
@@ -271,7 +272,7 @@ class PlainText:
         self._held = ""
 
     def of(self, text: str) -> str:
-        """The next piece. What may be the beginning of a sequence is held back, and never shown where nothing follows."""
+        """The next piece in plain text. What may be the beginning of a sequence is held back, and never shown if nothing follows."""
         text = self._held + text
         unfinished = _UNFINISHED.search(text)
         self._held = "" if unfinished is None else unfinished.group()

@@ -30,7 +30,7 @@ class OpenFolder:
     sessions: Sessions
 
     async def forget_servers(self, session_id: str) -> None:
-        """The MCP servers that the client named for a session go with it."""
+        """Forgets the MCP servers that the client named for a session."""
         self.sessions.servers.name_for(session_id, None)
         await self.sessions.servers.look()
 
@@ -47,7 +47,7 @@ class Workspaces:
         on_update: Callable[[str, int, Update], None],
         on_servers: Callable[[Path], None],
     ) -> None:
-        """`on_servers`: something about the MCP servers of that folder is new."""
+        """`on_servers` is called with the folder when something about its MCP servers is new."""
         self._on_servers = on_servers
         self._settings = settings
         self._keys = keys
@@ -61,7 +61,7 @@ class Workspaces:
         return iter(tuple(self._places.values()))
 
     async def at(self, cwd: str, more: Sequence[str] = ()) -> OpenFolder:
-        """The sessions of that folder, opened where they are not. Raises `SessionError`."""
+        """The sessions of that folder, which is opened if it is not open. Raises `SessionError`."""
         first, *others = [await asyncio.to_thread(_folder, name) for name in (cwd, *more)]
         async with self._opening:
             place = self._places.get(first)
@@ -97,7 +97,7 @@ class Workspaces:
         return OpenFolder(first, folders, sessions)
 
     def configure(self) -> None:
-        """The settings have changed."""
+        """Hands the settings, which have changed, to all sessions."""
         for place in self:
             place.sessions.configure(self._settings())
 

@@ -28,10 +28,10 @@ FILES: tuple[tuple[Source, str], ...] = ((".mcp.json", "mcpServers"), (".vscode/
 
 MOST_SERVERS = 50
 MOST_BYTES = 500_000
-"""Of a file; these have a few hundred."""
+"""The most bytes of a file; such files have a few hundred."""
 
 MOST_WORDS, LONGEST_WORD = 200, 8_000
-"""Arguments, variables and headers of one server."""
+"""How many arguments, variables or headers one server may have, and how many characters each of them."""
 
 LEAST_SECONDS, MOST_SECONDS = 1, 3_600
 CALL_SECONDS = 300.0
@@ -43,7 +43,7 @@ EDITOR = "your editor"
 """Where a server stands that the user's editor has named. It counts as the user's own configuration, as the settings do."""
 
 HERE = ("localhost", "127.0.0.1", "::1")
-"""Hosts that are this machine."""
+"""The hosts that name this machine."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,47}")
 
@@ -53,8 +53,8 @@ _SECRET_NAME = re.compile(r"KEY$|TOKEN|SECRET|(?<!ASK)PASS(?:WORD|WD|PHRASE)?$|C
 
 _COMMENT = r"(?://[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*(?:\*/|\Z))"
 _NOT_PLAIN = re.compile(rf'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?|{_COMMENT}|,(?=\s*+(?:{_COMMENT}\s*+)*[\]}}])', re.DOTALL)
-"""Of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. What is given back fails at once: with a
-file of a workspace it could else take for ever."""
+"""Parts of JSON as editors write it: a text, which stays; a comment or a comma too many, which goes. No quantifier gives back what it
+matched: with a file of a workspace that could take for ever."""
 
 _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which JSON can hold and nothing else takes."""
@@ -79,7 +79,7 @@ class Http:
 
     @property
     def host(self) -> str:
-        """As the user is asked about it."""
+        """The host and the port, as the user is asked about them."""
         return urlsplit(self.url).netloc.rpartition("@")[2]
 
 
@@ -90,7 +90,7 @@ class Configured:
     name: str
     source: Source
     file: str
-    """Where it stands, as the user knows it; empty for the settings."""
+    """The file that configures it, as the user knows it; empty for the settings."""
     reached: StdioServer | Http | None
     """None if it cannot be used."""
     fingerprint: str = ""
@@ -105,14 +105,14 @@ class Configured:
     off: bool = False
     """Whether its configuration says that it is not to be started."""
     starts: bool = False
-    """Whether it is started without a question: who configured it is the user, and nothing leaves this machine by it."""
+    """Whether it is started without a question: the user configured it, and nothing leaves this machine by it."""
     in_words: str = ""
     """All that says what runs or is asked, in a line for the user: variables of the environment as they are written, since they may hold
     secrets, and since it matters which of them go where."""
 
 
 class _Wrong(Exception):
-    """It cannot be used; the message says why."""
+    """A server cannot be used as it is configured; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ def configured(
     home: Path,
     of_editor: Mapping[str, Mapping[str, object]] | None = None,
 ) -> tuple[tuple[Configured, ...], tuple[str, ...]]:
-    """All servers, those of the settings first, then those that the editor names, and what is wrong with whole files. Of two of one name
-    the first counts, and the other says so. Reads files: for another thread."""
+    """All servers, those of the settings first, then those that the editor names, and what is wrong with whole files. If two have the same
+    name the first counts, and the problems name the other. Reads files: for another thread."""
     found: list[Configured] = []
     problems: list[str] = []
     first_places = VariableValues(roots[0] if roots else home, environment, home)
@@ -183,8 +183,8 @@ def _of_files(roots: Sequence[Path], environment: Mapping[str, str], home: Path,
 
 
 def _of_editor(named: Mapping[str, Mapping[str, object]], places: VariableValues) -> Iterator[Configured]:
-    """What the user decides about one holds for its command or its address, and only that is shown: an editor fills in the keys of
-    variables and headers, and they may change each time."""
+    """The servers that the editor names. What the user decides about one holds for its command or its address, and only that is shown: an
+    editor fills in the keys of variables and headers, and they may change each time."""
     literal = replace(places, literal=True)
     for name, value in named.items():
         lasting = {key: value[key] for key in ("command", "args", "url") if key in value}
@@ -251,7 +251,7 @@ def _in_words(given: Mapping[str, object], reached: StdioServer | Http, places: 
 
 
 def _without_secrets(name: str, value: str) -> str:
-    """A value as it may stand in a list. One that its name calls a secret does not; no other is shortened: it may be what runs."""
+    """A value as it may stand in a list. It is left out if its name calls it a secret; no other is shortened: it may be what runs."""
     return "…" if _SECRET_NAME.search(name) and "${" not in value else value
 
 
@@ -312,7 +312,8 @@ def _text(value: object, key: str) -> str:
 
 
 def _filled(text: str, places: VariableValues) -> str:
-    """With what its variables stand for, as VS Code (`${env:X}`, `${workspaceFolder}`) and others (`${X}`, `${X:-default}`) write them."""
+    """The text with the values of its variables, as VS Code (`${env:X}`, `${workspaceFolder}`) and others (`${X}`, `${X:-default}`) write
+    them."""
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
@@ -348,7 +349,7 @@ class ConfigurationNotJson(Exception):
 
 
 def read_commented(text: str) -> Json:
-    """What the text says. It may have comments, and commas behind the last element. Raises `ConfigurationNotJson`."""
+    """The value of a JSON text. It may have comments, and commas behind the last element. Raises `ConfigurationNotJson`."""
     plain = _NOT_PLAIN.sub(lambda match: match[0] if match[0].startswith('"') else " ", text.removeprefix("\ufeff"))
     try:
         return cast("Json", json.loads(plain))

@@ -32,13 +32,14 @@ if TYPE_CHECKING:  # takes long to import
     from mcp.client._transport import TransportStreams
 
 State: TypeAlias = Literal["off", "untrusted", "starting", "running", "waiting", "sign_in", "failed"]
-"""Not wanted; not allowed yet; on its way; there; about to be started again; waits for the user to sign in; given up."""
+"""In this order: not wanted; not allowed yet; being started; running; about to be started again; waiting for the user to sign in; given
+up."""
 
 SIGN_IN = "it wants you to sign in"
-"""What `Ended` is told where a service wants to know who the user is."""
+"""The reason that `Ended` is told if a service wants to know who the user is."""
 
 START_SECONDS = 90.0
-"""Until a server has told what it offers. A program that a package manager fetches first takes a while."""
+"""How long a server may take to tell what it offers. A program that a package manager fetches first takes a while."""
 
 BACK_OFF = (1.0, 5.0, 30.0)
 """Seconds before it is started again, for the first time, the second ..."""
@@ -50,17 +51,17 @@ AGAIN_SECONDS = 1.0
 """How often a server that says that its tools changed is asked for them, at most."""
 
 CLOSED_SECONDS = 3.0
-"""How long the reason may come behind the end of a connection."""
+"""How long after the end of a connection its reason may come."""
 
 MOST_PAGES = 20
 
 _T = TypeVar("_T")
 
 Ended: TypeAlias = Callable[[str], None]
-"""Told once why the other side talks no more; empty if it just ended."""
+"""Called once with the reason why the other side talks no more; empty if it just ended."""
 
 Reach: TypeAlias = Callable[[Configured, ServerLog, Ended], "AbstractAsyncContextManager[TransportStreams]"]
-"""How a server is reached."""
+"""A function that opens the connection to a server."""
 
 logger = logging.getLogger(__name__)
 
@@ -89,9 +90,9 @@ class ServerConnection:
         self.log = log
         self.state: State = "starting"
         self.why = ""
-        """Why it is not there, in words for the user."""
+        """Why the server is not running, in words for the user."""
         self.offers = ServerOffers()
-        """As they were told last; they stay while it is started again."""
+        """What the server offers, as it told last; kept while it is started again."""
         self.has_listed = False
         self.was_waited_for = False
         """Whether a prompt has waited for its first start."""
@@ -106,23 +107,23 @@ class ServerConnection:
         self._settled = asyncio.Event()
         self._background: set[asyncio.Task[None]] = set()
         self._is_given_up = False
-        """Whether a start was given up because it cannot come to anything."""
+        """Whether a start was given up because it cannot succeed."""
         self._relisting: asyncio.Task[None] | None = None
         self._task = asyncio.create_task(self._live())
 
     async def settled(self) -> None:
-        """Waits until it is there, or is not going to be for now."""
+        """Waits until the server is running, or is not going to be for now."""
         await self._settled.wait()
 
     async def close(self) -> None:
-        """Ends it, with its program."""
+        """Ends the connection, with the server's program."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
     # What is asked of it
 
     async def call(self, tool: str, arguments: dict[str, Json], output: Callable[[str], None]) -> ServerResult:
-        """Has a tool called. Raises `ServerFailed`."""
+        """Has the server call a tool, and gives its result. Raises `ServerFailed`."""
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
@@ -132,11 +133,11 @@ class ServerConnection:
         return await asyncio.to_thread(of_call, result)
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> ServerResult:
-        """What a prompt says. Raises `ServerFailed`."""
+        """The content of a prompt of the server. Raises `ServerFailed`."""
         return await asyncio.to_thread(of_prompt, await self._ask(lambda client: client.get_prompt(name, arguments)))
 
     async def resource(self, uri: str) -> ServerResult:
-        """What a resource says. Raises `ServerFailed`."""
+        """The content of a resource of the server. Raises `ServerFailed`."""
         return await asyncio.to_thread(of_resource, await self._ask(lambda client: client.read_resource(uri, cache_mode="bypass")))
 
     async def _ask(self, question: Callable[[Client], Awaitable[_T]]) -> _T:
@@ -211,7 +212,7 @@ class ServerConnection:
             tries += 1
 
     async def _one_life(self) -> bool:
-        """From start to end; whether it was there in between."""
+        """Runs the connection once, from its start to its end; gives whether the server was running in between."""
         Sdk = await asyncio.to_thread(_sdk)  # noqa: N806 - a class
         stdio = isinstance(self.server.reached, StdioServer)
         self.why = ""
@@ -288,7 +289,8 @@ class ServerConnection:
         self.has_listed = True
 
     def _listen(self, client: Client) -> None:
-        """Servers of the newer protocol tell of changes only where they are asked to. Many say that nothing of theirs changes."""
+        """Asks a server of the newer protocol to tell of changes, if it says that something may change. Such servers tell of them only if
+        asked."""
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
         can = client.server_capabilities
@@ -350,8 +352,8 @@ def _sdk() -> type[Client]:
 
 
 def _without_pywin32() -> None:
-    """The SDK imports pywin32 on Windows to end the programs that it starts. Ullage starts them itself (`processes/`), so its packages for
-    Windows come without these 28 MB; then empty modules stand for it."""
+    """Puts empty modules in the place of pywin32 if it is missing. The SDK imports it on Windows to end the programs that it starts. Ullage
+    starts them itself (`processes/`), so its packages for Windows come without these 28 MB."""
     if sys.platform == "win32" and importlib.util.find_spec("pywintypes") is None:
         for name in ("pywintypes", "win32api", "win32con", "win32job"):
             sys.modules.setdefault(name, ModuleType(name))
@@ -364,18 +366,18 @@ def _who_we_are() -> mcp_types.Implementation:
 
 
 _QUOTED_VALUE = re.compile(r"\s*\[type=\w+, input_value=.*?(?=\n|\Z)(?:\n\s*For further information visit \S+)?", re.DOTALL)
-"""What pydantic quotes of a value that does not fit: it may be a token."""
+"""The part of pydantic's message that quotes a value that does not fit: it may be a token."""
 
 
 def leaves(error: BaseException) -> list[BaseException]:
-    """The errors in a group of them, or it itself."""
+    """The single errors in a group of errors; the error itself if it is no group."""
     if not isinstance(error, BaseExceptionGroup):
         return [error]
     return [leaf for each in cast("BaseExceptionGroup[BaseException]", error).exceptions for leaf in leaves(each)]
 
 
 def in_words(error: BaseException) -> str:
-    """An error in a line."""
+    """An error in one line."""
     first = leaves(error)[0]
     said = (first.strerror if isinstance(first, OSError) else "") or str(first)
     return visible_line(_QUOTED_VALUE.sub("", said)[:500]) or type(first).__name__

@@ -15,13 +15,13 @@ from ullage.context.quoting import visible_line
 from ullage.mcp_servers.offers import OfferedTool, first_sentence
 
 INDEX_TOKENS = 1_000
-"""Of all servers together. Thirty tools with a line each take about 800."""
+"""The most tokens of the index of all servers together. Thirty tools with a line each take about 800."""
 
 _NOT_WEIGHED = 10 * INDEX_TOKENS
-"""Characters that take more tokens than that, whatever they are."""
+"""A number of characters that take more tokens than `INDEX_TOKENS`, whatever they are."""
 
 _LENGTHS = (60, 40, 24, 0)
-"""Characters of a description, the first that fits the budget."""
+"""The most characters of a description: the first of these with which the index fits the budget."""
 
 INTRODUCTION = (
     "MCP servers that the user connected. Load a tool's description with `load_mcp_tools` before you first call it with `call_mcp_tool`. "
@@ -33,10 +33,10 @@ IN_FULL = (
 NOTHING_YET = "No MCP server is running now."
 
 CHANGED = "The MCP servers or their tools have changed. This is what there is now, in place of what you were told before:"
-"""How a notice begins that tells of it."""
+"""The beginning of a notice that tells of a change."""
 
 NAME = "MCP"
-"""What the index is called among the parts of the prelude; of one server with its name behind it."""
+"""The name of the index among the parts of the prelude; the part of one server has the server's name behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class IndexedServer:
     name: str
     tools: tuple[OfferedTool, ...]
     is_known: bool = True
-    """False while it starts and has not said yet what it offers."""
+    """Whether it has said what it offers; not while it starts."""
 
 
 def index_of(servers: Sequence[IndexedServer], in_full: int = 0) -> tuple[tuple[str, str], ...]:
-    """The parts of the index, each with its name: what it is, and one for each server. With descriptions and schemas where all of these
-    take at most `in_full` tokens."""
+    """The parts of the index, each with its name: an introduction, and one part for each server. Descriptions and schemas stand in it if
+    all of them take at most `in_full` tokens."""
     if not servers:
         return ((NAME, f"{INTRODUCTION} {NOTHING_YET}"),)
     if in_full > 0:
@@ -68,7 +68,8 @@ def index_of(servers: Sequence[IndexedServer], in_full: int = 0) -> tuple[tuple[
 
 
 def _counts(servers: Sequence[IndexedServer]) -> Iterator[tuple[str, str]]:
-    """Names of tools where they still fit, from the smallest server on; else how many there are."""
+    """The part of each server with the names of its tools where they still fit, from the smallest server on; else with how many there
+    are."""
     left = INDEX_TOKENS - sum(estimate_text(_count(each)) for each in servers)
     named: set[str] = set()
     for each in sorted(servers, key=lambda server: len(server.tools)):
@@ -104,13 +105,13 @@ def _in_full(server: IndexedServer) -> str:
 
 
 def described(server: str, tool: OfferedTool) -> str:
-    """All that the model has to know of a tool to call it."""
+    """The text that tells the model all that it has to know of a tool to call it."""
     said = as_theirs(tool.description)
     return "\n".join(filter(None, (f"{server}/{tool.name}", said, f"arguments: {visible_line(tool.schema_text)}")))
 
 
 def as_theirs(text: str) -> str:
-    """What a server says of itself: each line is marked as quoted, and nothing in it is hidden."""
+    """A text of a server, each line marked as quoted, with nothing hidden in it."""
     return "\n".join(f"> {visible_line(line)}" for line in text.strip().splitlines())
 
 

@@ -20,27 +20,27 @@ if TYPE_CHECKING:  # takes long to import
     import mcp_types
 
 MOST_TOOLS, MOST_PROMPTS, MOST_RESOURCES = 300, 100, 500
-"""Of one server; what comes behind them is left out, and the log says so."""
+"""How many of each are taken of one server. The others are left out, and the log says so."""
 
 DESCRIPTION_CHARACTERS = 4_000
-"""Of a tool: what is longer is cut."""
+"""The most characters of a tool's description; a longer one is cut."""
 
 LINE_CHARACTERS = 300
-"""Of what stands in a list."""
+"""The most characters of a line in a list."""
 
 SCHEMA_CHARACTERS = 40_000
 """A tool with a longer schema is left out: it would take a tenth of a window by itself."""
 
 MOST_STEPS = 5_000
-"""Keywords of a schema that are held against the arguments of one call: less than half a second."""
+"""How many keywords of a schema are held against the arguments of one call: that takes less than half a second."""
 
 MOST_ERRORS = 100
-"""Of which the most telling one is told."""
+"""How many errors are found at most; the most telling one of them is told."""
 
 _Keyword: TypeAlias = Callable[..., Iterable[Any] | None]
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
-"""As the protocol advises, with a slash, which some servers have."""
+"""A name as the protocol advises, or with a slash, which some servers have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +51,20 @@ class OfferedTool:
     description: str
     schema: Mapping[str, Json] = field(compare=False)
     schema_text: str
-    """The same as JSON."""
+    """The schema as JSON text."""
     read_only: bool = False
-    """Whether the server says that it changes nothing. Nothing is allowed for that."""
+    """Whether the server says that the tool changes nothing. Nothing is allowed because of that."""
 
     @property
     def digest(self) -> str:
-        """Changes with what the server says of it: name, description and schema, the order of keys aside."""
+        """A digest that changes with what the server says of the tool: name, description and schema, the order of keys aside."""
         said = json.dumps([self.name, self.description, self.schema], sort_keys=True)
         return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptArgument:
-    """What a prompt takes."""
+    """One argument that a prompt takes."""
 
     name: str
     description: str
@@ -73,7 +73,7 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True)
 class OfferedPrompt:
-    """A prompt that the user can call."""
+    """A prompt of a server that the user can call."""
 
     name: str
     description: str
@@ -82,7 +82,7 @@ class OfferedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class OfferedResource:
-    """A text or a file that the user can attach."""
+    """A text or a file of a server that the user can attach."""
 
     uri: str
     name: str
@@ -101,7 +101,7 @@ class ServerOffers:
 
 
 def tools_of(listed: Sequence[mcp_types.Tool]) -> tuple[tuple[OfferedTool, ...], list[str]]:
-    """The tools that can be used, and why others cannot. Of two of one name the first counts."""
+    """The tools that can be used, and for each other one why it cannot. If two have the same name the first counts."""
     found: dict[str, OfferedTool] = {}
     left_out: list[str] = []
     for tool in listed[:MOST_TOOLS]:
@@ -119,7 +119,7 @@ def tools_of(listed: Sequence[mcp_types.Tool]) -> tuple[tuple[OfferedTool, ...],
 
 
 def prompts_of(listed: Sequence[mcp_types.Prompt]) -> tuple[tuple[OfferedPrompt, ...], list[str]]:
-    """The same of prompts."""
+    """The prompts that can be used, and for each other one why it cannot. If two have the same name the first counts."""
     found: dict[str, OfferedPrompt] = {}
     left_out: list[str] = []
     for prompt in listed[:MOST_PROMPTS]:
@@ -134,7 +134,7 @@ def prompts_of(listed: Sequence[mcp_types.Prompt]) -> tuple[tuple[OfferedPrompt,
 
 
 def resources_of(listed: Sequence[mcp_types.Resource]) -> tuple[tuple[OfferedResource, ...], list[str]]:
-    """The same of resources."""
+    """The resources that can be used, and for each other one why it cannot. If two have the same address the first counts."""
     found: dict[str, OfferedResource] = {}
     left_out: list[str] = []
     for resource in listed[:MOST_RESOURCES]:
@@ -150,7 +150,7 @@ def resources_of(listed: Sequence[mcp_types.Resource]) -> tuple[tuple[OfferedRes
 
 
 def line_of(text: str) -> str:
-    """In one line, without characters that cannot be seen: it stands in menus and lists."""
+    """A text in one line for menus and lists, without characters that cannot be seen, cut to `LINE_CHARACTERS`."""
     return " ".join("".join(filter(str.isprintable, word)) for word in text[: 4 * LINE_CHARACTERS].split())[:LINE_CHARACTERS]
 
 
@@ -190,7 +190,7 @@ _NOT_JUDGED = frozenset(("pattern", "patternProperties", "unevaluatedProperties"
 
 
 def _limited(keywords: Mapping[str, _Keyword]) -> Mapping[str, _Keyword]:
-    """The same keywords, with one count for all of them. Raises `RecursionError` beyond it."""
+    """Keywords that judge as these do, and count together how often they are asked. They raise `RecursionError` beyond `MOST_STEPS`."""
     count = iter(range(MOST_STEPS))
 
     def counted(judge: _Keyword) -> _Keyword:
@@ -206,7 +206,7 @@ def _limited(keywords: Mapping[str, _Keyword]) -> Mapping[str, _Keyword]:
 
 
 def _anything(*_: object) -> Iterable[Any]:
-    """Finds nothing wrong."""
+    """Stands for a keyword that is not judged: finds nothing wrong."""
     return ()
 
 

@@ -23,21 +23,21 @@ if TYPE_CHECKING:  # takes long to import
     from mcp.shared.message import SessionMessage
 
 LONGEST_MESSAGE = 16_000_000
-"""Bytes. An image of 10 MB fits."""
+"""The most bytes of a message. An image of 10 MB fits."""
 
 KEPT_OF_LONGER = 1_000_000
-"""Bytes of a longer message that are looked at: the beginning of its text is kept."""
+"""How many bytes of a longer message are looked at: the beginning of its text is kept."""
 
 END_OF_LONGER = 2_000
-"""Bytes at its end that are: where the number of the request stands in what many servers write."""
+"""How many bytes at its end are looked at too: many servers write the number of the request there."""
 
 MOST_UNASKED, IN_SECONDS = 2_000, 10.0
-"""Messages that answer nothing, from which on a server floods."""
+"""A server floods that sends so many messages that answer nothing within so many seconds."""
 
 _CHUNK = 65_536
 
 _LARGE = 500_000
-"""Bytes of a message from which on it is read in another thread."""
+"""The bytes from which on a message is read in another thread."""
 
 
 class Flooded(Exception):
@@ -46,7 +46,7 @@ class Flooded(Exception):
 
 @asynccontextmanager
 async def talk_over(running: Talking, log: ServerLog, ended: Callable[[str], None]) -> AsyncGenerator[TransportStreams]:
-    """The SDK's streams. `ended` is told once why the server talks no more; empty if it just ended."""
+    """Opens the SDK's streams to a program that runs. `ended` is told once why the server talks no more; empty if it just ended."""
     import anyio
     from mcp.shared.message import SessionMessage as Message
 
@@ -95,18 +95,18 @@ async def talk_over(running: Talking, log: ServerLog, ended: Callable[[str], Non
 
 
 class _Lines:
-    """The lines of a stream. Of one that is too long only the beginning and the end are kept in memory."""
+    """The lines of a stream. Of a line that is too long only the beginning and the end are kept in memory."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
         self._rest = bytearray()
         self._ready: deque[_Line] = deque()
         self._length = 0
-        """Of the line that has begun, where it is too long."""
+        """The bytes so far of the line that has begun, if it is too long; else 0."""
         self._end = b""
 
     async def next(self) -> _Line | None:
-        """The next one; None at the end. Raises `OSError`."""
+        """The next line; None at the end. Raises `OSError`."""
         while not self._ready:
             data = await self._stream.read(_CHUNK)
             if not data:
@@ -134,7 +134,7 @@ class _Lines:
 
 
 class _Line:
-    """A line; `length` is 0 unless it was too long."""
+    """A line. `length` is its bytes if it was too long, else 0; `end` is then its last part."""
 
     __slots__ = ("end", "length", "text")
 
@@ -143,21 +143,22 @@ class _Line:
 
 
 class _Calls:
-    """Knows what was asked, so that an answer that is too long can be cut and what nobody asked for is counted."""
+    """Knows which requests have no answer yet, so that an answer that is too long can be cut, and messages that nobody asked for are
+    counted."""
 
     def __init__(self) -> None:
         self._asked: dict[str, str] = {}
         self._unasked: deque[float] = deque(maxlen=MOST_UNASKED)
 
     def line_of(self, each: SessionMessage) -> bytes:
-        """A message as the server gets it."""
+        """The bytes of a message as the server gets it: one line."""
         message: Any = each.message
         if getattr(message, "id", None) is not None and getattr(message, "method", None) is not None:
             self._asked[str(message.id)] = message.method
         return (message.model_dump_json(by_alias=True, exclude_unset=True) + "\n").encode()
 
     def message_of(self, line: _Line, log: ServerLog) -> Any:
-        """A message for the SDK; None if the line is none. Raises `Flooded`."""
+        """The message in a line, for the SDK; None if the line is none. Raises `Flooded`."""
         import mcp_types
 
         if not line.length and not line.text.strip():
@@ -180,7 +181,8 @@ class _Calls:
             raise Flooded(f"it sent more than {MOST_UNASKED:,} messages within {IN_SECONDS:.0f} seconds that nobody asked for")
 
     def _cut(self, line: _Line, log: ServerLog) -> bytes:
-        """An answer in the place of one that is too long: the beginning of its text, where it is the result of a tool."""
+        """An answer in the place of one that is too long. It holds the beginning of its text, if it is the result of a tool; else an
+        error."""
         log.note(f"a message of {line.length:,} bytes is cut; at most {LONGEST_MESSAGE:,} are taken")
         number = next(
             (found[1].decode() for found in _ID.finditer(line.text[:END_OF_LONGER]) if found[1].decode().strip('"') in self._asked), None

@@ -12,7 +12,7 @@ MOST_LINES, LINE_CHARACTERS = 500, 1_000
 
 
 class ServerLog:
-    """The newest lines."""
+    """The newest lines of what one server said and what happened to it."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._lines: deque[str] = deque(maxlen=MOST_LINES)
@@ -22,12 +22,12 @@ class ServerLog:
         """The newest line of its standard error."""
 
     def note(self, text: str) -> None:
-        """One line, with the time before it."""
+        """Adds one line, with the time before it."""
         at = time.strftime("%H:%M:%S", time.localtime(self._clock()))
         self._lines.append(f"{at} {visible_line(text[:LINE_CHARACTERS])}")
 
     def take(self, data: bytes) -> None:
-        """What came on its standard error; a line is noted once it is whole."""
+        """Takes bytes of the server's standard error; a line is noted once it is whole."""
         *lines, rest = (self._begun + data[-MOST_LINES * LINE_CHARACTERS :]).split(b"\n")
         for line in lines[-MOST_LINES:]:
             if line.strip():
@@ -37,5 +37,5 @@ class ServerLog:
 
     @property
     def text(self) -> str:
-        """All that is kept."""
+        """All lines that are kept."""
         return "\n".join(self._lines)

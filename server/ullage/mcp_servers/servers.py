@@ -39,26 +39,26 @@ class Choices(Protocol):
     """The user's choices for this workspace."""
 
     def chosen(self) -> Mapping[str, ServerChoice]:
-        """By the name of the server."""
+        """The user's choices, by the name of the server."""
         ...
 
     def choose(self, name: str, choice: ServerChoice) -> None:
-        """From now on, in all windows. Raises `StoreFailed`."""
+        """Makes a choice for a server, from now on and in all windows. Raises `StoreFailed`."""
         ...
 
 
 class ChoicesForNow:
-    """Choices where there is no workspace folder to remember them for."""
+    """The user's choices where there is no workspace folder to remember them for."""
 
     def __init__(self) -> None:
         self._chosen: dict[str, ServerChoice] = {}
 
     def chosen(self) -> Mapping[str, ServerChoice]:
-        """Those since the process began."""
+        """The choices since the process began, by the name of the server."""
         return self._chosen
 
     def choose(self, name: str, choice: ServerChoice) -> None:
-        """From now on."""
+        """Makes a choice for a server that holds until the process ends."""
         self._chosen[name] = choice
 
 
@@ -80,7 +80,7 @@ class NoSuchServer(Exception):
 
 
 class Servers:
-    """The servers. `changed` is called when there is something new to show."""
+    """All servers of a workspace. `changed` is called when there is something new to show."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Servers:
         self.changed = changed
         self._settings: Mapping[str, object] = {}
         self._of_editor: dict[str, Mapping[str, Mapping[str, object]]] = {}
-        """By the session that the editor named them for."""
+        """The servers that the editor named, by the session that it named them for."""
         self._trusted = False
         self._configured: tuple[Configured, ...] = ()
         self.problems: tuple[str, ...] = ()
@@ -117,18 +117,18 @@ class Servers:
         return self._trusted and any(self._state(each) != "off" for each in self._configured)
 
     def configure(self, settings: Mapping[str, object], *, trusted: bool) -> None:
-        """What `look` goes by from now on. In a workspace without trust there are no servers."""
+        """Sets what `look` goes by from now on. In a workspace without trust there are no servers."""
         self._settings, self._trusted = settings, trusted
 
     def name_for(self, session_id: str, servers: Mapping[str, Mapping[str, object]] | None) -> None:
-        """The servers that the user's editor names for a session, in the form of a configuration file; None if the session is closed.
-        All sessions of the folder have them; of two of one name the newest counts."""
+        """Sets the servers that the user's editor names for a session, in the form of a configuration file; None if the session is closed.
+        All sessions of the folder have them. If two have the same name the newest counts."""
         self._of_editor.pop(session_id, None)
         if servers is not None:
             self._of_editor[session_id] = servers
 
     async def look(self) -> None:
-        """Reads the configuration again, and starts and ends what that asks for."""
+        """Reads the configuration again, and starts and ends servers as it says."""
         async with self._looking:
             named = {name: value for servers in self._of_editor.values() for name, value in servers.items()}
             given = tuple(self._roots()), self._settings, self._environment, self._home, named
@@ -170,7 +170,7 @@ class Servers:
         return self._state(server) not in ("off", "untrusted") and server.reached is not None
 
     def _state(self, server: Configured) -> State:
-        """What the user says of it; `starting` where they allow it."""
+        """The state that the user wants for a server; `starting` if they allow it, `failed` if it cannot be used."""
         if server.reached is None:
             return "failed"
         choice = self._choices.chosen().get(server.name)
@@ -181,7 +181,7 @@ class Servers:
     # What the user sees and does
 
     def standings(self) -> list[ServerStanding]:
-        """All that are configured, in the order in which they count."""
+        """The standing of all servers that are configured, in the order in which they count."""
         return [self._standing(each) for each in self._configured]
 
     def _standing(self, server: Configured) -> ServerStanding:
@@ -196,7 +196,7 @@ class Servers:
         return self._logs.setdefault(name, ServerLog())
 
     async def turn(self, name: str, fingerprint: str, *, on: bool) -> None:
-        """The user allows that configuration of a server, or turns it off. Raises `NoSuchServer` if it has another one by now,
+        """Turns that configuration of a server on, as the user allows it, or off. Raises `NoSuchServer` if it has another one by now,
         `StoreFailed`."""
         server = self._named(name)
         if server.fingerprint != fingerprint:
@@ -215,11 +215,11 @@ class Servers:
         self.changed()
 
     def log_of(self, name: str) -> str:
-        """The text of that log: the newest lines. Raises `NoSuchServer`."""
+        """The newest lines of the log of that server. Raises `NoSuchServer`."""
         return self.log(self._named(name).name).text
 
     async def sign_in(self, name: str) -> None:
-        """Has the user sign in to a service in their browser. Raises `NoSuchServer`, `ServerFailed` if nothing came of it."""
+        """Has the user sign in to a service in their browser. Raises `NoSuchServer`, or `ServerFailed` if the sign-in failed."""
         server = self._named(name)
         if not isinstance(server.reached, Http) or not self._wanted(server):
             raise NoSuchServer(f"The MCP server {name} is no service that is turned on, so there is nothing to sign in to")
@@ -259,8 +259,8 @@ class Servers:
     # What the agent uses
 
     async def settled(self, seconds: float = WAIT_SECONDS, *, once: bool = False) -> None:
-        """Waits for those that are just starting for the first time, at most so long. `once`: not for those that were waited for before, so
-        that one which takes long does not hold up each prompt."""
+        """Waits for servers that are starting for the first time, at most that many seconds. With `once`, servers that were waited for
+        before are left out, so that one which takes long does not hold up each prompt."""
         starting = [each for each in self._connections.values() if not (each.has_listed or (once and each.was_waited_for))]
         if not starting:
             return
@@ -272,7 +272,7 @@ class Servers:
             each.cancel()
 
     def listed(self) -> list[IndexedServer]:
-        """Those that the agent can use, as the index has them. One that is started again is still among them."""
+        """The servers that the agent can use, as the index has them. A server that is being started again is still among them."""
         found: list[IndexedServer] = []
         for server in self._configured:
             connection = self._connections.get(server.name)
@@ -281,7 +281,7 @@ class Servers:
         return found
 
     def tool(self, server: str, name: str) -> OfferedTool:
-        """That tool. Raises `NoSuchServer` with what there is, in words for the model."""
+        """The tool of that server with that name. Raises `NoSuchServer`, which names what there is in words for the model."""
         connection = self._connected(server)
         tools = connection.offers.tools
         found = next((tool for tool in tools if tool.name == name), None)
@@ -294,8 +294,8 @@ class Servers:
         return found
 
     def identity(self, server: str, tool: str = "") -> str:
-        """What a rule for that tool holds by, or one for several tools of that server; the same as long as the configuration of the server
-        and what it says of the tool are. Empty if there is no such server, or no such tool now."""
+        """A digest that a rule for that tool holds by, or without a tool one for several tools of that server. It is the same as long as
+        the server's configuration and what it says of the tool are. Empty if there is no such server, or no such tool now."""
         configured = next((each for each in self._configured if each.name == server and each.reached is not None), None)
         if configured is None or not tool:
             return "" if configured is None else configured.identity
@@ -304,7 +304,7 @@ class Servers:
         return "" if found is None else f"{configured.identity[:12]}{found.digest[:20]}"
 
     def instructions(self, server: str) -> str:
-        """What a server says of its use, in its own words; empty if it says nothing or is off."""
+        """How a server says that it is to be used, in its own words; empty if it says nothing or is off."""
         connection = self._connections.get(server)
         return "" if connection is None else connection.instructions
 
@@ -316,7 +316,7 @@ class Servers:
         self, server: str, tool: str, arguments: dict[str, Json], progress: Callable[[str], None], allowed: str | None = None
     ) -> ServerResult:
         """Has a tool called. A server that was given up is tried once more. `allowed` is the identity for which the user allowed the call.
-        Raises `NoSuchServer`, `ServerFailed`, also where the tool has another one by now."""
+        Raises `NoSuchServer`, `ServerFailed`, also if the tool has another identity by now."""
         connection = self._connected(server)
         if connection.state == "failed":
             await self.restart(server)
@@ -345,7 +345,7 @@ class Servers:
         return connection
 
     async def close(self) -> None:
-        """Ends all of them, and starts none any more."""
+        """Ends all servers, and starts none any more."""
         self._is_closed = True
         async with self._looking:
             await asyncio.gather(*(each.close() for each in self._connections.values()))

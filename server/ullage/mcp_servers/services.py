@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # takes long to import
     from mcp.client._transport import TransportStreams
 
 REQUEST_SECONDS, READ_SECONDS = 30.0, 300.0
-"""As the SDK has them by default."""
+"""How long a request may take, and a stream be silent; the defaults of the SDK."""
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class TooMuchSent(Exception):
 
 
 class Services:
-    """Reaches them. `open_address` shows the user a page in their browser."""
+    """Reaches servers that are services. `open_address` shows the user a page in their browser."""
 
     def __init__(self, secrets: Secrets, open_address: OpenAddress) -> None:
         self._secrets = secrets
@@ -44,12 +44,12 @@ class Services:
         """Names of servers that the user signs in to now: only then a browser is opened."""
 
     def tokens(self, server: Configured) -> Tokens:
-        """What is kept of the user's sign-in there."""
+        """The tokens and all else that is kept of the user's sign-in at that server."""
         return Tokens(self._secrets, server.reached.url if isinstance(server.reached, Http) else "")
 
     @asynccontextmanager
     async def reach(self, server: Configured, log: ServerLog, ended: Ended) -> AsyncGenerator[TransportStreams]:
-        """The streams of a service. `ended` is told `SIGN_IN` where it wants to know who the user is."""
+        """Opens the streams of a service. `ended` is told `SIGN_IN` if it wants to know who the user is."""
         import httpx2
         from mcp.client.streamable_http import streamable_http_client
 
@@ -76,7 +76,8 @@ class Services:
 
 
 async def check_request(request: httpx2.Request, *, is_of_here: bool) -> None:
-    """Raises `ServerFailed` if a service leads to what it should not. `is_of_here`: it is a service of this machine itself."""
+    """Raises `ServerFailed` if a service leads to an address that it must not. `is_of_here` says that the service itself is on this
+    machine."""
     host = request.url.host
     is_here = host in HERE
     if is_here and not is_of_here:
@@ -92,8 +93,8 @@ async def check_request(request: httpx2.Request, *, is_of_here: bool) -> None:
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """What is no stream of events has an end: `LONGEST_MESSAGE`. Events are bounded one by one by the SDK. Nothing may come packed: a few
-    megabytes can be unpacked to what no memory holds."""
+    """Bounds a response to `LONGEST_MESSAGE`, unless it is a stream of events: the SDK bounds events one by one. Raises `TooMuchSent` if it
+    is packed: a few megabytes can be unpacked to what no memory holds."""
     packed = response.headers.get("content-encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
         raise TooMuchSent(f"its answer is packed ({packed[:20]}), though it was asked for plain")

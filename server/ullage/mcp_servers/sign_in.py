@@ -26,13 +26,13 @@ SIGN_IN_SECONDS = 300.0
 """How long the user may take in the browser."""
 
 MOST_BYTES = 16_000
-"""Of a request to the page that the browser comes back to."""
+"""The most bytes of a request to the page that the browser comes back to."""
 
 EARLY_SECONDS = 30.0
-"""So long before its end a token counts as over."""
+"""How long before its end a token counts as over."""
 
 OpenAddress: TypeAlias = Callable[[str], Awaitable[bool]]
-"""Shows an address in the user's browser; whether that was possible."""
+"""Shows an address in the user's browser; gives whether that was possible."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,11 +41,11 @@ class Secrets(Protocol):
     """The client's store of secrets."""
 
     async def read(self, key: str) -> str | None:
-        """What is kept under the key; None if nothing is."""
+        """The value that is kept under the key; None if there is none."""
         ...
 
     async def keep(self, key: str, value: str | None) -> None:
-        """Keeps it; None deletes what was kept."""
+        """Keeps a value under the key; None deletes the value that was kept."""
         ...
 
 
@@ -56,11 +56,11 @@ class SecretsForNow:
         self._kept: dict[str, str] = {}
 
     async def read(self, key: str) -> str | None:
-        """What was kept since the process began."""
+        """The value that was kept under the key since the process began; None if there is none."""
         return self._kept.get(key)
 
     async def keep(self, key: str, value: str | None) -> None:
-        """Until the process ends."""
+        """Keeps a value until the process ends; None deletes the value that was kept."""
         if value is None:
             self._kept.pop(key, None)
         else:
@@ -68,7 +68,7 @@ class SecretsForNow:
 
 
 class Tokens:
-    """What is kept of a sign-in at one address: the SDK's `TokenStorage`."""
+    """All that is kept of a sign-in at one address: the SDK's `TokenStorage`."""
 
     def __init__(self, secrets: Secrets, url: str) -> None:
         self._secrets = secrets
@@ -77,7 +77,7 @@ class Tokens:
         self.provider: OAuthClientProvider | None = None
 
     async def load(self, *, anew: bool = False) -> None:
-        """Reads what is kept; `anew`: the user signs in again, so nothing of before counts."""
+        """Reads what is kept. With `anew` the user signs in again, so that nothing of before counts."""
         self._kept = {}
         if not anew:
             with suppress(ValueError, TypeError):
@@ -85,22 +85,22 @@ class Tokens:
                 self._kept = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
 
     async def forget(self) -> None:
-        """The user signed out."""
+        """Deletes what is kept, because the user signed out."""
         self._kept = {}
         await self._secrets.keep(self._key, None)
 
     @property
     async def there(self) -> bool:
-        """Whether the user signed in."""
+        """Whether the user is signed in."""
         return bool(await self._secrets.read(self._key))
 
     @property
     def metadata(self) -> object:
-        """Where the service lets users sign in, as it said then: a token is renewed there."""
+        """The addresses of the service for signing in, as it named them then: a token is renewed there. None if they are not kept."""
         return self._kept.get("metadata")
 
     async def get_tokens(self) -> OAuthToken | None:
-        """Those that are kept. One that is over has no value, so that it is renewed."""
+        """The tokens that are kept; None if there are none. An access token that is over has no value, so that it is renewed."""
         from mcp.shared.auth import OAuthToken
         from pydantic import ValidationError
 
@@ -114,7 +114,7 @@ class Tokens:
         return tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keeps them."""
+        """Keeps these tokens, with the time at which they are over."""
         self._kept["tokens"] = tokens.model_dump(mode="json", exclude_none=True)
         self._kept["over"] = None if tokens.expires_in is None else time.time() + tokens.expires_in
         metadata = None if self.provider is None else self.provider.context.oauth_metadata
@@ -123,7 +123,7 @@ class Tokens:
         await self._secrets.keep(self._key, json.dumps(self._kept))
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """As what Ullage is known there."""
+        """The registration by which the service knows Ullage; None if none is kept."""
         from mcp.shared.auth import OAuthClientInformationFull
         from pydantic import ValidationError
 
@@ -133,14 +133,14 @@ class Tokens:
             return None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Kept with the tokens: without these it is of no use."""
+        """Takes note of the registration. It is kept with the tokens: without these it is of no use."""
         self._kept["client"] = client_info.model_dump(mode="json", exclude_none=True)
 
 
 def provider_for(
     url: str, tokens: Tokens, callback: Callback, opens: OpenAddress | None, needed: Callable[[], None]
 ) -> OAuthClientProvider:
-    """The SDK's way to sign in. Without `opens` it uses what is kept alone, and calls `needed` where that is not enough."""
+    """The SDK's provider of sign-ins. Without `opens` it uses only what is kept, and calls `needed` if that is not enough."""
     from mcp.client.auth import OAuthClientProvider
     from mcp.shared.auth import OAuthClientMetadata, OAuthMetadata
     from pydantic import ValidationError
@@ -189,7 +189,7 @@ class Callback:
         self._came.cancel()
 
     async def answer(self) -> AuthorizationCodeResult:
-        """What the browser brings back. Raises `ServerFailed` if the user cancels there, or does nothing."""
+        """Waits for the code that the browser brings back. Raises `ServerFailed` if the user cancels there, or does nothing."""
         from mcp.shared.auth import AuthorizationCodeResult
 
         try:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # takes long to import
     from mcp.client._transport import TransportStreams
 
 EXIT_SECONDS = 2.0
-"""How long the end of a program may come behind the end of its output, so that its exit code can be told."""
+"""How long after the end of its output a program may end, so that its exit code can be told."""
 
 
 class Programs:
-    """Starts them. `environment` is what each gets beside what its configuration names."""
+    """Starts servers that are programs. `environment` is what each gets beside what its configuration names."""
 
     def __init__(self, roots: Callable[[], Sequence[Path]], environment: Mapping[str, str]) -> None:
         self._roots = roots
@@ -31,7 +31,7 @@ class Programs:
 
     @asynccontextmanager
     async def reach(self, server: Configured, log: ServerLog, ended: Ended) -> AsyncGenerator[TransportStreams]:
-        """The streams of a server while it runs. Raises `ServerFailed` or an `OSError` where it cannot be started."""
+        """Starts a server, and opens its streams. Raises `ServerFailed` or an `OSError` if it cannot be started."""
         reached = server.reached
         if not isinstance(reached, StdioServer):
             raise ServerFailed("it is no program")
@@ -49,7 +49,7 @@ class Programs:
                 ended(f"it could not be started: {error.strerror or error}")
 
         def silent(why: str) -> None:
-            """It says nothing more. Why it ended is known in a moment, if it did."""
+            """Tells that the server says nothing more, unless it becomes known in a moment that its program has ended, and why."""
             asyncio.get_running_loop().call_later(0.0 if why else EXIT_SECONDS, ended, why)
 
         watching = asyncio.create_task(watch())
@@ -64,7 +64,8 @@ class Programs:
                 await asyncio.gather(watching, return_exceptions=True)
 
     def _program(self, reached: StdioServer) -> str:
-        """A bare name is looked for where nobody of the workspace can have put it. What a configuration names by its path was trusted."""
+        """The path of the program. A bare name is looked for where nobody of the workspace can have put it. A program that a configuration
+        names by its path was trusted with it. Raises `ServerFailed` if there is none."""
         command = reached.command
         if not reached.folder.is_dir():
             raise ServerFailed(f"its folder is not there: {reached.folder}")

@@ -25,12 +25,14 @@ AnyPath: TypeAlias = "str | os.PathLike[str]"
 def replace(
     source: AnyPath, target: AnyPath, *, folder: int | None = None, system: System = HERE, wait: Callable[[float], None] = time.sleep
 ) -> None:
-    """`os.replace`, with both names relative to an open `folder` where one is given. Raises `OSError`."""
+    """Puts a file in the place of another, as `os.replace` does, trying for a while on Windows. Both names are relative to an open `folder`
+    if one is given. Raises `OSError`."""
     _patiently(lambda: os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder), system, wait)
 
 
 def unlink(path: AnyPath, *, folder: int | None = None, system: System = HERE, wait: Callable[[float], None] = time.sleep) -> None:
-    """`os.unlink`, likewise. Raises `OSError`."""
+    """Deletes a file, as `os.unlink` does, trying for a while on Windows. The name is relative to an open `folder` if one is given. Raises
+    `OSError`."""
     _patiently(lambda: os.unlink(path, dir_fd=folder), system, wait)
 
 

@@ -14,7 +14,7 @@ from pathlib import PurePath, PureWindowsPath
 from ullage.platforms.system import System
 
 LONGEST = 248
-"""Characters of a path from which on Windows wants it written in another way: MAX_PATH (260) less the 12 that it keeps free in paths of
+"""The characters from which on Windows wants a path written in another way: MAX_PATH (260) less the 12 that it keeps free in paths of
 folders. "Maximum Path Length Limitation" in Microsoft's documentation."""
 
 _DEVICE = re.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])[ ]*(?:\..*)?", re.IGNORECASE | re.DOTALL)

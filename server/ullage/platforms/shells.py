@@ -14,11 +14,11 @@ from pathlib import PureWindowsPath
 from ullage.platforms.system import System
 
 LINE_VARIABLE = "ULLAGE_LINE"
-"""By it Git Bash gets its line."""
+"""The environment variable by which Git Bash gets its line."""
 
 
 class Language(StrEnum):
-    """What a command line is written in."""
+    """The language that a command line is written in."""
 
     BASH = "bash"
     SH = "sh"
@@ -27,11 +27,11 @@ class Language(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """A shell that is there."""
+    """A shell that is installed here."""
 
     language: Language
     title: str
-    """As the model is told."""
+    """Its name, as the model is told it."""
     advice: str
     """What the model has to know to write for it."""
     words: tuple[str, ...]
@@ -39,16 +39,16 @@ class Shell:
     system: System
     before: str = field(default="", repr=False)
     after: str = field(default="", repr=False)
-    """What is put around the line."""
+    """The texts that are put before and after the line."""
     in_variable: bool = False
     """Whether the line goes by `LINE_VARIABLE`, and the words are all of the command."""
 
     def command(self, line: str) -> list[str]:
-        """The words to start."""
+        """The words of the command that runs a line in this shell."""
         return list(self.words) if self.in_variable else [*self.words, f"{self.before}{line}{self.after}"]
 
     def variables(self, line: str) -> dict[str, str]:
-        """What has to be in the environment for it."""
+        """The environment variables that have to be set for that line."""
         return {LINE_VARIABLE: line} if self.in_variable else {}
 
     @property
@@ -62,7 +62,7 @@ Find = Callable[[str], str | None]
 
 
 def shell_for(system: System, find: Find, environment: Mapping[str, str]) -> Shell:
-    """The shell of that system."""
+    """The shell that runs command lines on that system."""
     if system is System.WINDOWS:
         return _git_bash(find, environment) or _powershell(find, environment)
     bash = find("bash")
@@ -76,7 +76,7 @@ def shell_for(system: System, find: Find, environment: Mapping[str, str]) -> She
 _GIT_BASH = "It has the programs of Git for Windows. Write paths with `/`: `C:/work` or `/c/work`; `/tmp` is a folder of its own."
 
 _IN_GIT = r"bin\bash.exe"
-"""Below the folder of Git. It sets up what the programs in there need, and then starts `usr\\bin\\bash.exe`."""
+"""Where bash lies below the folder of Git. It sets up what the programs in there need, and then starts `usr\\bin\\bash.exe`."""
 
 _UNPACKED = f'eval "unset {LINE_VARIABLE};${LINE_VARIABLE}"'
 """Programs of Git for Windows take words of a command line apart by rules of their own: two backslashes in quotes become one, and `*`
@@ -93,11 +93,11 @@ def _git_bash(find: Find, environment: Mapping[str, str]) -> Shell | None:
 
 
 _FOLDERS_OF_GIT = ((("cmd",), 1), (("usr", "bin"), 2), (("mingw64", "bin"), 2), (("clangarm64", "bin"), 2), (("bin",), 1))
-"""In which its programs are, and how many names that is."""
+"""The folders below that of Git in which its programs are, each with the number of its names."""
 
 
 def _below_git(program: str | None) -> list[PureWindowsPath]:
-    """The folder of Git, where a program of it is. No other folder around it is looked at: others may write there."""
+    """The folder of Git, if the program is one of Git's; else empty. No other folder around it is looked at: others may write there."""
     if program is None:
         return []
     folder = PureWindowsPath(program.lower()).parent
@@ -127,10 +127,10 @@ _FIVE = "`&&` and `||` are not there: write `if ($?) { … }`."
 _QUIET = ("-NoLogo", "-NoProfile", "-NonInteractive", "-Command")
 
 _UTF_8 = "try { [Console]::OutputEncoding = $OutputEncoding = [Text.UTF8Encoding]::new($false) } catch {}\n"
-"""Else what it prints is in the code page of the console."""
+"""Put before the line: else what PowerShell prints is in the code page of the console."""
 
 _EXIT = "\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE } exit 1 }"
-"""Else every failure is exit code 1."""
+"""Put after the line: else every failure is exit code 1."""
 
 
 def _powershell(find: Find, environment: Mapping[str, str]) -> Shell:
@@ -147,6 +147,7 @@ def _power_shell(title: str, advice: str, program: str) -> Shell:
 
 
 def _value(environment: Mapping[str, str], name: str) -> str:
-    """Of an absolute path; the names of Windows have no case."""
+    """The value of a variable that holds an absolute path; empty if it does not. Upper and lower case of the name count as the same, as on
+    Windows."""
     found = next((value for each, value in environment.items() if each.upper() == name.upper()), "")
     return found if PureWindowsPath(found).is_absolute() else ""

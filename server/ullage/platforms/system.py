@@ -15,9 +15,9 @@ class System(StrEnum):
 
 
 def system_of(platform: str) -> System:
-    """The kind that a value of `sys.platform` stands for. What is none of the three (FreeBSD) is treated as Linux is where it can be."""
+    """The kind that a value of `sys.platform` stands for. Any other system (FreeBSD) is treated as Linux is where it can be."""
     return {"win32": System.WINDOWS, "darwin": System.MACOS}.get(platform, System.LINUX)
 
 
 HERE = system_of(sys.platform)
-"""The one that this process runs on."""
+"""The system that this process runs on."""

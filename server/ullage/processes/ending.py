@@ -26,7 +26,7 @@ would open a console, since the server has none."""
 
 
 def own_group(system: System = HERE) -> dict[str, Any]:
-    """What is given to `subprocess` so that a program does not share our group, nor our console."""
+    """The arguments for `subprocess` with which a program shares neither our group nor our console."""
     return {"creationflags": _NEW_GROUP | _NO_WINDOW} if system is System.WINDOWS else {"start_new_session": True}
 
 
@@ -34,17 +34,17 @@ class Group(Protocol):
     """A program that was started with `own_group`, and what it has started."""
 
     def ask(self) -> None:
-        """Asks all of them to end. Nothing happens where there are none any more. Windows has no way to ask: they are ended at once."""
+        """Asks all of them to end. Does nothing if none is there any more. Windows has no way to ask: they are ended at once."""
 
     def kill(self) -> None:
-        """Ends all of them."""
+        """Ends the program and all that it has started."""
 
     def close(self) -> None:
-        """To be called once nobody needs it any more. On Windows it ends what is still there."""
+        """Lets go of the group, once nobody needs it any more. On Windows this ends what is still there."""
 
 
 def group_of(process: int) -> Group:
-    """That of a program that was just started, by its number."""
+    """The group of a program that was just started, by the number of its process."""
     return Job(process, _kernel()) if HERE is System.WINDOWS else _Session(process)
 
 
@@ -73,14 +73,14 @@ _SET_QUOTA, _TERMINATE = 0x0100, 0x0001
 """PROCESS_SET_QUOTA and PROCESS_TERMINATE, which a process has to be opened with to be put into a job."""
 
 _EXTENDED_LIMITS = 9
-"""JobObjectExtendedLimitInformation."""
+"""The class of information of a job that `_Limits` is: JobObjectExtendedLimitInformation."""
 
 _KILL_ON_CLOSE = 0x2000
-"""JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE."""
+"""The limit that ends all processes of a job with its last handle: JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE."""
 
 
 class _Limits(ctypes.Structure):
-    """JOBOBJECT_EXTENDED_LIMIT_INFORMATION."""
+    """The structure JOBOBJECT_EXTENDED_LIMIT_INFORMATION of Windows."""
 
     _fields_ = [
         ("process_time", ctypes.c_int64),
@@ -139,7 +139,7 @@ class Job:
 
 
 def _kernel() -> Kernel:
-    """kernel32 with the types of what it takes: a handle is wider than ctypes would guess."""
+    """A way to call kernel32, with the types of what its functions take: a handle is wider than ctypes would guess."""
     library: Any = ctypes.WinDLL("kernel32", use_last_error=True) if sys.platform == "win32" else None
     functions: dict[str, Callable[..., int | None]] = {}
     handle, number, flag = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32

@@ -38,7 +38,7 @@ def find_program(name: str, not_in: Sequence[Path]) -> str | None:
 
 
 def candidates(folder: Path, name: str, system: System, environment: Mapping[str, str]) -> list[Path]:
-    """The files that may be that program in a folder of PATH. On Windows it has an ending that says that it can be run."""
+    """The files that may be that program in a folder of PATH. On Windows each has an ending that says that it can be run."""
     if system is not System.WINDOWS:
         return [folder / name]
     endings = environment.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").lower().split(";")
@@ -77,8 +77,8 @@ def own_python(module: str, needs: Sequence[str] = ()) -> list[str]:
 
 
 def reaper(control: int) -> list[str] | None:
-    """What stands before a command so that all that comes of it ends with it (`reaper.py`), told by the socket of that number. None on
-    systems that have no such thing."""
+    """The words to put before a command so that all that comes of it ends with it (`reaper.py`). It is told to by the socket of that
+    number. None on systems other than Linux."""
     if HERE is not System.LINUX:
         return None
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve().with_name("reaper.py")), str(control)]
@@ -111,19 +111,21 @@ program is started; that is the workspace, so the workspace would choose what ru
 
 
 def bare_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """What our own programs get: no preloads, no settings of theirs (`RIPGREP_CONFIG_PATH`, `PYTHONPATH`, `GIT_DIR`), no PATH."""
+    """The environment for our own programs: no preloads, no settings of theirs (`RIPGREP_CONFIG_PATH`, `PYTHONPATH`, `GIT_DIR`), no
+    PATH."""
     return {name: value for name, value in inherited.items() if name.upper() in NEEDED}
 
 
 def without_relative_entries(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The environment, with `SEARCHED` lists that hold absolute entries alone."""
+    """A copy of the environment in which the lists of `SEARCHED` hold absolute entries alone."""
     cleaned = dict(inherited)
     drop_relative_entries(cleaned)
     return cleaned
 
 
 def drop_relative_entries(environment: MutableMapping[str, str]) -> None:
-    """The same in place, as for this process's own environment, from which libraries start programs, too (`uname`, `lsb_release`)."""
+    """Drops all entries of the lists of `SEARCHED` that are not absolute. Changes the environment in place: it may be this process's own,
+    from which libraries start programs, too (`uname`, `lsb_release`)."""
     for name in SEARCHED:
         value = environment.get(name)
         if value is None:

@@ -34,7 +34,7 @@ KILLING_SECONDS = 5.0
 """How long processes are killed, new ones too, before those that cannot be killed are given up."""
 
 AGAIN_SECONDS = 0.02
-"""Between two rounds of killing."""
+"""The time between two rounds of killing."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFSZ")
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _nothing(number: int, frame: object) -> None:
-    """The byte that the system's signal has written wakes `select`."""
+    """Does nothing: the byte that the system's signal has written wakes `select`."""
 
 
 def _start(command: list[str], control: int) -> int:  # pyrefly: ignore[bad-return] - `_exit` does not return
@@ -85,7 +85,7 @@ def _start(command: list[str], control: int) -> int:  # pyrefly: ignore[bad-retu
 
 
 class _Ending:
-    """Waits for the end of the command and of all that it started, and brings it about where it is asked to."""
+    """Waits for the end of the command and of all that it started, and ends them if it is asked to."""
 
     def __init__(self, first: int, control: int, woken: int) -> None:
         self._first = first
@@ -98,7 +98,7 @@ class _Ending:
         self._until: float | None = None
 
     def wait(self) -> tuple[int, bool]:
-        """The exit code of the command, and whether it left processes in the background."""
+        """Waits for the end; gives the exit code of the command, and whether it left processes in the background."""
         while self._reap() and not self._is_given_up():
             now = time.monotonic()
             if self._kills:
@@ -114,7 +114,7 @@ class _Ending:
         return -signal.SIGKILL if self._code is None else self._code, self._left
 
     def _reap(self) -> bool:
-        """Takes the ends of processes; whether any is still there."""
+        """Takes the ends of processes; gives whether any process is still there."""
         while True:
             try:
                 process, status = os.waitpid(-1, os.WNOHANG)
@@ -166,7 +166,7 @@ def _signal_all(number: signal.Signals) -> None:
 
 
 def _below(process: int) -> list[int]:
-    """All processes that it, or one of these, has started."""
+    """All processes below that one: those that it has started, and those that they have started."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():

@@ -31,7 +31,7 @@ GRACE_SECONDS = 1.0
 """How long a killed process may take to be gone."""
 
 LONGEST_LINE = 1_000_000
-"""Bytes of a line that is read from a program."""
+"""The most bytes of a line that is read from a program."""
 
 _Protocol = TypeVar("_Protocol", bound=SubprocessProtocol)
 _Started = TypeVar("_Started")
@@ -44,7 +44,7 @@ class Asker(StrEnum):
     """A command of the agent, as the user allowed it."""
 
     SANDBOX_PROBE = "sandbox probe"
-    """Whether a sandbox works here."""
+    """A try whether a sandbox works here."""
 
     SANDBOX_NETWORK = "sandbox network"
     """Our own Python, which enters the network of a sandbox to listen there."""
@@ -69,7 +69,7 @@ class Asker(StrEnum):
 
 
 BRINGS_ITS_ENVIRONMENT = frozenset({Asker.SHELL, Asker.MCP_SERVER})
-"""All others run with `bare_environment`: they need nothing of what the user or a folder has set."""
+"""The askers that give an environment. All others run with `bare_environment`: they need nothing of what the user or a folder has set."""
 
 
 class NotAbsolute(ValueError):
@@ -85,31 +85,31 @@ class Running:
 
     @property
     def output(self) -> StreamReader:
-        """Its standard output."""
+        """The standard output of the program."""
         return cast("StreamReader", self._process.stdout)  # a pipe
 
     @property
     def complaints(self) -> StreamReader:
-        """Its standard error, where `start` was asked for it."""
+        """The standard error of the program, if `start` was asked for it."""
         return cast("StreamReader", self._process.stderr)
 
     async def feed(self, data: bytes) -> None:
-        """Writes to its standard input, and closes that. Raises `OSError` if it has ended before."""
+        """Writes to the program's standard input, and closes that. Raises `OSError` if it has ended before."""
         await self.send(data)
         cast("StreamWriter", self._process.stdin).close()
 
     async def send(self, data: bytes) -> None:
-        """Writes to its standard input, which stays open. Raises `OSError` if it has ended before."""
+        """Writes to the program's standard input, which stays open. Raises `OSError` if it has ended before."""
         writer = cast("StreamWriter", self._process.stdin)
         writer.write(data)
         await writer.drain()
 
     async def wait(self) -> int:
-        """Its exit code, once it has ended; negative for a signal."""
+        """Waits for the end of the program; gives its exit code, negative for a signal."""
         return await self._process.wait()
 
     async def end(self) -> None:
-        """Kills it with its group, if it is still there, and waits until it is gone (for `GRACE_SECONDS`)."""
+        """Kills the program with its group, if it is still there, and waits until it is gone (for `GRACE_SECONDS`)."""
         if self._process.returncode is None:
             self._group.kill()
             with suppress(ProcessLookupError):
@@ -218,22 +218,22 @@ class Talking:
 
     @property
     def output(self) -> StreamReader:
-        """Its standard output."""
+        """The standard output of the program."""
         return cast("StreamReader", self._process.stdout)
 
     @property
     def complaints(self) -> StreamReader:
-        """Its standard error."""
+        """The standard error of the program."""
         return cast("StreamReader", self._process.stderr)
 
     async def say(self, data: bytes) -> None:
-        """Writes to its standard input. Raises `OSError` if it has ended."""
+        """Writes to the program's standard input. Raises `OSError` if it has ended."""
         writer = cast("StreamWriter", self._process.stdin)
         writer.write(data)
         await writer.drain()
 
     async def ended(self) -> int:
-        """Its exit code, once it has ended; negative for a signal. Raises `OSError` if it could not be started."""
+        """Waits for the end of the program; gives its exit code, negative for a signal. Raises `OSError` if it could not be started."""
         code = await self._process.wait()
         match (_last_words(self._control) or "").split():
             case ["failed", number, *_]:
@@ -244,7 +244,7 @@ class Talking:
                 return code
 
     async def end(self) -> None:
-        """Closes its input, which is how such a program is told to end, and ends it with all that it started if it does not."""
+        """Closes the program's input, which is how such a program is told to end, and ends it with all that it started if it does not."""
         cast("StreamWriter", self._process.stdin).close()
         try:
             await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
@@ -271,7 +271,7 @@ class Talking:
 
 
 def _last_words(control: socket.socket | None) -> str | None:
-    """What the reaper said before it ended."""
+    """The line that the reaper wrote before it ended; None if it wrote none, or there is no reaper."""
     if control is None:
         return None
     try:
@@ -320,7 +320,7 @@ async def start_talking(asker: Asker, command: Sequence[str], *, folder: Path, e
 
 
 def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> ProcessPoolExecutor:
-    """Processes of our own Python for a command line tool."""
+    """A pool of processes of our own Python, for a command line tool."""
     if asker is not Asker.REPLAY:
         raise ValueError(f"{asker} has no use for a pool")
     return ProcessPoolExecutor(jobs, initializer=initializer)
@@ -334,7 +334,7 @@ def process_apart(asker: Asker, initializer: Callable[[], Any]) -> ProcessPoolEx
 
 
 WORKER_BYTES = 500_000_000
-"""What a worker of `local_cluster` may take: past it, it is ended and another takes its place."""
+"""How many bytes of memory a worker of `local_cluster` may take: past it, it is ended and another takes its place."""
 
 
 _OF_WORKERS: dict[str, object] = {
@@ -381,5 +381,6 @@ def _check(asker: Asker, command: Sequence[str]) -> None:
 
 
 def _root_folder() -> Path:
-    """A folder that nobody else fills: a program may look for its configuration in the one that it starts in."""
+    """The root of the file system, a folder that nobody else fills: a program may look for its configuration in the one that it starts
+    in."""
     return Path(Path(sys.executable).anchor)
