@@ -31,9 +31,9 @@ from ullage.tools.tool import (
 
 MOST_QUESTIONS = 4
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 4
-"""As Claude Code and Gemini CLI have them: more is a form, and a form is not answered in passing."""
+"""The limits of Claude Code and Gemini CLI: more options are a form, and a form is not answered in passing."""
 HEADER_CHARACTERS, QUESTION_CHARACTERS, LABEL_CHARACTERS, DESCRIPTION_CHARACTERS = 30, 1_000, 80, 400
-"""What a card shows whole. The peers ask for headers of 12 to 16 characters and refuse none; theirs are cut."""
+"""The lengths that a card shows whole. The peers ask for headers of 12 to 16 characters and refuse none; they cut longer ones."""
 
 ANSWERED = "The user answered:"
 INSTEAD: Mapping[Unanswered, str] = {
@@ -46,7 +46,7 @@ INSTEAD: Mapping[Unanswered, str] = {
         "answers with the next prompt."
     ),
 }
-"""What the model is told where there is no answer."""
+"""The text that the model is told if there is no answer, by why there is none."""
 
 _TEXT: dict[str, Json] = {"type": "string", "minLength": 1}
 
@@ -92,7 +92,7 @@ class AskUser:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Question: Which database?`, or what several are about."""
+        """The title of a call: `Question: Which database?`, or the headers of several questions."""
         given = input.get("questions")
         asked = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         if len(asked) == 1 and isinstance(question := asked[0].get("question"), str) and question.strip():
@@ -101,11 +101,11 @@ class AskUser:
         return f"Questions: {', '.join(headers)}" if headers else "Ask a question"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """To ask is free."""
+        """Always None: asking the user is free."""
         return None
 
     def questions(self, input: Mapping[str, Json]) -> tuple[Question, ...]:
-        """What is asked. Raises `BadToolInput`."""
+        """The questions of a call. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         asked = tuple(_question(each) for each in cast("list[dict[str, Any]]", input["questions"]))
         for number, each in enumerate(asked):
@@ -115,7 +115,7 @@ class AskUser:
         return asked
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The answers as text. Questions that the user left out are named as such."""
+        """Tells the model the answers as text. Questions that the user left out are named as such."""
         asked = self.questions(call.input)
         if isinstance(call.answers, str):
             return ToolOutcome(INSTEAD[call.answers], is_error=call.answers == "not_shown")
@@ -134,7 +134,7 @@ def _shown(text: str) -> str:
 
 
 def _lines(number: int, question: Question, answer: Answer) -> Sequence[str]:
-    """A question and its answer. What the model wrote stays in its line, and what the user wrote is indented."""
+    """The lines that tell a question and its answer. The model's words stay in one line, and the user's words are indented."""
     lines = [f"{number}. {in_a_line(question.question)}"]
     if answer.chosen:
         lines.append(f"   They chose: {', '.join(f'“{in_a_line(label)}”' for label in answer.chosen)}")

@@ -30,10 +30,10 @@ from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, b
 from ullage.workspace.folders import Folders
 
 LONGEST_TIMEOUT = 3_600
-"""Seconds; what takes longer is not waited for in a conversation."""
+"""The longest timeout, in seconds; a command that takes longer is not waited for in a conversation."""
 
 LIVE_CHARACTERS = 200_000
-"""How much of an output is shown while the command runs; the result has the rest."""
+"""How many characters of an output are shown while the command runs; the result has the rest."""
 
 TITLE_CHARACTERS = 200
 
@@ -62,7 +62,7 @@ class Bash:
         find_shell: FindShell | None = None,
         running: RunningCommands | None = None,
     ) -> None:
-        """`running` has the commands of the session."""
+        """`running` are the commands of the session that run in the background."""
         self._folders = folders
         self._default_timeout = default_timeout
         self._sandbox = sandbox
@@ -93,13 +93,14 @@ class Bash:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`$ npm test`."""
+        """The title of a call: `$ npm test`."""
         command = text(input, "command").strip()
         cut = f"{command[:TITLE_CHARACTERS]} …" if len(command) > TITLE_CHARACTERS else command
         return f"$ {cut}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Running asks."""
+        """What running the command needs: it is always asked about, unless it is known to be harmless or a rule allows it. Raises
+        `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         command = text(input, "command")
         need = with_extras(command_need(command, self._site()), command, extras_of(input, self._folders.first))
@@ -109,7 +110,7 @@ class Bash:
         return need if missing is None else replace(need, description=f"{need.description}, not sandboxed: {missing}")
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The output and how it ended. A command that fails is an error."""
+        """Runs the command; gives its output and how it ended. A command that fails is an error."""
         check_input(self.spec.input_schema, call.input)
         folder = self._folders.first
         if folder is None:
@@ -152,7 +153,7 @@ class Bash:
         *,
         harmless: bool,
     ) -> ToolOutcome:
-        """In the sandbox where there is one; what is harmless has nothing there that it could write to."""
+        """Runs the command, in the sandbox if there is one. A harmless command has nothing there that it could write to."""
         limit, on_output = running.limit, running.take
         timeout = limit.seconds or 0.0
         line = text(call.input, "command")
@@ -177,11 +178,11 @@ class Bash:
         return outcome(finished, timeout, kept, self._folders.show)
 
     def _is_harmless(self, command: str) -> bool:
-        """By what its words lead to now."""
+        """Whether a command is harmless, by what its words lead to now."""
         return command_need(command, self._site()).harmless
 
     def _site(self) -> Site | None:
-        """Where a command would run; None if there is no folder."""
+        """The place where a command would run; None if no folder is open."""
         folder = self._folders.first
         if folder is None:
             return None
@@ -191,7 +192,7 @@ class Bash:
 
 
 FindShell: TypeAlias = Callable[[Sequence[Path]], Shell]
-"""The shell of this machine that is in none of these folders."""
+"""A function that gives the shell of this machine that is in none of these folders."""
 
 
 def _shell(not_in: Sequence[Path]) -> Shell:
@@ -199,7 +200,7 @@ def _shell(not_in: Sequence[Path]) -> Shell:
 
 
 def _description(shell: Shell) -> str:
-    """What the model reads: it has to know which shell reads its lines."""
+    """The description of the tool for the model, which has to know which shell reads its lines."""
     first, rest = description("bash").split("\n", 1)
     return "\n".join([f"{first} The shell is {shell.title}.{f' {shell.advice}' if shell.advice else ''}", rest])
 
@@ -221,19 +222,19 @@ def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:
 
 @dataclass(frozen=True, slots=True)
 class SandboxRefusals:
-    """What the sandbox kept a command from. Everything is empty where there is no sandbox."""
+    """All that the sandbox kept a command from. Everything is empty if there is no sandbox."""
 
     blocked: Sequence[str] = ()
-    """What programs say when the sandbox does not let them write."""
+    """The messages of programs that the sandbox does not let write."""
     refused_hosts: Sequence[str] = ()
     taken_back: Sequence[MovedAway] = ()
     over_limit: Sequence[str] = ()
     not_compared: Sequence[str] = ()
-    """Where nobody looked for what it made that starts by itself."""
+    """The places where nobody looked whether the command made files there that start by themselves."""
 
 
 def outcome(finished: Finished, timeout: float, kept: SandboxRefusals, show: Callable[[Path], str]) -> ToolOutcome:
-    """The result; an error where the command failed. `show` gives a path as the model sees it."""
+    """The result of a command; an error if it failed. `show` gives a path as the model sees it."""
     output = finished.output.rstrip()
     parts = [output] if output else ["(no output)"]
     if finished.had_leftovers:

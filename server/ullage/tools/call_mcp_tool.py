@@ -20,17 +20,17 @@ from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import FileTooLarge
 
 TITLE_CHARACTERS = 80
-"""Of the arguments, in the title of a call."""
+"""The most characters of the arguments in the title of a call."""
 
 ASKED_CHARACTERS = 4_000
-"""Of the arguments, where the user is asked."""
+"""The most characters of the arguments in the question to the user."""
 
 TOLD_CHARACTERS = 300
-"""Of what a server says of a tool, in the question."""
+"""The most characters of a server's description of a tool in that question."""
 
 
 class CallMcpTool:
-    """Calls tools of servers."""
+    """Calls tools of MCP servers."""
 
     kind: ToolKind = "execute"
 
@@ -53,7 +53,7 @@ class CallMcpTool:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`git_log of git: {"max_count": 3}`."""
+        """The title of a call: `git_log of git: {"max_count": 3}`."""
         server, tool, said = text(input, "server"), text(input, "tool"), _written(input)
         if not server or not tool:
             return "Call an MCP tool"
@@ -61,7 +61,8 @@ class CallMcpTool:
         return f"{tool} of {server}: {short}" if said != "{}" else f"{tool} of {server}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Each tool of each server is allowed by itself. That a server calls it harmless allows nothing."""
+        """What the call needs. Each tool of each server is allowed by itself; that a server calls its tool harmless allows nothing. Raises
+        `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         server, tool = text(input, "server"), text(input, "tool")
         try:
@@ -81,7 +82,7 @@ class CallMcpTool:
         return PermissionNeed("mcp", pattern, asked, (named,), files=of_tool, of_server=of_server, subject=named, line=said, told=told)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """What the server answers."""
+        """Has the server call its tool, and gives its answer."""
         check_input(self.spec.input_schema, call.input)
         server, tool = text(call.input, "server"), text(call.input, "tool")
         if call.allowed is None or call.allowed.subject != f"{server}/{tool}":

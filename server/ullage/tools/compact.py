@@ -9,7 +9,7 @@ from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, c
 
 
 class CompactTool:
-    """Passes the model's wish for a compaction on."""
+    """Passes on the model's wish for a compaction."""
 
     kind: ToolKind = "other"
 
@@ -25,15 +25,15 @@ class CompactTool:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """Always the same."""
+        """The title of a call, which is always the same."""
         return "Compact the conversation"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Free: nothing is lost by it, and the user can undo it."""
+        """Always None: a compaction is free, since nothing is lost by it, and the user can undo it."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Says when it will be done."""
+        """Tells the model when the compaction will be done."""
         check_input(self.spec.input_schema, call.input)
         return ToolOutcome(
             "The conversation is compacted as soon as all results of this reply are in.", compact_focus=text(call.input, "focus").strip()

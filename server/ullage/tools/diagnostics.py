@@ -12,7 +12,7 @@ from ullage.workspace.files import Diagnostic, Editor
 from ullage.workspace.folders import Folders
 
 LISTED = 100
-"""Problems at most, the worst first."""
+"""How many problems are told at most, the worst first."""
 
 MESSAGE_CHARACTERS = 500
 
@@ -20,7 +20,7 @@ SEVERITIES = ("error", "warning", "information", "hint")
 
 
 class Diagnostics:
-    """Asks the editor."""
+    """Asks the editor for the problems of one file or of all."""
 
     kind: ToolKind = "read"
 
@@ -39,15 +39,15 @@ class Diagnostics:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Problems in src/tank.py`."""
+        """The title of a call: `Problems in src/tank.py`."""
         return f"Problems in {text(input, 'path')}" if text(input, "path") else "Problems"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free."""
+        """Always None: reading is free."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """`path:line: severity: message (source)`, the worst first."""
+        """The problems, each as `path:line: severity: message (source)`, the worst first."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:

@@ -35,10 +35,10 @@ SEARCHED_LINES = 10_000
 """In longer files only these first lines are looked through for something similar."""
 
 SIMILAR = 0.6
-"""Lines that are less alike than this (0 to 1) are no help."""
+"""How alike two lines have to be (0 to 1) so that one is told for the other."""
 
 COMPARED_CHARACTERS = 300
-"""Of each line; comparing takes time that grows with the square of it."""
+"""How many characters of each line are compared; the time that it takes grows with the square of them."""
 
 CONTEXT_LINES = 2
 
@@ -55,7 +55,7 @@ class _Planned:
 
 
 class EditFile:
-    """Edits by exact replacement."""
+    """Edits a file by replacing an exact piece of its text."""
 
     kind: ToolKind = "edit"
 
@@ -79,16 +79,16 @@ class EditFile:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Edit src/tank.py`."""
+        """The title of a call: `Edit src/tank.py`."""
         return f"Edit {text(input, 'path')}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Editing asks."""
+        """What editing the file needs: it is asked about unless a rule allows it. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
     async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
-        """All the places that it would change."""
+        """The text before and after the edit, with all places that it would change; or why it cannot be made."""
         try:
             planned = await self._plan(input, target)
         except FILE_ERRORS as error:
@@ -98,7 +98,7 @@ class EditFile:
         return await asyncio.to_thread(foreseen, self._files.folders.show(target), planned.current.text, planned.text)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Edits, or says why not and what would."""
+        """Edits the file, or says why it cannot and what would help."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:
@@ -169,7 +169,7 @@ def _line_numbers_of(piece: str, text: str) -> list[int]:
 
 
 def _explain_no_match(piece: str, text: str) -> str:
-    """What the model should know to do better: a slip that explains the miss, or the lines that come closest."""
+    """Why a piece is not in the text, for the model: a slip that explains the miss, or the lines that come closest."""
     if re.fullmatch(r"(?:\s*\d+\t[^\n]*\n?)+", piece):
         return "It has line numbers in it, which are not part of the file. Leave them out."
     lines = _lines(text)[:SEARCHED_LINES]
@@ -184,7 +184,7 @@ def _explain_no_match(piece: str, text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines, wherever a file that mixes its line ends has them."""
+    """The lines of a text, also of one that mixes its line ends."""
     return split_lines(LINE_END.sub("\n", text))
 
 
@@ -195,7 +195,8 @@ def _where_same_words(wanted: list[str], lines: list[str]) -> int | None:
 
 
 def _closest(wanted: list[str], lines: list[str]) -> int | None:
-    """Where the longest wanted line has its closest counterpart, as the number of lines before the whole piece."""
+    """The number of lines before the place in the file where the piece would stand whose longest line has its closest counterpart there;
+    None if no line is alike."""
     anchor = max(range(len(wanted)), key=lambda at: len(wanted[at].strip()))
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted[anchor].strip()[:COMPARED_CHARACTERS])

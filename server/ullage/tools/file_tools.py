@@ -25,22 +25,22 @@ from ullage.workspace.text_file import FileTooLarge, NotEncodable, NotText, text
 from ullage.workspace.touched import FileReads
 
 EXCERPT_CHARACTERS = 24_000
-"""No more of a file at once: below the 30,000 from which a result would be clipped in the middle, where line numbers
-could no longer be followed."""
+"""The most characters of a file that are shown at once: below the 30,000 from which a result would be clipped in the middle, where line
+numbers could no longer be followed."""
 
 LINE_CHARACTERS = 2_000
-"""A longer line is cut: it is generated code or data, and would push out everything else."""
+"""The most characters of a line. A longer one is cut: it is generated code or data, and would push out everything else."""
 
 DIFF_CONTEXT_LINES = 3
 
 DIFF_CHARACTERS = 20_000
-"""No more of each side of a difference is kept for the user to see."""
+"""The most characters of each side of a difference that are kept for the user to see."""
 
 PROPOSED_CHARACTERS = 400_000
-"""The same while the user is asked, who has to see all of it: three times what a model writes in one reply."""
+"""The most characters of each side while the user is asked, who has to see all of it: three times what a model writes in one reply."""
 
 DIFFERENCE_LINES, DIFFERENCE_CHARACTERS = 20_000, 12_000
-"""No more is compared and told of what the user made of a proposal."""
+"""How many lines of both texts are compared, and how many characters told, of what the user made of a proposal."""
 
 USER_CHANGED = (
     "The user changed your proposal for `{name}` before they accepted it. Theirs was written, so build on it. "
@@ -64,7 +64,7 @@ FILE_ERRORS = (
 """Everything that reading or writing a file can meet and the model can mend."""
 
 NOT_FOUND = re.compile(r"`[^`\n]*` does not exist\b")
-"""How the outcome begins that says that a file is not there."""
+"""The beginning of the outcome that says that a file is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Excerpt:
     cut_lines: bool
 
     def is_whole(self, lines: Sequence[str]) -> bool:
-        """Whether nothing of the lines is missing."""
+        """Whether nothing of these lines is missing."""
         return self.first <= 1 and self.last >= len(lines) and not self.cut_lines
 
 
@@ -88,7 +88,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def excerpt(lines: Sequence[str], first: int, limit: int) -> Excerpt:
-    """Up to `limit` lines from line `first` (counted from 1), within `EXCERPT_CHARACTERS`."""
+    """Up to `limit` lines with their numbers, from line `first` on (counted from 1), within `EXCERPT_CHARACTERS`."""
     shown: list[str] = []
     characters = 0
     cut_lines = False
@@ -110,12 +110,13 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def file_diff(path: str, old: str, new: str) -> FileDiff:
-    """The whole lines that differ with a few around them, both sides bounded."""
+    """The whole lines that differ with a few around them, each side at most `DIFF_CHARACTERS`."""
     return _diff(path, old, new, DIFF_CHARACTERS)
 
 
 def proposed_diff(path: str, old: str, new: str) -> FileDiff:
-    """The same of a change that is still to be allowed."""
+    """The lines that differ, as `file_diff` gives them, for a change that is still to be allowed: each side at most
+    `PROPOSED_CHARACTERS`."""
     return _diff(path, old, new, PROPOSED_CHARACTERS)
 
 
@@ -202,10 +203,8 @@ def _similar(name: str, folders: Folders) -> str:
 
 
 def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
-    """What must be allowed. Raises `BadToolInput` for a path that may not be written.
-
-    It is refused here and not only by the call: a path that leads elsewhere by then must not have become free of asking.
-    """
+    """What writing a file needs. Raises `BadToolInput` for a path that may not be written. It is refused here and not only by the call: a
+    path that leads elsewhere by then must not have become free of asking."""
     try:
         target = files.folders.resolve_for_writing(name)
     except OutsideWorkspace as error:
@@ -215,14 +214,14 @@ def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
 
 
 def allowed_target(call: ToolCall, name: str, files: WorkspaceFiles) -> Path:
-    """The file that was allowed, wherever its name leads by now; where nothing was asked, the one that it names."""
+    """The file that was allowed, wherever its name leads by now. If nothing was asked, the file that the name leads to."""
     if call.allowed is not None and call.allowed.target is not None:
         return call.allowed.target
     return files.folders.resolve_for_writing(name)
 
 
 def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:
-    """Refuses with the text as it is now, which the agent has then seen."""
+    """A refusal with the text as it is now, which the agent has seen by that."""
     lines = split_lines(current.text)
     shown = excerpt(lines, 1, len(lines) or 1)
     touch = FileTouch(files.folders.show(current.path), "read", current.sha256, partial=not shown.is_whole(lines))
@@ -251,7 +250,7 @@ async def write_changed(call: ToolCall, files: WorkspaceFiles, reads: FileReads)
 
 
 def difference(proposed: str, text: str) -> str:
-    """What the user made of a proposed text, for the model."""
+    """The difference between a proposed text and what the user made of it, for the model."""
     ours, theirs = proposed.splitlines(keepends=True), text.splitlines(keepends=True)
     if len(ours) + len(theirs) > DIFFERENCE_LINES:
         return "(The text is too long to show the difference. Read it before the next edit.)"

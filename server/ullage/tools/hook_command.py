@@ -20,40 +20,40 @@ from ullage.workspace.folders import Folders
 
 
 class CannotRun(Exception):
-    """A hook that could not be started; `str()` says why, in words for the user."""
+    """A hook could not be started; `str()` says why, in words for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookCommand:
-    """What is run."""
+    """The command of a hook, and how it is to be run. `seconds` is how long it may take."""
 
     line: str
     given: bytes
-    """What it reads on standard input."""
+    """The bytes that it reads on standard input."""
     folder: Path
     seconds: float
     variables: Mapping[str, str]
     confined: bool
     """Whether it runs in the sandbox."""
     writes: bool
-    """Whether it may write to the workspace, where it is confined."""
+    """Whether it may write to the workspace, if it is confined."""
 
 
 class RunHook(Protocol):
-    """Runs one to its end."""
+    """A function that runs the command of a hook to its end."""
 
     async def __call__(self, command: HookCommand) -> Finished:
-        """How it ended. Cancelling ends it with all that it started. Raises `CannotRun`."""
+        """Runs the command; gives how it ended. Cancelling ends it with all that it started. Raises `CannotRun`."""
         ...
 
 
 async def no_runner(command: HookCommand) -> Finished:
-    """Where nothing runs hooks. Raises `CannotRun`."""
+    """Stands for a `RunHook` where nothing runs hooks. Always raises `CannotRun`."""
     raise CannotRun("nothing runs hooks here")
 
 
 def hook_runner(folders: Folders, sandbox: Callable[[], Sandbox]) -> RunHook:
-    """Runs hooks of these folders; `sandbox` is the one that the settings name now."""
+    """A function that runs the hooks of these folders; `sandbox` gives the one that the settings name now."""
 
     async def run(command: HookCommand) -> Finished:
         with tempfile.TemporaryFile() as given:
@@ -82,4 +82,4 @@ def hook_runner(folders: Folders, sandbox: Callable[[], Sandbox]) -> RunHook:
 
 
 def _nobody_looks(text: str) -> None:
-    """Its output is looked at once it has ended."""
+    """Takes output and drops it: it is looked at once the command has ended."""

@@ -10,18 +10,18 @@ class Limit:
     """How long a command may run. That may change while it does: it is left running, or stopped."""
 
     def __init__(self, seconds: float | None) -> None:
-        """None: as long as it takes. The seconds begin when the command has been started."""
+        """`seconds` begin when the command has been started; None lets it run as long as it takes."""
         self.seconds = seconds
         self._is_stopped = False
         self._changed = asyncio.Event()
 
     def lift(self) -> None:
-        """It may run as long as it takes."""
+        """Lets the command run as long as it takes."""
         self.seconds = None
         self._changed.set()
 
     def stop(self) -> None:
-        """It is over now."""
+        """Ends the command now."""
         self._is_stopped = True
         self._changed.set()
 

@@ -19,13 +19,13 @@ from ullage.processes.programs import own_python
 from ullage.processes.start import Asker, Running, start
 
 SECONDS = 5.0
-"""A pattern that takes longer for the lines of a moment is given up."""
+"""How long a pattern may take for the lines of a moment before it is given up."""
 
 LINE_CHARACTERS = 2_000
-"""Of a line are looked at."""
+"""How many characters of a line are looked at."""
 
 START_SECONDS = 20.0
-"""The process may take to start, on a machine that is busy."""
+"""How long the process may take to start, on a machine that is busy."""
 
 
 class BadLinePattern(Exception):
@@ -39,11 +39,11 @@ class LineMatcher:
         self._process = process
 
     async def finds(self, lines: Sequence[str]) -> bool:
-        """Whether one of the lines has it. Raises `BadLinePattern` if that takes too long, `OSError` where the process has ended."""
+        """Whether one of the lines has the pattern. Raises `BadLinePattern` if that takes too long, `OSError` if the process has ended."""
         return await self._ask([line[:LINE_CHARACTERS] for line in lines], SECONDS) is True
 
     async def begin(self, pattern: str) -> None:
-        """Says what is looked for. Raises `BadLinePattern`, `OSError`."""
+        """Tells the process the pattern. Raises `BadLinePattern`, or `OSError` if the process has ended."""
         said = await self._ask(pattern, START_SECONDS)
         if isinstance(said, str):
             raise BadLinePattern(f"`pattern` is no valid regular expression: {said}")
@@ -62,7 +62,7 @@ class LineMatcher:
 
 @asynccontextmanager
 async def matcher(pattern: str) -> AsyncGenerator[LineMatcher]:
-    """Matches lines within the block. Raises `BadLinePattern`, `OSError`."""
+    """A matcher for that pattern, which ends with the block. Raises `BadLinePattern`, `OSError`."""
     process = await start(Asker.PATTERN_MATCHER, own_python("ullage.tools.line_matching"), feeds=True)
     try:
         made = LineMatcher(process)

@@ -17,11 +17,11 @@ from ullage.workspace.regular_files import NotRegular
 
 DEPTH = 2
 LISTED = 500
-"""Names at most; the nearest levels come first, so that what is left out lies deep."""
+"""How many names are listed at most; the nearest levels come first, so that what is left out lies deep."""
 
 
 class ListFiles:
-    """Lists folders."""
+    """Lists what is in a folder."""
 
     kind: ToolKind = "read"
 
@@ -42,16 +42,16 @@ class ListFiles:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`List src`, `List the workspace folder`."""
+        """The title of a call: `List src`, `List the workspace folder`."""
         path = text(input, "path")
         return "List the workspace folder" if path in ("", ".") else f"List {path}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Listing is free, where no rule refuses it."""
+        """Always None: listing is free, if no rule refuses it (`run`)."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Paths as the other tools take them; folders end in `/`."""
+        """The paths in the folder as the other tools take them; those of folders end in `/`."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path") or "."
         try:

@@ -14,19 +14,19 @@ from ullage.mcp_servers.servers import Servers
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 
 MOST_AT_ONCE = 20
-"""Tools in one result."""
+"""How many tools one result shows."""
 
 MOST_CHARACTERS = 24_000
-"""As `read_file` stops: what is clipped in the middle of a schema is of no use."""
+"""The most characters of one result, as for `read_file`: a schema that is clipped in the middle is of no use."""
 
 INSTRUCTION_CHARACTERS = 2_000
-"""Of what a server says of its use."""
+"""The most characters of a server's own instructions."""
 
 _NOTHING = "No tool of a running MCP server fits. There is:\n{}"
 
 
 class LoadMcpTools:
-    """Shows tools of servers."""
+    """Shows tools of MCP servers with their descriptions and schemas."""
 
     kind: ToolKind = "search"
 
@@ -46,16 +46,16 @@ class LoadMcpTools:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Load MCP tools git/git_log`."""
+        """The title of a call: `Load MCP tools git/git_log`."""
         what = ", ".join(_names(input)) or text(input, "query")
         return f"Load MCP tools {what}" if what else "Load MCP tools"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Nothing is asked of a server."""
+        """Always None: nothing is asked of a server."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The tools that fit."""
+        """The tools that are named, and those that fit the words. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, call.input)
         names, query = _names(call.input), text(call.input, "query")
         if not names and not query.strip():
@@ -97,7 +97,7 @@ def _named(listed: Sequence[IndexedServer], names: Sequence[str]) -> Iterator[tu
 
 
 def _fitting(listed: Sequence[IndexedServer], query: str) -> list[tuple[str, OfferedTool]]:
-    """Those that have most of the words, first those that have them in their names."""
+    """The tools that have any of the words, each with its server. Those with the most come first; a word in the name counts three times."""
     words = set(re.findall(r"\w{2,}", query.lower()))
     weighed: list[tuple[int, str, OfferedTool]] = []
     for each in listed:

@@ -15,18 +15,18 @@ from ullage.context.counting.media import ImageLimits, Room, Weight, in_words, m
 from ullage.workspace.media_file import MediaFile, media_in, read_media
 
 LARGEST_SHARE = 0.25
-"""Of the model's window, for one document: more of it would leave no room to work with it."""
+"""The largest part of the model's window for one document: more would leave no room to work with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the model in use can still be shown. `window` in tokens."""
+    """What the model in use can still be shown. `window` is in tokens."""
 
     model: str
-    """As the user calls it."""
+    """The model's name, as the user knows it."""
     room: Room
     in_view: Weight
-    """What it is shown already."""
+    """The weight of what the model is shown already."""
     images: ImageLimits
     window: int
 
@@ -35,11 +35,11 @@ class MediaShelf(Protocol):
     """Keeps the bytes of images and documents that the model is shown, and says what it can still be shown."""
 
     def sight(self) -> Sight:
-        """As it is now."""
+        """What the model can still be shown now."""
         ...
 
     def keep(self, data: bytes, media: Media) -> None:
-        """Keeps the bytes; durable when it returns. Raises `StoreFailed`. For another thread."""
+        """Keeps the bytes of an image or a document; they are durable when it returns. Raises `StoreFailed`. For another thread."""
         ...
 
 
@@ -49,7 +49,7 @@ class NotShown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MediaForModel:
-    """An image or a document for the model, and in words what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
+    """An image or a document for the model. `words` say what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
 
     media: Media
     words: str
@@ -57,16 +57,15 @@ class MediaForModel:
 
 
 async def show(path: Path, shelf: MediaShelf) -> MediaForModel | None:
-    """An image or a PDF for the model; None if the file is neither.
-
-    Raises `NotShown`, `DamagedMedia`, `FileTooLarge`, `StoreFailed` or an `OSError`.
-    """
+    """Keeps an image or a PDF and gives it for the model; None if the file is neither. Raises `NotShown`, `DamagedMedia`, `FileTooLarge`,
+    `StoreFailed` or an `OSError`."""
     file = await asyncio.to_thread(read_media, path)
     return None if file is None else await _put(file, shelf)
 
 
 async def show_bytes(raw: bytes, shelf: MediaShelf) -> MediaForModel | None:
-    """The same for bytes that are in no file."""
+    """Keeps an image or a PDF that is in no file, as `show` does; None if the bytes are neither. Raises `NotShown`, `DamagedMedia`,
+    `FileTooLarge` or `StoreFailed`."""
     file = await asyncio.to_thread(media_in, raw)
     return None if file is None else await _put(file, shelf)
 
@@ -79,7 +78,7 @@ async def _put(file: MediaFile, shelf: MediaShelf) -> MediaForModel:
 
 
 def check(media: Media, sight: Sight) -> None:
-    """Raises `NotShown` if the model cannot be shown it now."""
+    """Raises `NotShown` if the model cannot be shown that image or document now."""
     is_image = isinstance(media, Image)
     kind = "images" if is_image else "PDFs"
     if not sight.room.takes(media):

@@ -15,7 +15,7 @@ from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, 
 
 
 class MemoryTool:
-    """Appends to a block or replaces a part of it."""
+    """Appends to a block of notes, or replaces a part of it."""
 
     kind: ToolKind = "think"
 
@@ -43,15 +43,15 @@ class MemoryTool:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Note in memory: task`."""
+        """The title of a call: `Note in memory: task`."""
         return f"Note in memory: {text(input, 'block')}".removesuffix(": ")
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Notes are free."""
+        """Always None: notes are free."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The block as it is now. The log of the call itself is what keeps it."""
+        """The block as it is after the edit. Nothing else keeps it than the log of the call itself. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, call.input)
         replaces = call.input["action"] == "replace"
         if replaces != ("old_text" in call.input):

@@ -33,13 +33,14 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
 from ullage.workspace.regular_files import open_regular
 
 SHOWN_CHARACTERS = 100
-"""An exact command that is longer is not repeated in the button; the panel shows all of it above."""
+"""The most characters of an exact command that is repeated in the button; the panel shows all of it above."""
 
 
 def edit_need(path: str, *, at_top: bool = False, is_new: bool = False) -> PermissionNeed:
     """What editing a file, or making it, needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder.
 
-    Not so `at_top` of a workspace folder: it would be all of the workspace, and the first folder's top is known by its empty parent alone.
+    At the top of a workspace folder (`at_top`) it allows that file alone: its folder would be all of the workspace. The top of the first
+    folder is known by its empty parent, too.
     """
     pure = PurePosixPath(path)
     reason = steers(pure)
@@ -80,17 +81,18 @@ def hosts_need(hosts: Sequence[str]) -> PermissionNeed:
 
 
 def named_patterns(commands: Sequence[NamedCommand]) -> tuple[str, ...]:
-    """One text for each command."""
+    """The patterns that allow these commands by their names, one for each."""
     return tuple(f"{RUNS if command.effect == 'runs' else HARMLESS}{command.name}" for command in commands)
 
 
 def exact_pattern(line: str) -> tuple[str, ...]:
-    """The line as it stands; nothing if it holds characters that nobody sees: what is allowed for ever has to be what was read."""
+    """The pattern that allows a line as it stands; empty if it holds characters that nobody sees: what is allowed for ever has to be what
+    was read."""
     return (f"{EXACTLY}{line}",) if line.replace("\n", "").replace("\t", "").isprintable() else ()
 
 
 def shown_pattern(pattern: str) -> str:
-    """What the user reads on the button, and in the list of what is always allowed."""
+    """A pattern as the user reads it on the button, and in the list of what is always allowed."""
     if pattern.startswith(HARMLESS):
         return f"`{pattern.removeprefix(HARMLESS)} *`"
     if pattern.startswith(RUNS):
@@ -105,7 +107,7 @@ def shown_pattern(pattern: str) -> str:
 # What running a command needs
 
 ASKED_CHARACTERS = 300
-"""A longer command is not repeated in the question; the panel shows all of it above."""
+"""The most characters of a command that is repeated in the question; the panel shows all of it above."""
 
 MOST_FILES = 20
 
@@ -127,16 +129,16 @@ EXTRA_PROPERTIES: dict[str, Json] = {
         ),
     },
 }
-"""Of the tool's input."""
+"""The properties of a tool's input by which a call asks for hosts and files."""
 
 MOST_WORDS = 4_000
-"""Of a line that are looked up as files: those of the longest hook."""
+"""How many words of a line are looked up as files: as many as the longest hook has."""
 
 MOST_FOLDERS = 50
-"""In which they are: a line may go into a folder first."""
+"""In how many folders they are looked up: a line may go into a folder first."""
 
 MOST_BYTES = 10_000_000
-"""Of all files together. What is over it counts by its identity, time and size, not by its content."""
+"""The most bytes of all files together that are read. A file beyond them counts by its identity, time and size, not by its content."""
 
 _SEPARATORS = re.compile(r"[\s;&|<>()`'\"$=,:{}]+")
 
@@ -171,8 +173,8 @@ def command_need(command: str, site: Site | None) -> PermissionNeed:
 
 
 def with_extras(need: PermissionNeed, command: str, extras: Extras) -> PermissionNeed:
-    """What it needs with these hosts and files. A command that is known to only read is not, once it may connect: it is only itself then.
-    What may change files that steer tools is asked for each time."""
+    """What the command needs with these hosts and files. A command that is known to only read counts as itself alone once it may connect.
+    One that may change files that steer tools is asked about each time."""
     if not extras.asked:
         return need
     need = replace(need, harmless=False, hosts=tuple(map(str, extras.hosts)), description=extras.asked_beside(need.description))
@@ -185,7 +187,8 @@ def with_extras(need: PermissionNeed, command: str, extras: Extras) -> Permissio
 
 
 def _question(command: str) -> str:
-    """What is asked. The card shows the whole command; one that does not fit into a sentence, or could end its quotation, is not in it."""
+    """The question to the user. The card shows the whole command; the question leaves it out if it does not fit into a sentence, or could
+    end its quotation."""
     if len(command) <= ASKED_CHARACTERS and not set("`\n") & set(command):
         return f"Run `{command}`"
     lines = command.count("\n") + 1
@@ -194,7 +197,7 @@ def _question(command: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What one call asks for."""
+    """The hosts and files for which one call asks beyond the sandbox."""
 
     hosts: tuple[Host, ...] = ()
     files: tuple[Path, ...] = ()
@@ -203,11 +206,11 @@ class Extras:
 
     @property
     def asked(self) -> bool:
-        """Whether anything is asked for."""
+        """Whether any host or file is asked for."""
         return bool(self.hosts or self.files)
 
     def asked_beside(self, description: str) -> str:
-        """What is asked, in words for the user, after what the call is."""
+        """The description of a call, and behind it what else it asks for, in words for the user."""
         if self.hosts:
             description = f"{description}, with access to {', '.join(host.asked for host in self.hosts)}"
         if self.shown_files:
@@ -216,12 +219,12 @@ class Extras:
         return description
 
     def may_steer(self, path: Path) -> bool:
-        """Whether a file that steers tools may be made or changed."""
+        """Whether a file that steers tools may be made or changed by this call."""
         return any(path.is_relative_to(file) or file.is_relative_to(path) for file in self.files)
 
 
 def extras_of(input: Mapping[str, Json], folder: Path | None) -> Extras:
-    """Reads them from a checked input; files are relative to `folder`. Raises `BadToolInput`."""
+    """The hosts and files in a checked input of a tool; files are relative to `folder`. Raises `BadToolInput`."""
     names, files = _strings(input, "network", MOST_HOSTS), _strings(input, "steering_files", MOST_FILES)
     try:
         hosts = tuple(dict.fromkeys(map(parse_host, names)))
@@ -245,10 +248,8 @@ def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:
 
 
 def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path], its_folder: Sequence[str] = ("PWD",)) -> str:
-    """The same as long as the files are the same; empty if the line names none. For another thread.
-
-    `its_folder` are the variables that stand for `folder`.
-    """
+    """A digest of the files that a line names: the same as long as the files are the same; empty if the line names none. `its_folder` are
+    the variables that stand for `folder`. For another thread."""
     digest = hashlib.sha256()
     left = MOST_BYTES
     found = False
@@ -261,7 +262,8 @@ def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path], i
 
 
 def digest_for_rule(pattern: str, folder: Path, workspaces: Sequence[Path]) -> str:
-    """That of the files that the pattern of a rule names. A known command is judged by its words each time, so its files do not matter."""
+    """The digest of the files that the pattern of a rule names; empty for a known command, which is judged by its words each time, so that
+    its files do not matter."""
     line = pattern.removeprefix(EXACTLY)
     if pattern.startswith((HARMLESS, RUNS)) or is_known(line):
         return ""
@@ -269,7 +271,7 @@ def digest_for_rule(pattern: str, folder: Path, workspaces: Sequence[Path]) -> s
 
 
 def _without_variables(line: str, its_folder: Sequence[str]) -> str:
-    """With what the variables for its folder and for the home folder stand for."""
+    """The line with the values of the variables for its folder and for the home folder."""
     names = "|".join(map(re.escape, its_folder))
     line = re.sub(rf"\$\{{(?:{names})\b[^{{}}]*\}}|\$(?:env:)?(?:{names})\b|%(?:{names})%", ".", line)
     home = str(Path.home()).replace("\\", "/")
@@ -289,7 +291,7 @@ def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path
 
 
 def _words(line: str) -> Iterator[str]:
-    """All that could be a path in it, however it is quoted: `"scripts"/a.sh`, `'a script.sh'`."""
+    """All that could be a path in a line, however it is quoted: `"scripts"/a.sh`, `'a script.sh'`."""
     for text in (line.replace("\\", ""), line.replace("\\", "/")):  # as a Unix shell reads it, and as Windows does
         yield from _SEPARATORS.split(text)
         yield from _SEPARATORS.split(re.sub(r"['\"]", "", text))
@@ -318,7 +320,7 @@ def _file(path: Path, workspaces: Sequence[Path]) -> Path | None:
 
 
 def _content(path: Path, left: int) -> tuple[bytes, int]:
-    """Its content, or what stands for it, and how many bytes may still be read."""
+    """The content of a file, or what stands for it if it is too long or cannot be read, and how many bytes may still be read."""
     try:
         with open_regular(path) as file:
             content = file.read(left + 1)

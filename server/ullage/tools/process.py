@@ -30,10 +30,10 @@ from ullage.processes.start import Asker, start_for_user
 from ullage.tools.limit import Limit
 
 KEPT_CHARACTERS = 4_000_000
-"""How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
+"""How many characters of an output are kept, half from its start and half from its end, so that no command fills the memory."""
 
 ERROR_CHARACTERS = 100_000
-"""Bytes of standard error that are kept where it comes apart: it is one message."""
+"""How many bytes of standard error are kept if it comes apart: it is one message."""
 
 GRACE_SECONDS = 1.0
 """How long processes get to end by themselves when they are told to, before they are killed."""
@@ -42,13 +42,13 @@ LEFTOVER_SECONDS = 0.5
 """How long output is still waited for after the command itself has ended; what holds it open then is in the background."""
 
 _PATIENCE = helper.GRACE_SECONDS + helper.KILLING_SECONDS + 1.0
-"""Seconds that the helper may take to end everything."""
+"""How many seconds the helper may take to end everything."""
 
 MARK = "ULLAGE_CALL"
-"""The variable; its value is another one for each command."""
+"""The environment variable that marks the processes of a command; its value is another one for each command."""
 
 MOST_ROUNDS = 50
-"""How often it is looked again, since a process may start others meanwhile."""
+"""How often marked processes are looked for, since a process may start others meanwhile."""
 
 
 Ended: TypeAlias = Literal["by itself", "by timeout", "stopped"]
@@ -63,11 +63,11 @@ class Finished:
     exit_code: int
     ended: Ended
     had_leftovers: bool
-    """Processes that it left in the background were ended."""
+    """Whether it left processes in the background, which were ended."""
     dropped: int = 0
-    """Characters of the output that were not kept."""
+    """How many characters of the output were not kept."""
     errors: str = ""
-    """What came on standard error, where that came apart: its first `ERROR_CHARACTERS`."""
+    """The beginning of standard error, if that came apart (`ERROR_CHARACTERS`); else empty."""
 
 
 async def run_process(
@@ -113,7 +113,7 @@ async def run_process(
 
 
 async def wait_for_end(protocol: Output, limit: Limit) -> Ended:
-    """Waits for the end of the process, then a little for the end of its output. Says how it ended."""
+    """Waits for the end of the process, then a little for the end of its output. Gives how it ended."""
     exited, over = asyncio.ensure_future(protocol.exited.wait()), asyncio.ensure_future(limit.over())
     try:
         await asyncio.wait({exited, over}, return_when=asyncio.FIRST_COMPLETED)
@@ -150,21 +150,21 @@ class Output(asyncio.SubprocessProtocol):
         self._tail: deque[str] = deque()
         self._tail_length = 0
         self.dropped = 0
-        """Characters that were not kept."""
+        """How many characters were not kept."""
         self._errors = bytearray()
         self._open = {1}
-        """The pipes that something may still come from."""
+        """The numbers of the pipes from which something may still come."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.SubprocessTransport) and transport.get_pipe_transport(2) is not None:
             self._open.add(2)
 
     def errors(self) -> str:
-        """What came on standard error, where that comes apart; what is beyond `ERROR_CHARACTERS` was not kept."""
+        """The text of standard error, if that comes apart, up to `ERROR_CHARACTERS`; else empty."""
         return self._errors.decode("utf-8", "replace")
 
     def text(self) -> str:
-        """All that was kept."""
+        """All of the output that was kept, with a remark where some was dropped."""
         gap = [f"\n[{self.dropped:,} characters of the output were not kept]\n"] if self.dropped else []
         return "".join([*self._head, *gap, *self._tail])
 
@@ -251,8 +251,8 @@ async def run_alone(
 
 
 def _told(ours: socket.socket) -> tuple[int, bool]:
-    """What the helper said before it ended: the exit code, and whether something was left. Raises `OSError` if the command could not
-    be started."""
+    """What the helper said before it ended: the exit code, and whether processes were left in the background. Raises `OSError` if the
+    command could not be started."""
     ours.setblocking(False)
     try:
         said = ours.recv(1000).decode().split()
@@ -273,7 +273,7 @@ def _new_mark() -> str:
 
 
 def _end_marked(mark: str) -> int:
-    """Kills all processes with that mark, and says how many there were."""
+    """Kills all processes with that mark; gives how many there were."""
     ended: set[int] = set()
     for _ in range(MOST_ROUNDS):
         found = [process for process in _marked(mark) if process not in ended]
@@ -309,17 +309,19 @@ SECRET_NAMES = re.compile(
     r"|SUPABASE|CACHE|CELERY\w*|STORAGE)_(?:URL|URI|DIRECT_URL)$",
     re.IGNORECASE,
 )
-"""Something harmless may go too (`KEYBOARD_LAYOUT`). Under other names, what shows by its value that it is secret goes."""
+"""Names of variables that are left out as secret. Something harmless may go too (`KEYBOARD_LAYOUT`). Under other names, a variable is left
+out if its value shows that it is secret."""
 
 SECRET_VALUES = re.compile(
     r"[a-z][a-z0-9+.-]*://[^/\s@]+@|(?:^|;)\s*(?:password|pwd|accountkey|sharedaccesskey|user id|uid)\s*="
     r"|^jdbc:|[?&](?:sig|token|access_token|key)=",
     re.IGNORECASE,
 )
-"""Beside what `redact` knows: an address with a name before the host (which may be a token), and what databases are reached with."""
+"""Values that are secret, beside those that `redact` knows: an address with a name before the host (which may be a token), and what databases
+are reached with."""
 
 EDITOR_NAMES = re.compile(r"^(VSCODE|ELECTRON)_|^(GIT|SSH)_ASKPASS$")
-"""What the editor sets for its own processes, and what makes `code` or Electron programs misbehave below it."""
+"""Names of variables that the editor sets for its own processes, or that make `code` or Electron programs misbehave below it."""
 
 ADDED = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -328,13 +330,14 @@ ADDED = {
     "PYTHONUNBUFFERED": "1",
     "TERM": "dumb",
 }
-"""No program may wait for someone to press a key, colour its output, or hold it back."""
+"""Variables that are set so that no program waits for someone to press a key, colours its output, or holds it back."""
 
 LEFT_OUT = frozenset({"CDPATH", "BASHOPTS", "SHELLOPTS", "GLOBIGNORE"})
-"""With these, `cd src` and `*.py` would mean something else than they say."""
+"""Variables that are left out: with them, `cd src` and `*.py` would mean something else than they say."""
 
 KEPT_FOR_READING = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR", re.IGNORECASE)
-"""What a command that only reads gets: nothing that names options, programs, libraries or functions (`BASH_ENV`, `RIPGREP_CONFIG_PATH`)."""
+"""Names of the variables that a command that only reads gets: none that names options, programs, libraries or functions (`BASH_ENV`,
+`RIPGREP_CONFIG_PATH`)."""
 
 ADDED_FOR_READING = {
     "GIT_NO_LAZY_FETCH": "1",
@@ -345,11 +348,12 @@ ADDED_FOR_READING = {
     "GIT_CONFIG_KEY_1": "core.hooksPath",
     "GIT_CONFIG_VALUE_1": "/dev/null",
 }
-"""Git fetches nothing, locks nothing, and runs no monitor and no hook. Filters it still runs: that is what the sandbox is for."""
+"""Variables with which git fetches nothing, locks nothing, and runs no monitor and no hook. It still runs filters: that is what the sandbox
+is for."""
 
 
 def reading_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """What a command gets that is known to only read."""
+    """The environment for a command that is known to only read."""
     kept = {name: value for name, value in tool_environment(inherited).items() if KEPT_FOR_READING.fullmatch(name)}
     return kept | ADDED | ADDED_FOR_READING
 
@@ -360,11 +364,11 @@ WAYS_OUT = re.compile(
     r"|(?:HTTPS?|ALL|FTP|NO)_PROXY)$",
     re.IGNORECASE,
 )
-"""Where sockets of the user are, and proxies: none can be reached from the sandbox."""
+"""Names of variables that lead to sockets of the user or to proxies: none can be reached from the sandbox."""
 
 
 def sandbox_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a command in the sandbox gets of the environment that it would have outside."""
+    """The environment for a command in the sandbox, from the one that it would have outside."""
     kept = {name: value for name, value in environment.items() if not WAYS_OUT.match(name)}
     for name in ("TMPDIR", "TEMP", "TMP"):
         kept.pop(name, None)
@@ -374,7 +378,7 @@ def sandbox_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def tool_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """What a command gets of the inherited environment."""
+    """The environment for a command, from the inherited one: without what is secret or belongs to the editor."""
     return {name: value for name, value in inherited.items() if not _is_left_out(name, value)} | ADDED
 
 

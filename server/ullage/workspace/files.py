@@ -34,7 +34,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 NEW_DOCUMENT = "untitled:"
-"""How the URI of a document begins that was never saved."""
+"""The beginning of the URI of a document that was never saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class Diagnostic:
 
 
 class Editor(Protocol):
-    """What Ullage asks of an editor. Paths are absolute, symbolic links resolved."""
+    """The editor, as far as Ullage asks anything of it. Paths are absolute, symbolic links resolved."""
 
     async def look(self, path: Path) -> None:
-        """Learns the text of a file, where the editor has to be asked for each. Comes before that file is read or written."""
+        """Learns the text of a file, if the editor has to be asked for each. To be called before that file is read or written."""
         ...
 
     def open_text(self, path: Path) -> str | None:
@@ -108,12 +108,12 @@ class CurrentText:
     text: str
     sha256: str
     unsaved: bool
-    """True if the text is that of an open document and not on disk like this."""
+    """Whether the text is that of an open document and the disk has another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The bytes of a file as the user sees it: those of an open document are as it would be saved."""
+    """The bytes of a file as the user sees it. Those of an open document are as they would be saved."""
 
     data: bytes
     executable: bool = False
@@ -140,7 +140,8 @@ class WorkspaceFiles:
         the text that they have."""
 
     async def content(self, path: Path, most: int) -> Content | None:
-        """The bytes now, `most` of them; None if there is no file. Raises `FileTooLarge`, `NotEncodable`, or an `OSError`."""
+        """The bytes of a file now; None if there is no file. Raises `FileTooLarge` for more than `most` bytes, `NotEncodable`, or an
+        `OSError`."""
         await self._editor.look(path)
         open_text = self._editor.open_text(path)
         on_disk = await asyncio.to_thread(content_on_disk, path, most)
@@ -161,9 +162,9 @@ class WorkspaceFiles:
         return Content(bytes_of(text, like), on_disk is not None and on_disk.executable)
 
     async def read(self, path: Path) -> CurrentText:
-        """The text now.
+        """The text of a file now.
 
-        Raises what `read_text` raises, except where the file is open in the editor: then its text there is enough.
+        Raises what `read_text` raises, unless the file is open in the editor: then its text there is enough.
         """
         await self._editor.look(path)
         open_text = self._editor.open_text(path)
@@ -199,16 +200,14 @@ class WorkspaceFiles:
         return CurrentText(path, text, text_sha256(text), unsaved=False)
 
     async def put(self, path: Path, content: Content | None, expected: Content | None) -> None:
-        """Makes `content` the bytes of the file on disk (None: deletes it) if its bytes are still `expected` (None: there is no file).
-
-        An editor that has the file open shows it anew. Raises `ChangedMeanwhile` or an `OSError`; then nothing was written.
-        """
+        """Makes `content` the bytes of the file on disk (None: deletes it) if its bytes are still `expected` (None: there is no file). An
+        editor that has the file open shows the new text. Raises `ChangedMeanwhile` or an `OSError`; then nothing was written."""
         if await self.content(path, MAXIMUM_BYTES) != expected:
             raise ChangedMeanwhile
         await asyncio.to_thread(self._put, path, content)
 
     async def contents(self, paths: Sequence[Path], most: int) -> list[Content | Exception | None]:
-        """What `content` gives or raises for each; those that no editor has open are read in one go."""
+        """For each file what `content` gives or raises. Files that no editor has open are read in one go."""
         found = await asyncio.to_thread(lambda: [_tried(content_on_disk, path, most) for path in paths])
         for index, path in enumerate(paths):
             if self._editor.open_text(path) is not None:
@@ -219,7 +218,8 @@ class WorkspaceFiles:
         return found
 
     async def put_all(self, puts: Sequence[Put]) -> list[Exception | None]:
-        """Does what `put` does with each, and gives what it would raise; those that no editor has open are written in one go."""
+        """Does with each file what `put` does, and gives what it would raise, None for success. Files that no editor has open are written
+        in one go."""
         shown = [self._editor.open_text(each.path) is not None for each in puts]
         raised = await asyncio.to_thread(self._put_closed, [None if shows else each for each, shows in zip(puts, shown, strict=True)])
         for index, each in enumerate(puts):
@@ -259,7 +259,8 @@ class WorkspaceFiles:
         write_text(path, text, before, self._own_writes)
 
     async def _write_open(self, path: Path, text: str, expected_sha256: str | None) -> bool:
-        """True if the editor took the edit; False if the disk is the place for it after all."""
+        """Has the editor apply the text to its open document. True if it took the edit; False if the file has to be written on disk after
+        all."""
         before = await asyncio.to_thread(_read_if_possible, path)
         open_text = self._editor.open_text(path)
         if open_text is None:
@@ -287,7 +288,8 @@ class WorkspaceFiles:
 
 
 def content_on_disk(path: Path, most: int) -> Content | None:
-    """The bytes on disk, `most` of them; None if there is no file. No link is followed. Raises `FileTooLarge`, or an `OSError`."""
+    """The bytes of a file on disk; None if there is no file. No link is followed. Raises `FileTooLarge` for more than `most` bytes, or an
+    `OSError`."""
     try:
         with open_regular(path) as file:
             status = os.fstat(file.fileno())

@@ -17,7 +17,7 @@ from ullage.platforms.names import trap_in
 from ullage.platforms.system import HERE
 
 OWN_FOLDER = ".ullage"
-"""Where earlier versions kept in the workspace what is now kept outside of it. Records of then name files below it."""
+"""The folder in the workspace in which earlier versions kept what is now kept outside of it. Records of then name files below it."""
 
 
 @lru_cache(maxsize=10_000)  # each prompt asks about the same few folders dozens of times
@@ -36,8 +36,8 @@ class OutsideWorkspace(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RecordsFolder:
-    """Where Ullage's own records of the workspace lie, outside of it. In the folders `readable` of it the agent may read: plain copies of
-    what it was told. The rest it gets at with `recall` only."""
+    """The folder of Ullage's own records of the workspace, outside of it. In its folders `readable` the agent may read: they hold plain
+    copies of what it was told. The rest it gets at with `recall` only."""
 
     folder: Path
     readable: frozenset[str]
@@ -55,7 +55,7 @@ class Folders:
 
         self._private_inside = any(self.contains(folder) for folder in self.private)
         self.home: HomeFolder | None = None
-        """What the user keeps in their home folder for all workspaces; None if that is not read."""
+        """The user's home folder, with files of theirs for all workspaces; None if these are not read."""
         self.lent: tuple[Path, ...] = ()
         """Folders outside of these that the agent may read, and never write: those of the user's own skills, as they are named and where
         they lie."""
@@ -89,7 +89,7 @@ class Folders:
         return path.as_posix()
 
     def named(self, path: Path) -> str | None:
-        """The path by the name of its workspace folder, as the editor names it (`project/src`). Absolute where another folder has
+        """The path, beginning with the name of its workspace folder, as the editor names it (`project/src`). Absolute if another folder has
         that name, too; None if it lies outside of them all."""
         root = next((root for root in self.roots if path.is_relative_to(root)), None)
         if root is None:
@@ -98,10 +98,8 @@ class Folders:
         return (Path(root.name) / path.relative_to(root) if is_only else path).as_posix()
 
     def resolve(self, name: str) -> Path:
-        """Where `name` (absolute, or relative to the first folder) leads, links resolved; it need not exist.
-
-        Raises `OutsideWorkspace` for everything that the agent may not read.
-        """
+        """The path that a name leads to, links resolved; it need not exist. The name is absolute, or relative to the first folder. Raises
+        `OutsideWorkspace` for everything that the agent may not read."""
         if self.first is None:
             raise OutsideWorkspace("No folder is open, so there are no files to work with. Ask the user to open a folder.")
         trap = trap_in(name, self.roots, HERE)
@@ -123,7 +121,7 @@ class Folders:
         return path
 
     def resolve_for_writing(self, name: str) -> Path:
-        """Like `resolve`, and refuses Ullage's own records too: what was said is never rewritten."""
+        """Like `resolve`, and refuses Ullage's own records too: records are never rewritten."""
         path = self.resolve(name)
         if self._is_own_record(path) or self._is_readable_record(path):
             raise OutsideWorkspace(f"`{name}` belongs to Ullage's own records, which are never changed")
@@ -142,7 +140,8 @@ class Folders:
         return self._private_inside and self.is_private(path) and not self._is_readable_record(path)
 
     def _lexically(self, first: Path, name: str) -> Path:
-        """What the name says. Where records of earlier versions name a file in `.ullage`, the one that is kept is meant."""
+        """The path that the name stands for, links not resolved. If records of earlier versions name a file in `.ullage`, the kept copy is
+        meant."""
         path = first / Path(name).expanduser()
         old = first / OWN_FOLDER
         plain = Path(os.path.normpath(path))
@@ -174,7 +173,7 @@ class Folders:
 
 
 class HomeFolder(Folders):
-    """The user's home folder, as a place of files of their own. Nothing of it is in reach of the agent by that."""
+    """The user's home folder, as a place of files of their own. This does not let the agent reach anything in it."""
 
     def __init__(self, path: Path, private: Sequence[Path] = ()) -> None:
         super().__init__([path], private=private)
@@ -189,7 +188,7 @@ class HomeFolder(Folders):
 
 
 def home_beside(folders: Folders) -> HomeFolder | None:
-    """The user's home folder; None if there is none, or the workspace holds it: what stands there is the workspace's then."""
+    """The user's home folder; None if there is none, or if it lies in the workspace: its files are the workspace's then."""
     try:
         home = HomeFolder(Path.home(), folders.private)
     except (OSError, RuntimeError):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 MEMORY_BYTES = 2_000_000_000
-"""Address space, which holds the repository's packs, too: they are mapped."""
+"""The most bytes of address space. It holds the repository's packs, too: they are mapped."""
 
 PROCESSOR_SECONDS = 10
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def changed(top: str, below: str, most: int) -> list[str]:
-    """Names relative to `top`, of files in its folder `below`; at most one more than `most`."""
+    """The names of changed files in the folder `below`, relative to `top`; at most one more than `most`."""
     import pygit2
     from pygit2.enums import ConfigLevel, DiffOption, RepositoryOpenFlag
 

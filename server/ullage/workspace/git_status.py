@@ -26,17 +26,18 @@ from ullage.workspace.regular_files import open_regular
 logger = logging.getLogger(__name__)
 
 MOST = 200
-"""Files; where more have changed, that says nothing of any one of them, and none are given."""
+"""The most changed files. If more have changed, that says nothing of any one of them, and none are given."""
 
 CONFIG_BYTES = 200_000
-"""A longer configuration is nothing that git wrote."""
+"""The most bytes of a configuration: git writes no longer one."""
 
 INDEX_BYTES = 200_000_000
-"""An index has about 100 bytes for each file; the largest repositories known have two million."""
+"""The most bytes of an index. It has about 100 bytes for each file; the largest repositories known have two million files."""
 
 LEADING_OUT = re.compile(rb"include|worktree|attributesfile|excludesfile|partialclone|objectformat|refstorage", re.IGNORECASE)
-"""What a configuration must not speak of: files elsewhere, or forms that libgit2 does not know. Keys and names of sections cannot be
-escaped, so they are found without reading the configuration as git would. What merely looks like one of them costs a few signs."""
+"""Words that a configuration must not have: they name files elsewhere, or forms that libgit2 does not know. Keys and names of sections
+cannot be escaped, so they are found without reading the configuration as git would. A word that merely looks like one of them has the
+repository refused, too: that costs no more than some marks of changed files."""
 
 POINTERS = ("commondir", "gitdir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
 """Files of a repository that name places outside of it."""
@@ -44,27 +45,27 @@ POINTERS = ("commondir", "gitdir", "config.worktree", "objects/info/alternates",
 REAL_FOLDERS = (".", "objects", "objects/pack", "objects/info", "refs", "refs/heads", "info")
 
 REAL_FILES = ("HEAD", "index", "config", "packed-refs", "shallow", "info/attributes", "info/exclude")
-"""Where they are, they are no links, pipes or devices."""
+"""Files of a repository that must not be links, pipes or devices, if they are there."""
 
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 LARGEST_LIST = 500_000_000
-"""Bytes of a list of files that is read for a name."""
+"""The most bytes of git's list of files that are read to look for a name."""
 
 _HASHES = (20, 32)
-"""Bytes of a hash in it: SHA-1 or SHA-256."""
+"""How many bytes a hash in that list may have: SHA-1 or SHA-256."""
 
 _HEADER = struct.Struct(">4sII")
 
 _EXTENDED = 0x4000
 
 _PARTIAL = frozenset({b"link", b"sdir"})
-"""Extensions that say that not all files stand in it by their names."""
+"""Extensions of the list which say that not all files stand in it by their names."""
 
 
 async def uncommitted(folder: Path, seconds: float) -> Sequence[Path]:
-    """The changed files, deleted ones left out. Empty if there is no repository that can be trusted to be one, where more than `MOST`
-    have changed, and where it takes longer than `seconds`."""
+    """The files in the folder that have changed since the last commit, deleted ones left out. Empty if there is no repository that can be
+    trusted to be one, if more than `MOST` have changed, or if it takes longer than `seconds`."""
     if importlib.util.find_spec("pygit2") is None:  # no wheel for this machine
         return ()
     try:
@@ -93,7 +94,7 @@ async def _asked(top: Path, folder: Path) -> Sequence[Path]:
 
 
 async def _names(process: Running, top: Path, folder: Path) -> list[str]:
-    """Relative to the top of the repository."""
+    """The names of changed files, relative to the top of the repository."""
     try:
         await process.feed(json.dumps({"top": os.fspath(top), "below": folder.relative_to(top).as_posix(), "most": MOST}).encode())
         answer = await process.output.readline()
@@ -103,7 +104,8 @@ async def _names(process: Running, top: Path, folder: Path) -> list[str]:
 
 
 def repository_of(folder: Path) -> tuple[Path | None, str]:
-    """The top of the repository that the folder is in, and what speaks against opening it (empty: nothing); None if there is none."""
+    """The top of the repository that the folder is in, and why it must not be opened (empty if it may be). None if there is no
+    repository."""
     top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None)
     return top, "" if top is None else _why_not(top / ".git")
 
@@ -118,7 +120,7 @@ def _own_repository(folder: Path) -> Path | None:
 
 
 def _why_not(git: Path) -> str:
-    """What speaks against opening a repository; empty if nothing does."""
+    """Why a repository must not be opened; empty if it may be."""
     for name in REAL_FOLDERS:
         if (git / name).is_symlink() or (os.path.lexists(git / name) and not (git / name).is_dir()):
             return f".git/{name} is no folder (a linked work tree or a submodule has none of its own)"
@@ -139,8 +141,8 @@ def _why_not(git: Path) -> str:
 
 
 def may_name(index: Path, name: str) -> bool:
-    """Whether a file of which `name` is a part of the path may be tracked. True if the list cannot be read whole; False if there is
-    none: then nothing is tracked. Case does not count."""
+    """Whether a file with `name` in its path may be tracked. True if the list cannot be read whole; False if there is no list: then nothing
+    is tracked. Case does not count."""
     try:
         with open_regular(index) as file:
             content = file.read(LARGEST_LIST + 1)
@@ -161,7 +163,8 @@ class _Unreadable(Exception):
 
 
 def _tracked(content: bytes, hash_size: int) -> Iterator[str]:
-    """The paths in it. Raises where it is no such list, of a version in which paths do not stand whole, or a part of one."""
+    """The paths in git's list of files. Raises `_Unreadable` or another error if it is no such list, of a version in which paths do not
+    stand whole, or a part of one."""
     signature, version, count = _HEADER.unpack_from(content)
     if signature != b"DIRC" or version not in (2, 3) or len(content) > LARGEST_LIST:
         raise _Unreadable

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, cast
 
 MOST_FILES = 2_000
-"""Changed files; with more of them nobody brings them back one by one."""
+"""The most changed files that are listed: nobody brings back more one by one."""
 
 LARGEST_BYTES = 5_000_000
-"""Of a file's text in the commit, which is needed where both sides changed it."""
+"""The most bytes of a file's text in the commit, which is needed if both sides changed it."""
 
 
 class WorktreeRefused(Exception):
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def add(top: str, name: str, path: str, branch: str) -> dict[str, Any]:
-    """A worktree at `path` on a new branch from the commit that is checked out. Gives that commit."""
+    """Makes a worktree at `path` on a new branch from the commit that is checked out. Gives that commit. Raises `WorktreeRefused`."""
     repository = _opened(top)
     if repository.head_is_unborn:
         raise WorktreeRefused("The repository has no commit yet, and a worktree begins from one")
@@ -58,10 +58,8 @@ def add(top: str, name: str, path: str, branch: str) -> dict[str, Any]:
 
 
 def compare(top: str, path: str, branch: str, base: str) -> dict[str, Any]:
-    """What is different in the worktree from the commit that it began from, and whether that is still so in the main folder.
-
-    Of a file that was changed on both sides, the text in the commit comes along.
-    """
+    """The files that differ in the worktree from the commit that it began from, and whether each was changed in the main folder too. For a
+    file that was changed on both sides, the text in the commit is given."""
     repository = _opened(top)
     tree = repository[base].peel(_pygit2().Tree)
     here = {name for name, _, _ in _changes(repository, tree)}
@@ -80,7 +78,8 @@ def compare(top: str, path: str, branch: str, base: str) -> dict[str, Any]:
 
 
 def remove(top: str, name: str, path: str, branch: str, base: str) -> dict[str, Any]:
-    """Removes the folder with all that is in it, and git's note of it. A branch with commits of its own stays; says whether it does."""
+    """Removes the folder with all that is in it, and git's note of it. A branch with commits of its own stays; the result says whether it
+    does."""
     repository = _opened(top)
     if Path(path).is_symlink():
         raise WorktreeRefused("A link stands in its place")
@@ -95,7 +94,8 @@ def remove(top: str, name: str, path: str, branch: str, base: str) -> dict[str, 
 
 
 def _changes(repository: Any, tree: Any) -> Iterator[tuple[str, str, Any]]:
-    """By name: `created`, `modified` or `deleted`, and what the commit has."""
+    """The files that differ from the commit: the name, `created`, `modified` or `deleted`, and the blob of the commit (None for a created
+    one)."""
     from pygit2.enums import DeltaStatus, DiffOption
 
     flags = DiffOption.INCLUDE_UNTRACKED | DiffOption.RECURSE_UNTRACKED_DIRS | DiffOption.IGNORE_SUBMODULES | DiffOption.SKIP_BINARY_CHECK
@@ -107,7 +107,7 @@ def _changes(repository: Any, tree: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _commits(repository: Any, branch: str, base: str) -> int:
-    """How many the branch has beyond the commit that it began from."""
+    """How many commits the branch has beyond the one that it began from."""
     if branch not in repository.branches.local:
         return 0
     target = repository.branches.local[branch].target

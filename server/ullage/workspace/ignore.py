@@ -41,14 +41,14 @@ ALWAYS_IGNORED = frozenset(
 RULES_FILE = ".gitignore"
 
 RULES_BYTES = 1_000_000
-"""A larger rules file is left alone."""
+"""The most bytes of a rules file; a larger one is left alone."""
 
 PATTERNS = 1_000
-"""Patterns of one rules file that count; each takes about 2 µs for every name that is looked at."""
+"""How many patterns of one rules file count; each takes about 2 µs for every name that is looked at."""
 
 WILDCARDS = 3
-"""Runs of `*` in one pattern. Each more multiplies the time that a long name can take, by its length: with three it is some
-10 ms, with four almost a second, in which nothing else runs."""
+"""How many runs of `*` one pattern may have. Each more multiplies the time that a long name can take, by its length: with three it
+is some 10 ms, with four almost a second, in which nothing else runs."""
 
 Kind: TypeAlias = Literal["file", "folder", "link", "special"]
 """`special` is a pipe, a socket or a device: shown, and never opened."""
@@ -56,10 +56,10 @@ Kind: TypeAlias = Literal["file", "folder", "link", "special"]
 
 @dataclass(frozen=True, slots=True)
 class FolderRules:
-    """What counts for the names in one folder that is itself not ignored."""
+    """The rules for the names in one folder that is itself not ignored."""
 
     specs: tuple[tuple[str, GitIgnoreSpec], ...]
-    """Innermost first, as git lets the nearest rule decide; with each, what stands before a name as seen from its folder."""
+    """The specs, innermost first, since git lets the nearest rule decide. Each comes with the path that leads here from its own folder."""
 
     def ignores(self, name: str, *, is_folder: bool) -> bool:
         """Whether a file or folder of that name is ignored."""
@@ -105,11 +105,11 @@ class IgnoreRules:
         return bool(name) and self.inside(folder).ignores(name, is_folder=is_folder)
 
     def below(self, start: Path) -> IgnoreRules:
-        """The rules for a walk from `start`: where that is itself ignored and was named all the same, git's do not count."""
+        """The rules for a walk from `start`. If that is itself ignored and was named all the same, git's rules do not count."""
         return IgnoreRules(()) if self.ignores(start, is_folder=True) else self
 
     def forget(self) -> None:
-        """Reads rules files anew when next needed; to be called when one changed."""
+        """Has rules files read anew when they are next needed; to be called when one changed."""
         self._folders.clear()
 
     def _root_of(self, path: Path) -> Path | None:
@@ -178,7 +178,7 @@ class FolderItem:
 
 
 def children(folder: Path, rules: IgnoreRules) -> list[FolderItem]:
-    """What is in a folder, sorted by name, without what is ignored; empty if it cannot be read (any more)."""
+    """The things in a folder, sorted by name, without what is ignored; empty if it cannot be read (any more)."""
     here = rules.inside(folder)
     try:
         with os.scandir(folder) as entries:
@@ -190,7 +190,7 @@ def children(folder: Path, rules: IgnoreRules) -> list[FolderItem]:
 
 
 def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
-    """All files under a folder, depth first in order of their names; however deep folders lie in each other."""
+    """All files under a folder that are not ignored, depth first in order of their names; however deep folders lie in each other."""
     waiting = [FolderItem(start, "folder")]
     while waiting:
         found = waiting.pop()
@@ -201,12 +201,12 @@ def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
 
 
 def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
-    """A folder and all folders under it."""
+    """A folder and all folders under it that are not ignored."""
     return (folder for folder, is_ignored in meet_folders(start, rules) if not is_ignored)
 
 
 def meet_folders(start: Path, rules: IgnoreRules) -> Iterator[tuple[Path, bool]]:
-    """The same, with the folders that are ignored, and whether one is: it is met, but what is in it is not."""
+    """A folder and all folders under it, each with whether it is ignored. Folders in an ignored one are left out."""
     waiting = [(start, False)]
     while waiting:
         folder, is_ignored = waiting.pop()

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from PIL import Image as Pillow
 
 LARGEST_EDGE = 2_000
-"""Pixels. Models look at no more than 2,576 on the longer side, and of a square image at no more tokens than so many pixels give; and a
-request with more than 20 images may hold none that is larger (Anthropic's vision documentation)."""
+"""The most pixels of an image's longer side. Models look at no more than 2,576 there, and at a square image in no more tokens than this
+gives. A request with more than 20 images may hold none that is larger (Anthropic's vision documentation)."""
 LARGEST_IMAGE = 3_750_000
-"""Bytes: 5 MB in base64, which every platform takes. Anthropic's own takes twice that."""
+"""The most bytes of an image: 5 MB in base64, which every platform takes. Anthropic's own takes twice that."""
 LARGEST_PDF = 14_000_000
-"""Bytes: in base64 within what all images and documents of a request may take together."""
+"""The most bytes of a PDF: in base64 within what all images and documents of a request may take together."""
 LARGEST_FILE = 50_000_000
-"""Bytes of an image file: more is not read."""
+"""The most bytes of an image file: a larger one is not read."""
 MOST_PIXELS = 80_000_000
 """A larger image is not decoded: it would take 320 MB."""
 
 TURNED = 0x0112
-"""The EXIF tag of how a camera was held."""
+"""The EXIF tag that says how the camera was held."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -57,11 +57,11 @@ class MediaFile:
     data: bytes
     sha256: str
     scaled_from: tuple[int, int] | None = None
-    """Width and height of the file's own image, where it was larger."""
+    """Width and height of the file's own image in pixels, if it was larger; else None."""
 
 
 def _kind_of(head: bytes) -> Kind | None:
-    """What a file is by its first 12 bytes; None if it is neither."""
+    """The kind of a file by its first 12 bytes; None if it is neither an image nor a PDF."""
     if head.startswith((_PNG, b"\xff\xd8\xff", b"GIF87a", b"GIF89a")):
         return "image"
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -88,7 +88,7 @@ def read_media(path: Path) -> MediaFile | None:
 
 
 def media_in(raw: bytes) -> MediaFile | None:
-    """The same of bytes."""
+    """The image or the PDF in these bytes; None if they are neither. Raises `DamagedMedia` or `FileTooLarge`."""
     kind = _kind_of(raw[:12])
     if kind is None:
         return None
@@ -138,8 +138,8 @@ def _image(raw: bytes, sha256: str) -> MediaFile:
 
 
 def _without_damaged_extras(raw: bytes) -> bytes:
-    """A PNG without those of its optional parts (a colour profile, a text) whose checksum is wrong. Browsers pass over them; Pillow refuses
-    the whole image. The protocol's own reference server of MCP sends such a one."""
+    """A PNG without those of its optional parts (a colour profile, a text) whose checksum is wrong; other files as they are. Browsers pass
+    over them; Pillow refuses the whole image. The reference server of MCP sends such an image."""
     if not raw.startswith(_PNG):
         return raw
     kept, at = [_PNG], len(_PNG)
@@ -154,7 +154,8 @@ def _without_damaged_extras(raw: bytes) -> bytes:
 
 
 def _encoded(image: Pillow.Image, raw: bytes) -> tuple[bytes, ImageType, tuple[int, int]]:
-    """The file as it is where the API takes it so; else the first of its pictures, upright and scaled down."""
+    """The bytes, type and size (pixels) of an image for the API: the file as it is if the API takes it so; else the first of its pictures,
+    upright and scaled down."""
     turned = image.getexif().get(TURNED, 1) != 1
     moves = getattr(image, "n_frames", 1) > 1 and image.format != "MPO"  # of a camera's several pictures all show the first
     if not turned and not moves and max(image.size) <= LARGEST_EDGE and len(raw) <= LARGEST_IMAGE:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:  # takes long to import, and nobody may ever read a page
     from justhtml import Node
 
 MOST_CHARACTERS = 1_000_000
-"""Of a page's markup that are read: half a second, for the worst that was tried twelve."""
+"""How many characters of a page's markup are read: half a second, twelve seconds for the worst page that was tried."""
 MOST_TABLES = 500
-"""Of a page that are written as such."""
+"""How many tables of a page are written as tables."""
 LEAST_MAIN = 200
-"""Characters of a main part: one with less stands for a page whose text is elsewhere."""
+"""The fewest characters of a main part: a page in which it has fewer has its text elsewhere."""
 
 _SILENT = frozenset(
     (
@@ -29,14 +29,14 @@ _SILENT = frozenset(
         *("textarea", "input", "audio", "video", "source", "track", "frame", "frameset", "embed", "#comment", "!doctype"),
     )
 )
-"""What is in them is not read."""
+"""Elements whose content is not read."""
 
 _BESIDE = frozenset(("footer", "aside"))
-"""The same, where a page does not say which its main part is."""
+"""Elements whose content is not read either if a page does not say which its main part is."""
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _LAYS_OUT = _HEADINGS | {"table", "pre", "form"}
-"""A table that holds one of these is no table of data."""
+"""Elements that no table of data holds: a table with one of them only lays out the page."""
 _PARTS_OF_TABLES = frozenset(("thead", "tbody", "tfoot", "tr", "td", "th", "caption", "colgroup", "col"))
 
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -54,14 +54,14 @@ _OURS = dict.fromkeys(range(57344, 57362))
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page says. `title` is empty if it has none."""
+    """The text of a page in Markdown. `title` is empty if it has none."""
 
     title: str
     text: str
 
 
 def page_text(html: str, url: str = "") -> PageText:
-    """The title and the main part of a page; links are made whole by its address. For another thread."""
+    """The title and the main part of a page. Links are made absolute by its address. For another thread."""
     from justhtml import JustHTML
 
     root = cast("Node", JustHTML(html[:MOST_CHARACTERS].translate(_OURS), sanitize=False).root)
@@ -77,7 +77,7 @@ def page_text(html: str, url: str = "") -> PageText:
 
 
 def _main_part(root: Node) -> Node | None:
-    """What the page itself calls its main part; None if it says nothing, or more than one thing."""
+    """The part that the page itself calls its main part; None if it names none, or more than one, or one with almost no text."""
     mains = [node for node in _below(root) if (node.name == "main" or _attribute(node, "role") == "main") and not _is_hidden(node)]
     found = mains or [node for node in _below(root) if node.name == "article"]
     return found[0] if len(found) == 1 and len(_words(found[0])) >= LEAST_MAIN else None
@@ -90,14 +90,14 @@ class _Reading:
         self._url = url
         self._silent = silent
         self.written: list[str] = []
-        """The tables, in Markdown."""
+        """The tables of the page, in Markdown."""
 
     def prepare(self, part: Node) -> None:
-        """Takes out what nobody reads, and changes what the library would write otherwise."""
+        """Takes out what nobody reads, and changes what the library would write in another way."""
         tables: list[Node] = []
         laying_out: set[int] = set()
         waiting: list[tuple[Node, Node | None, bool]] = [(part, None, False)]
-        """Each with the table around it, and whether it is code."""
+        """Nodes that are still to be looked at, each with the table around it, and whether it is code."""
         while waiting:
             node, around, is_code = waiting.pop()
             if node.name == "#text":
@@ -124,7 +124,7 @@ class _Reading:
         return node.name in self._silent or _is_hidden(node)
 
     def _change(self, node: Node) -> None:
-        """A link gets its whole address, or is none; of an image its words are read."""
+        """Gives a link its whole address, or makes it plain text if it leads nowhere; puts its words in the place of an image."""
         from justhtml import Text
 
         if node.name == "img":
@@ -172,7 +172,7 @@ def _take_apart(table: Node) -> None:
 
 
 def _below(node: Node) -> Iterator[Node]:
-    """All that is in it, in the order of the page."""
+    """The node and all nodes in it, in the order of the page."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -199,7 +199,7 @@ def _is_hidden(node: Node) -> bool:
 
 
 def _whole(url: str, href: str) -> str:
-    """The address that a link leads to; empty if it leads nowhere else."""
+    """The absolute address that a link leads to; empty if it leads nowhere else."""
     if not href.strip() or href.strip().startswith("#"):
         return ""
     try:

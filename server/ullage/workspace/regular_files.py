@@ -26,7 +26,7 @@ from ullage.platforms.names import openable
 from ullage.platforms.system import HERE, System
 
 TEMPORARY_PREFIX = ".ullage-write-"
-"""How the names of files begin that are about to replace another one; the watcher leaves them out."""
+"""The beginning of the names of files that are about to replace another one; the watcher leaves them out."""
 
 _CLOSED_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -35,7 +35,7 @@ _READ = os.O_RDONLY | _NO_LINK | _CLOSED_ON_EXEC | getattr(os, "O_NONBLOCK", 0) 
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _CLOSED_ON_EXEC | getattr(os, "O_BINARY", 0)
 
 _BY_FOLDER = HERE is not System.WINDOWS
-"""Whether files can be opened beneath an open folder. Windows cannot; there the way is looked at before and after."""
+"""Whether files can be opened beneath an open folder. Windows cannot; there the whole path is checked before."""
 
 
 class LedElsewhere(OSError):
@@ -68,10 +68,8 @@ def open_regular(path: Path) -> Generator[BinaryIO]:
 
 
 class Regulars:
-    """Reads regular files of one folder after those of another; the way to a folder is gone once for all of its files.
-
-    A context. Paths are absolute, without links. For one thread at a time.
-    """
+    """Reads regular files of one folder after those of another. The way to a folder is gone once for all of its files. A context manager.
+    Paths are absolute, without links. For one thread at a time."""
 
     def __init__(self) -> None:
         self._inside = ""
@@ -84,7 +82,8 @@ class Regulars:
         self._leave()
 
     def read(self, path: str, most: int) -> tuple[bytes, os.stat_result]:
-        """The bytes, one more than `most` of them where there are more, and the status afterwards. Raises what `open_regular` raises."""
+        """The bytes of a file, one more than `most` of them if there are more, and its status afterwards. Raises what `open_regular`
+        raises."""
         inside, _, name = path.rpartition(os.sep)
         if not _BY_FOLDER or not inside:
             with open_regular(Path(path)) as file:
@@ -106,7 +105,7 @@ class Regulars:
 
 
 def _all_of(file: FileIO, most: int) -> bytes:
-    """A file may give less than is asked for at once."""
+    """The bytes of a file, at most so many. Reads again where the file gives less than is asked for at once."""
     size = min(os.fstat(file.fileno()).st_size, most)
     data = file.read(size + 1 if size < most else most) or b""
     while len(data) < most and (more := file.read(most - len(data))):
@@ -153,7 +152,8 @@ def remove_regular(path: Path) -> None:
 
 @contextmanager
 def _folder_of(path: Path, *, make: bool) -> Generator[tuple[int | None, str]]:
-    """The open folder that the file is in and the file's name there; without folders to open, no folder and the whole path."""
+    """The open folder that the file is in, and the file's name there. On systems that cannot open beneath a folder, None and the whole
+    path."""
     if not _BY_FOLDER:
         _check_way(path, make=make)
         yield None, openable(path, HERE)
@@ -192,7 +192,7 @@ def _step(folder: int, name: str, path: Path, *, make: bool) -> int:
 
 
 def _opened(name: str, flags: int, folder: int | None, path: Path) -> int:
-    """Opens one name. A link is an error by itself, whichever the system gives for it."""
+    """Opens one name beneath a folder. Raises `LedElsewhere` for a link, whichever error the system gives for it."""
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
@@ -220,7 +220,8 @@ def _check_regular(status: os.stat_result, path: Path) -> None:
 
 
 def _writable_mode(name: str, folder: int | None, path: Path) -> int | None:
-    """The mode of the file that is to be replaced; None if there is none."""
+    """The mode of the file that is to be replaced; None if there is no file. Raises `PermissionError` if it is read-only, or what
+    `open_regular` raises for what is no regular file."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -233,7 +234,7 @@ def _writable_mode(name: str, folder: int | None, path: Path) -> int | None:
 
 
 def _mode_of(mode: int, *, executable: bool) -> int:
-    """Whoever may read it may run it, or nobody may."""
+    """The mode with which everybody who may read the file may run it; if it is not `executable`, nobody."""
     return mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
 
 
@@ -245,7 +246,8 @@ def _set_mode(descriptor: int, temporary: str, mode: int) -> None:
 
 
 def _check_way(path: Path, *, make: bool) -> None:
-    """Where folders cannot be held open: refuses a path that leads elsewhere at this moment."""
+    """Refuses a path that leads elsewhere at this moment, on systems that cannot hold folders open. Makes missing folders if asked to.
+    Raises `LedElsewhere`."""
     if path.resolve() != path:
         raise LedElsewhere(path)
     if make:

@@ -20,10 +20,10 @@ from ullage.workspace.regular_files import Regulars
 from ullage.workspace.text_file import FileTooLarge
 
 MOST_FILES = 50_000
-"""A walk that meets more is given up: it would take half a second before and after every command."""
+"""The most files of a walk. One that meets more is given up: it would take half a second before and after every command."""
 
 SETTLED_NS = 2_000_000_000
-"""A file that was written within this time may be written again and keep its stamp: file systems count time in steps, of 2 s at
+"""How long (nanoseconds) after it was written a file may be written again and keep its stamp: file systems count time in steps, of 2 s at
 most."""
 
 MetKind: TypeAlias = Literal["file", "ignored", "link"]
@@ -31,7 +31,7 @@ MetKind: TypeAlias = Literal["file", "ignored", "link"]
 
 
 class TooManyFiles(Exception):
-    """More than `MOST_FILES`."""
+    """The workspace has more than `MOST_FILES` files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,7 @@ class Met:
 
 
 class Walker:
-    """Walks through the folders of one workspace again and again. What is ignored is decided once for each name, until a rules file
-    changes."""
+    """Walks through the folders of one workspace again and again. Whether a name is ignored is decided once, until a rules file changes."""
 
     def __init__(self, folders: Folders, most_files: int = MOST_FILES) -> None:
         self._folders = folders
@@ -57,7 +56,7 @@ class Walker:
         self._decided: dict[str, tuple[FolderRules, dict[str, bool]]] = {}
 
     def walk(self) -> list[Met]:
-        """All that is there now. Raises `TooManyFiles`."""
+        """All things that are in the workspace now. Raises `TooManyFiles`."""
         if self._roots != self._folders.roots:
             self._forget()
         met = list(self._all())
@@ -140,7 +139,7 @@ def _rules_files(met: list[Met], roots: tuple[Path, ...]) -> dict[str, str]:
 
 
 def stamp_of(status: os.stat_result) -> str:
-    """Size, times, file number, and whether its owner may run it."""
+    """The stamp of a file: its size, times and file number, and whether its owner may run it."""
     executable = "x" if status.st_mode & 0o100 else "-"
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino} {executable}"
 
@@ -151,15 +150,13 @@ def size_in(stamp: str) -> int:
 
 
 def is_executable(stamp: str) -> bool:
-    """Whether its owner could run the file."""
+    """Whether the stamp says that the file's owner could run it."""
     return stamp.endswith("x")
 
 
 def read_as_stamped(met: Met, most: int, files: Regulars) -> tuple[bytes, bool]:
-    """The bytes of a file that was met, and whether the stamp stands for them: where not, they have to be read again next time.
-
-    Raises `FileTooLarge` for more than `most` bytes, and `OSError`, also where a link stands there by now.
-    """
+    """The bytes of a file that was met, and whether the stamp stands for them: if not, they have to be read again next time. Raises
+    `FileTooLarge` for more than `most` bytes, and `OSError`, also if a link stands there by now."""
     if size_in(met.stamp) > most:
         raise FileTooLarge
     data, status = files.read(met.path, most)

@@ -17,14 +17,14 @@ from typing import Literal, TypeAlias
 from ullage.workspace.regular_files import NotRegular, open_regular, replace_regular
 
 REMEMBERED = 1_000
-"""Files whose last write is remembered; a watcher reports within seconds, so that far fewer would do."""
+"""For how many files the last write is remembered; a watcher reports within seconds, so that far fewer would do."""
 
 MAXIMUM_BYTES = 10_000_000
-"""Larger files are not read whole: it is fifty times what a context of 200,000 tokens holds (about 4 bytes a token,
-and a result is clipped far below that), and reading it would be felt."""
+"""The most bytes of a file that is read whole. It is more than ten times what a context of 200,000 tokens holds (about 4 bytes a token,
+and a result is clipped far below that), and reading more would be felt."""
 
 BYTE_ORDER_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
-"""Of the encodings that are only known by their mark."""
+"""The marks of the encodings that are known by their mark alone."""
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
 
@@ -32,11 +32,11 @@ _CONTROL_BYTES = frozenset(range(0x20)) - set(b"\t\n\r\f\b\x1b")
 
 
 class NotText(Exception):
-    """Not a text file: binary, or no regular file at all. The message says which, without the path."""
+    """The file is no text file: it is binary, or no regular file at all. The message says which, without the path."""
 
 
 class FileTooLarge(Exception):
-    """Over `MAXIMUM_BYTES`. The message names the size, without the path."""
+    """The file is larger than the caller takes, mostly `MAXIMUM_BYTES`. The message names the size, without the path."""
 
 
 class NotEncodable(Exception):
@@ -59,7 +59,7 @@ def text_sha256(text: str) -> str:
 
 
 def normalise_newlines(text: str) -> tuple[str, Newline]:
-    """The text with `\\n` at its line ends, and what stood there; mixed line ends are left alone."""
+    """The text with `\\n` at its line ends, and the line ends that it had; mixed line ends are left alone."""
     returns = text.count("\r")
     if not returns:
         return text, "\n"
@@ -153,10 +153,11 @@ class OwnWrites:
 
     def __init__(self) -> None:
         self._left: OrderedDict[Path, tuple[tuple[int, int, int], bytes]] = OrderedDict()
-        """The identity, size and time of each, and the digest of what it holds."""
+        """For each file its identity, size and time, and the digest of its content."""
 
     def about_to_replace(self, path: Path, replacement: os.stat_result, data: bytes) -> None:
-        """Notes that a file of that status is about to become `path`: it keeps its identity, size and time when it is moved."""
+        """Notes that a file with that status and content is about to become `path`: it keeps its identity, size and time when it is
+        moved."""
         self._left[path] = _identity(replacement), hashlib.sha256(data).digest()
         self._left.move_to_end(path)
         while len(self._left) > REMEMBERED:
@@ -168,7 +169,7 @@ class OwnWrites:
         return left is not None and left[0] == _state(path)
 
     def holds_ours(self, path: Path) -> bool:
-        """The same by what it holds: its time can be set back. For another thread."""
+        """Whether the file has the content that we wrote last: its time, by which `is_ours` goes, can be set back. For another thread."""
         left = self._left.get(path)
         if left is None:
             return False

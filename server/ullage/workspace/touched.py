@@ -19,10 +19,10 @@ Standing: TypeAlias = Literal["current", "stale", "unseen"]
 """Whether the agent knows a text as it is now, as it was, or not at all."""
 
 EditedBy: TypeAlias = Literal["agent", "user", "disk"]
-"""The agent's tools, the user in the editor, or anything else that changed the file on disk (git, a formatter)."""
+"""Who edited: the agent's tools, the user in the editor, or anything else that changed the file on disk (git, a formatter)."""
 
 REMEMBERED = 200
-"""Files that are kept; five are restored after a compaction."""
+"""How many edited files are remembered; five are restored after a compaction."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class FileReads:
         self._seen[touch.path] = _Seen(touch.sha256, not touch.partial or whole_before, touch.sha256)
 
     def standing(self, path: str, sha256_now: str) -> Standing:
-        """How the agent stands to a file whose text now has that hash."""
+        """Whether the agent knows a file whose text now has that hash."""
         seen = self._seen.get(path)
         if seen is None:
             return "unseen"
@@ -61,7 +61,7 @@ class FileReads:
         return seen is not None and seen.whole
 
     def paths(self) -> tuple[str, ...]:
-        """The files of which something was seen."""
+        """The files of which the agent saw any text."""
         return tuple(self._seen)
 
     def news_of(self, path: str, sha256_now: str) -> Literal["changed", "back"] | None:
@@ -76,13 +76,13 @@ class FileReads:
         return "changed" if seen.sha256 != sha256_now else "back"
 
     def tell(self, path: str, sha256_now: str) -> None:
-        """The agent knows now that the file has that text; one that is back at the text seen needs no telling."""
+        """Notes that the agent was told that the file has that text. A text that is the one that it saw again needs no telling."""
         seen = self._seen.get(path)
         if seen is not None:
             seen.told_sha256 = sha256_now
 
     def keep_only(self, in_view: Iterable[FileTouch]) -> None:
-        """Forgets everything but these touches, in the order of the log: what is still in view after a compaction."""
+        """Forgets everything except for these touches, which are still in view after a compaction. They come in the order of the log."""
         self._seen.clear()
         for touch in in_view:
             self.saw(touch)
@@ -116,23 +116,21 @@ class RecentEdits:
             del self._edits[self.latest()[-1].path]
 
     def latest(self) -> tuple[RecentEdit, ...]:
-        """Newest first; what the agent or the user edited stands before what only changed on disk.
-
-        Otherwise a switch of branches, which touches hundreds of files, would push out the work at hand.
-        """
+        """The latest edits, newest first. Files that the agent or the user edited stand before those that only changed on disk. Otherwise a
+        switch of branches, which touches hundreds of files, would push out the work at hand."""
         return tuple(sorted(self._edits.values(), key=lambda edit: (edit.by == "disk", -edit.at)))
 
 
 class WrittenMeanwhile:
-    """Which files were written while a command ran, by somebody else than the command: the user saved them, or an edit of another session
-    went to them."""
+    """Knows which files were written while a command ran by somebody else than the command: the user saved them, or an edit of another
+    session went to them."""
 
     def __init__(self) -> None:
         self._watching: list[set[str]] = []
 
     @contextmanager
     def watch(self) -> Generator[set[str]]:
-        """The absolute paths, as they come."""
+        """Collects the absolute paths of files that are written until the block ends."""
         written = set[str]()
         self._watching.append(written)
         try:
@@ -141,6 +139,6 @@ class WrittenMeanwhile:
             self._watching = [each for each in self._watching if each is not written]
 
     def note(self, path: Path) -> None:
-        """Somebody wrote this file."""
+        """Notes for all that watch that somebody wrote this file."""
         for written in self._watching:
             written.add(str(path))

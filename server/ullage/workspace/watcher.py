@@ -53,7 +53,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that is not as it was. `deleted` may also be a folder: what is gone cannot be asked."""
+    """A file that is not as it was. A `deleted` one may have been a folder: what is gone cannot be asked."""
 
     path: Path
     kind: Literal["created", "changed", "deleted"]
@@ -68,12 +68,12 @@ class _Watch:
     last_reports: int | None = None
     """How many reports are still taken from it, once a newer watch is at work. `None`: it is the newest at work."""
     last_report: float = field(default_factory=time.time)
-    """Unix seconds."""
+    """When it last reported, in Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """What a watch found. An empty one says that it is at work; `error` that it is not any more."""
+    """The findings of a watch. An empty report says that the watch is at work; `error` says why it is not any more."""
 
     watch: _Watch
     changes: tuple[FileChange, ...] = ()
@@ -126,10 +126,8 @@ async def _wait(stop: asyncio.Event, seconds: float | None) -> None:
 
 
 class _Watching:
-    """The watches at work: one, or for a moment more while one that covers more folders takes over.
-
-    The older one goes on for a moment: what it noticed before the newer began, it may not have reported yet.
-    """
+    """The watches at work: one, or for a moment more than one while one that covers more folders takes over. The older one goes on for that
+    moment: it may not have reported yet what it noticed before the newer one began."""
 
     def __init__(self, roots: Sequence[Path], present: Sequence[Path], own_writes: OwnWrites) -> None:
         self._roots = tuple(roots)
@@ -142,7 +140,8 @@ class _Watching:
         self._watches: list[_Watch] = []
 
     async def run(self, on_change: Callable[[FileChange], None], on_ready: Callable[[], None], stop: asyncio.Event) -> str | None:
-        """Watches until `stop` is set or workspace folders come or go, or until it no longer can: then says why."""
+        """Watches until `stop` is set or workspace folders come or go (None), or until it no longer can: then gives why, in words for the
+        user."""
         self._begin()
         try:
             while (report := await self._next_report(stop)) is not None:
@@ -198,7 +197,7 @@ class _Watching:
         self._watches.remove(watch)
 
     def _watch(self, watch: _Watch) -> None:
-        """Runs in a thread: everything here may block."""
+        """Runs one watch again and again until it is stopped. It runs in a thread, so that everything here may block."""
         try:
             missed_since: float | None = None
             while not watch.stop.is_set():
@@ -219,7 +218,7 @@ class _Watching:
             self._post(_Report(watch, error=error))
 
     def _watch_folders(self, watch: _Watch, missed_since: float | None) -> None:
-        """`missed_since`: when the watch before this one ended, with changes that it lost (Unix seconds)."""
+        """Runs one watch once. `missed_since` is the time from which on the watch before this one may have lost changes (Unix seconds)."""
         folders: Iterable[Path] = self._present
         if PER_FOLDER:
             below = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
@@ -241,7 +240,7 @@ class _Watching:
                 missed_since = None
 
     def _changed_since(self, when: float) -> Iterator[FileChange]:
-        """The files that were changed on disk at that time or later. What was deleted is not known."""
+        """The files that were changed on disk at that time or later (Unix seconds). Deleted files are not known."""
         for path in chain.from_iterable(walk_files(root, self._rules) for root in self._present):
             try:
                 status = path.stat()
@@ -282,14 +281,14 @@ class _Watching:
 
 
 def _kind(change: Change, path: Path) -> Literal["created", "changed", "deleted"]:
-    """What came of it in the end: a file that was replaced is reported as deleted and added in any order."""
+    """The kind of a change as the disk shows it in the end: a file that was replaced is reported as deleted and added in any order."""
     if not path.exists():
         return "deleted"
     return "created" if change is Change.added else "changed"
 
 
 def _is_text(path: Path) -> bool:
-    """Whether watchfiles can take the name: on Linux a name is any bytes."""
+    """Whether watchfiles can take the name of a path: on Linux a name is any bytes."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -14,7 +14,7 @@ from ullage.workspace.web_robots import NAME, Robots
 
 KEPT_SECONDS = 900.0
 MOST_KEPT = 8
-"""Pages, of two million characters at most."""
+"""How many pages are kept, each of two million characters at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Kept:
 
 
 class Web:
-    """Fetches for the agent, within the limits of `web_page.py`."""
+    """Fetches pages for the agent, within the limits of `web_page.py`."""
 
     def __init__(self, network: Network | None = None) -> None:
         from ullage import __version__
@@ -35,7 +35,7 @@ class Web:
         self._kept: dict[str, _Kept] = {}
 
     async def fetch(self, url: str) -> Page | LeadsTo:
-        """The page as it is now. `url` is one of `plain_url`. Raises `NotFetched`."""
+        """The page as it is now, or the other host to which it leads. `url` is one of `plain_url`. Raises `NotFetched`."""
         async with in_time():
             await self._robots.check(url)
             found = await fetch_for_agent(url, self._network, self._agent)
@@ -47,7 +47,7 @@ class Web:
         return found
 
     async def read_on(self, url: str) -> Page | LeadsTo:
-        """The page as it was fetched before, where that is not long ago; else as it is now. Raises `NotFetched`."""
+        """The page as it was fetched before, if that is not long ago (`KEPT_SECONDS`); else as it is now. Raises `NotFetched`."""
         kept = self._kept.get(url)
         if kept is not None and kept.until > asyncio.get_running_loop().time():
             return kept.page

@@ -16,9 +16,9 @@ from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 MOST_ADDRESSES = 3
-"""Of a host that are tried."""
+"""How many addresses of a host are tried."""
 LONGEST_URL = 2_000
-"""Characters."""
+"""The most characters of an address."""
 
 _NEVER = tuple(
     ip_network(network)
@@ -38,24 +38,24 @@ _NEVER = tuple(
 )
 _METADATA_NAMES = frozenset(("metadata", "metadata.google.internal", "metadata.goog", "instance-data"))
 _GLOBAL_UNICAST = ip_network("2000::/3")
-"""All that IPv6 gives to hosts of the web; what lies outside is of a machine, of a network, or stands for an address of IPv4."""
+"""All addresses that IPv6 gives to hosts of the web. Those outside belong to a machine or a network, or stand for an address of IPv4."""
 _IPV4_INSIDE = tuple(ip_network(network) for network in ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96"))
-"""Their last four bytes are an address of IPv4: NAT64, IPv4-translated, IPv4-compatible."""
+"""Networks of IPv6 whose addresses end with one of IPv4, in four bytes: NAT64, IPv4-translated, IPv4-compatible."""
 
 USUAL_PORTS = frozenset((80, 443))
 _FIRST_FREE_PORT = 1_024
-"""Below it ports are of services that are not of the web: none is asked at the agent's word."""
+"""Ports below this one belong to services that are not of the web: none is asked at the agent's word."""
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[Address]]]
-"""The addresses of a host. Raises `OSError` if it has none."""
+"""A function that gives the addresses of a host at a port. Raises `OSError` if it has none."""
 
 Named: TypeAlias = Literal["user", "page", "agent"]
 """Who names a host: the user, a page that leads there, the agent."""
 
 
 class NotFetched(Exception):
-    """Why there is no page, in words that follow "… cannot be attached: " or "… was not fetched: "."""
+    """No page was fetched. The message says why, in words that follow "… cannot be attached: " or "… was not fetched: "."""
 
 
 def host_of(url: str) -> str:
@@ -73,22 +73,20 @@ def host_of(url: str) -> str:
 
 
 def port_of(parts: SplitResult) -> int:
-    """The port that is connected to."""
+    """The port that is connected to for an address: the one that it names, else the usual one of its scheme."""
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def place_of(url: str) -> str:
-    """The host as the user is asked about it, with its port where that is not a usual one. Raises `NotFetched`."""
+    """The host of an address as the user is asked about it, with its port if that is not a usual one. Raises `NotFetched`."""
     host, port = host_of(url), port_of(urlsplit(url))
     shown = f"[{host}]" if ":" in host else host
     return shown if port in USUAL_PORTS else f"{shown}:{port}"
 
 
 def plain_url(url: str) -> str:
-    """The same address in ASCII, as it is asked for: a host as DNS knows it, no part of a page. Raises `NotFetched`.
-
-    What the user is asked about and what is connected to are one text.
-    """
+    """An address in ASCII, as it is asked for: the host as DNS knows it, without the part that names a place in the page. The user is asked
+    about the same text that is connected to. Raises `NotFetched`."""
     host, parts = host_of(url), urlsplit(url)
     try:
         host = host.encode("idna").decode("ascii") if not host.isascii() else host
@@ -108,7 +106,8 @@ _AS_IT_IS = "/%:=&?~#+!$,;'@()*[]"
 
 
 async def addresses(url: str, host: str, resolve: Resolve, *, by_proxy: bool, named: Named) -> Sequence[Address]:
-    """Where to connect to, judged; empty if a proxy knows alone. Raises `NotFetched`."""
+    """The addresses of a host that may be connected to; empty if only the proxy knows them. Raises `NotFetched` if one of them may not be
+    asked, or there is none."""
     if host in _METADATA_NAMES:
         raise NotFetched(f"{host} is where a cloud machine keeps its secrets; it is never asked")
     port = port_of(urlsplit(url))
@@ -131,7 +130,7 @@ async def addresses(url: str, host: str, resolve: Resolve, *, by_proxy: bool, na
 
 
 def refusal(address: Address, *, host: str, named: Named) -> str | None:
-    """Why that address of a host is not asked; None if it may be."""
+    """Why that address of a host must not be asked, in words for the user and the model; None if it may be."""
     inner = _inside(address)
     if any(inner in network for network in _NEVER if network.version == inner.version):
         return f"{host} is at {inner}, which only this machine or its cloud answers at; it is never asked"
@@ -147,7 +146,7 @@ def refusal(address: Address, *, host: str, named: Named) -> str | None:
 
 
 def _inside(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for, where it does."""
+    """The IPv4 address that an IPv6 address stands for; the address itself if it stands for none."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped is not None:
@@ -168,7 +167,7 @@ def _is_literal(host: str) -> bool:
 
 
 async def looked_up(host: str, port: int) -> Sequence[Address]:
-    """By the system. Raises `OSError`."""
+    """The addresses of a host, as the system finds them. Raises `OSError`."""
     from socket import SOCK_STREAM
 
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)

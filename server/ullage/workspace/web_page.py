@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import httpx2
 
 SECONDS = 20.0
-"""For everything: names, redirects and the whole page."""
+"""How long a fetch may take in all: names, redirects and the whole page."""
 MOST_BYTES = 2_000_000
-"""Of a page, unpacked; what is longer is cut there. Its text is cut again, as any attachment or result."""
+"""The most bytes of a page, unpacked; a longer one is cut there. Its text is cut again, as any attachment or result."""
 MOST_REDIRECTS = 5
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -44,7 +44,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as text. `url` is where it came from in the end; `title` is empty if it has none."""
+    """A page as text. `url` is the address from which it came in the end; `title` is empty if it has none."""
 
     url: str
     title: str
@@ -54,14 +54,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class LeadsTo:
-    """Another host, to which a page led."""
+    """The address at another host to which a page leads."""
 
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """The response of a server: its body up to what was wanted of it, unpacked."""
+    """The response of a server: its body as far as it was wanted, unpacked."""
 
     status: int
     headers: Mapping[str, str]
@@ -70,23 +70,21 @@ class WebResponse:
 
     @property
     def leads_to(self) -> str | None:
-        """Where it leads; None if it does not."""
+        """The address that a redirect leads to; None if the response is no redirect."""
         return self.headers.get("location") if self.status in _REDIRECTS else None
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What a request goes through. Tests put their own in the place of names, proxies of the environment, and connections."""
+    """The ways that requests take. Tests put their own in the place of names, proxies of the environment, and connections."""
 
     resolve: Resolve = looked_up
     proxy_for: Callable[[str], str | None] = proxy_of_environment
     transport: httpx2.AsyncBaseTransport | None = None
 
     async def ask(self, url: str, named: Named, agent: str, most: Callable[[int, str, Mapping[str, str]], int]) -> WebResponse:
-        """One answer, from an address that was judged; nothing is followed. Raises `NotFetched`.
-
-        `most` says by status, reason and headers how many bytes are wanted; it may raise, too.
-        """
+        """One answer, from an address that was judged; no redirect is followed. Raises `NotFetched`. `most` says by status, reason and
+        headers how many bytes are wanted; it may raise, too."""
         host = host_of(url)
         proxy = await asyncio.to_thread(self.proxy_for, url)
         found = await addresses(url, host, self.resolve, by_proxy=proxy is not None, named=named)
@@ -121,7 +119,7 @@ class Network:
 
 
 async def fetch_page(url: str, network: Network | None = None) -> Page:
-    """Fetches what the user named. Raises `NotFetched`. Cancelling ends it at once."""
+    """Fetches the page that the user named. Raises `NotFetched`. Cancelling ends it at once."""
     from ullage import __version__
 
     network, host, agent = network or Network(), host_of(url), f"Ullage/{__version__} (one page, asked for by its user)"
@@ -135,7 +133,8 @@ async def fetch_page(url: str, network: Network | None = None) -> Page:
 
 
 async def fetch_for_agent(url: str, network: Network, agent: str) -> Page | LeadsTo:
-    """Fetches what the agent wants, from a host of the public web; redirects are followed within it. Raises `NotFetched`."""
+    """Fetches the page that the agent wants, from a host of the public web. Redirects are followed within that host; one to another gives
+    `LeadsTo`. Raises `NotFetched`."""
     place = place_of(url)
     for _ in range(MOST_REDIRECTS + 1):
         answer = await network.ask(url, "agent", agent, wanted_of_a_page(url))
@@ -148,7 +147,7 @@ async def fetch_for_agent(url: str, network: Network, agent: str) -> Page | Lead
 
 
 class in_time:  # noqa: N801 - it is used as a statement
-    """Raises `NotFetched` if what is in it takes too long."""
+    """Raises `NotFetched` if its block takes longer than `SECONDS`."""
 
     def __init__(self) -> None:
         self._timeout = asyncio.timeout(SECONDS)
@@ -164,7 +163,8 @@ class in_time:  # noqa: N801 - it is used as a statement
 
 
 def wanted_of_a_page(url: str) -> Callable[[int, str, Mapping[str, str]], int]:
-    """How much of an answer is read where a page is wanted."""
+    """A function for `Network.ask` that says how many bytes of an answer are read if a page is wanted. It raises `NotFetched` for what is
+    no page."""
 
     def most(status: int, reason: str, headers: Mapping[str, str]) -> int:
         if status in _REDIRECTS and "location" in headers:
@@ -225,7 +225,8 @@ async def _once(
 
 
 async def _first_bytes(pieces: AsyncIterable[bytes], packed: str, most: int) -> tuple[bytes, bool]:
-    """Never more than that many bytes in memory, however small what is packed is. Raises `NotFetched`."""
+    """At most so many bytes of a body, unpacked, and whether there are more. There are never more in memory, however much the body packs.
+    Raises `NotFetched`."""
     unpacking = zlib.decompressobj(_GZIP_OR_ZLIB) if packed in ("gzip", "x-gzip", "deflate") else None
     if unpacking is None and packed not in ("", "identity"):
         raise NotFetched(f"it comes packed ({packed[:20]}), though it was asked for plain")
@@ -241,4 +242,4 @@ async def _first_bytes(pieces: AsyncIterable[bytes], packed: str, most: int) -> 
 
 
 _GZIP_OR_ZLIB = 47
-"""Window bits of zlib by which the head tells which of the two it is."""
+"""The window bits of zlib with which the data itself says whether it is in the format of gzip or of zlib."""

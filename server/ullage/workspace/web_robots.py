@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from protego import Protego
 
 NAME = "Ullage"
-"""By which a site can name this program."""
+"""The name by which a site can mean this program."""
 KEPT_SECONDS = 3_600.0
 """The RFC allows a day; a site that changes its mind is heard within the hour."""
 MOST_KEPT = 100
-"""Sites."""
+"""How many sites' rules are kept."""
 MOST_BYTES = 512_000
-"""The RFC asks for 500 KiB at least. What is longer is cut."""
+"""The most bytes of a file that are read; a longer one is cut. The RFC asks for 500 KiB at least."""
 MOST_LINES = 10_000
 LONGEST_LINE = 2_000
 
@@ -32,7 +32,7 @@ LONGEST_LINE = 2_000
 @dataclass(frozen=True, slots=True)
 class _Kept:
     rules: Protego | None
-    """None if everything is refused."""
+    """None if the site refuses everything, as `why` says."""
     why: str
     until: float
 
@@ -62,7 +62,8 @@ class Robots:
             raise NotFetched(f"the site does not want programs to fetch this page ({site} says so). The user can still attach it: @{url}")
 
     async def _asked(self, site: str, until: float) -> _Kept:
-        """As the RFC says: without such a file everything is allowed; one that a server fails to give refuses everything."""
+        """The rules of a site, asked for now. As the RFC says, without such a file everything is allowed, and one that a server fails to
+        give refuses everything."""
         answer = await self._followed(site)
         if answer.status >= 500:
             return _Kept(
@@ -76,7 +77,8 @@ class Robots:
         return _Kept(await asyncio.to_thread(Protego.parse, text), "", until)
 
     async def _followed(self, site: str) -> WebResponse:
-        """A redirect to another host, about which nobody was asked, counts as no file."""
+        """The answer to the address of the rules, after redirects. A redirect to another host, about which nobody was asked, counts as no
+        file."""
         url, place = site, place_of(site)
         for _ in range(MOST_REDIRECTS + 1):
             answer = await self._network.ask(url, "agent", self._agent, _wanted)

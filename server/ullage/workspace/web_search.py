@@ -11,11 +11,11 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """What is asked."""
+    """A search of the web as it is asked for."""
 
     query: str
     without: tuple[str, ...] = ()
-    """Hosts of which nothing is wanted, each with all below it."""
+    """Hosts from which no page is wanted, each with all hosts below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class WebHit:
     url: str
     host: str
     age: str = ""
-    """How old it is, in the provider's words; empty if it does not say."""
+    """How old the page is, in the provider's words; empty if it does not say."""
     quotes: tuple[str, ...] = ()
-    """Words of the page that the report goes by."""
+    """The words of the page that the report goes by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,19 @@ class WebSearchResult:
     """The result of a search in the web."""
 
     queries: tuple[str, ...]
-    """What was really searched for."""
+    """The queries that were really searched for."""
     hits: tuple[WebHit, ...]
     report: str
-    """What a model says that read the pages. `[2]` stands for the second of `hits`."""
+    """The report of a model that read the pages. `[2]` stands for the second of `hits`."""
     cost: float | None = None
-    """Dollars; None if the prices are not known."""
+    """What the search cost, in dollars; None if the prices are not known."""
     problem: str = ""
-    """Why there is nothing, or not all, in words that stand alone; empty if all went well."""
+    """Why there is no result, or not a whole one, in words that stand alone; empty if all went well."""
 
 
 class NotSearched(Exception):
-    """Nothing came of it; `str()` says why, in words for the model and the user. `cost` is what it cost all the same (dollars)."""
+    """The search failed; `str()` says why, in words for the model and the user. `cost` is what it cost all the same (dollars); None if that
+    is not known."""
 
     def __init__(self, message: str, cost: float | None = None) -> None:
         super().__init__(message)
@@ -55,11 +56,11 @@ class NotSearched(Exception):
 
 
 class Searcher(Protocol):
-    """Who searches for one session."""
+    """Searches the web for one session."""
 
     @property
     def provider(self) -> str:
-        """Who does, in words that follow "by"; empty if the model in use cannot."""
+        """The name of who searches, in words that follow "by"; empty if the model in use cannot search."""
         ...
 
     async def search(self, query: str) -> WebSearchResult:

@@ -20,9 +20,9 @@ _KNOWN = frozenset(
         *("iso2022_jp", "shift_jis", "cp932", "euc_kr", "cp949", "tis-620"),
     )
 )
-"""Charsets of pages, by the names of Python. It has others that are none, and some take the square of the length (`punycode`)."""
+"""The charsets of pages, by their names in Python. It has other codecs that are none, and some take the square of the length (`punycode`)."""
 _LATIN = frozenset(("iso8859-1", "ascii", "cp1252"))
-"""Named by servers that know no better: text that is UTF-8 all through is UTF-8. Else all three mean the last one, as in browsers."""
+"""Charsets that servers name that know no better: text that is UTF-8 all through is UTF-8. Else all three mean the last, as in browsers."""
 
 
 UNSEEN = re.compile(
@@ -40,12 +40,13 @@ def kind_of(headers: Mapping[str, str]) -> str:
 
 
 def is_binary(body: bytes) -> bool:
-    """Whether it cannot be text, whatever its kind says."""
+    """Whether a body cannot be text, whatever its media type says."""
     return b"\0" in body[:10_000] and not body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def decoded(body: bytes, content_type: str, *, is_cut: bool = False) -> str:
-    """By its mark of byte order, the charset that the answer names, or the page's own; else as UTF-8. What does not fit is replaced."""
+    """The text of a body, by its byte order mark, the charset that the answer names, or the page's own; else as UTF-8. Bytes that do not
+    fit are replaced."""
     text = body.decode(_charset(body, content_type, is_cut), errors="replace")
     return text.removeprefix("\ufeff").replace("\r\n", "\n")
 
@@ -67,7 +68,7 @@ def _charset(body: bytes, content_type: str, is_cut: bool) -> str:
 
 
 def _known(charset: str) -> str:
-    """Its name in Python; empty if it is no charset of pages."""
+    """The name in Python of a charset of pages; empty if it is none."""
     try:
         name = codecs.lookup(charset).name
     except (LookupError, ValueError):
@@ -76,7 +77,7 @@ def _known(charset: str) -> str:
 
 
 def _is_utf8(body: bytes, is_cut: bool) -> bool:
-    """Whether it is that all through; the last character of what was cut may be half there."""
+    """Whether a body is UTF-8 all through. If it was cut, its last character may be half there."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(body, final=not is_cut)
     except UnicodeDecodeError:

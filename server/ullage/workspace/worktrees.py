@@ -21,11 +21,11 @@ from ullage.processes.start import Asker, start
 from ullage.workspace.git_status import repository_of
 
 SECONDS = 300
-"""To make the worktree of a very large repository takes minutes."""
+"""How long the process may take: to make the worktree of a very large repository takes minutes."""
 
 
 class NoWorktree(Exception):
-    """It cannot be done; `str()` says why, for the user."""
+    """Something cannot be done with a worktree; `str()` says why, for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Worktree:
     folder: Path
     """The folder of the worktree."""
     name: str
-    """As git calls it."""
+    """Its name in git."""
     branch: str
     base: str
     """The commit that it began from."""
@@ -46,12 +46,12 @@ class Worktree:
 
     @property
     def root(self) -> Path:
-        """What stands there for the workspace folder."""
+        """The folder in the worktree that stands for the workspace folder."""
         return self.folder / self.within
 
     @property
     def home(self) -> Path:
-        """The workspace folder itself."""
+        """The workspace folder itself, in the main folder of the repository."""
         return self.top / self.within
 
 
@@ -64,22 +64,22 @@ class WorktreeChange:
     changed_at_home: bool
     """Whether it is different from that commit in the main folder, too."""
     base: bytes | None = None
-    """What the commit has, where both sides changed it and it is not too large."""
+    """The bytes that the commit has, if both sides changed the file and it is not too large; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedWorktree:
-    """A worktree and the commit that it began from."""
+    """The result of comparing a worktree with the commit that it began from."""
 
     files: tuple[WorktreeChange, ...]
     more: bool
-    """Whether there are more than are given."""
+    """Whether there are more files than are given."""
     commits: int
-    """How many its branch has by now."""
+    """How many commits its branch has by now beyond the one that it began from."""
 
 
 async def add_worktree(folder: Path, name: str) -> Worktree:
-    """A new worktree for a workspace folder, on a branch of its own from the last commit. Raises `NoWorktree`."""
+    """Makes a worktree for a workspace folder, on a branch of its own from the last commit. Raises `NoWorktree`."""
     top = await asyncio.to_thread(_repository, folder)
     place = top.parent / f"{top.name}.worktrees" / name
     if os.path.lexists(place):
@@ -90,7 +90,7 @@ async def add_worktree(folder: Path, name: str) -> Worktree:
 
 
 async def compare_worktree(worktree: Worktree) -> ComparedWorktree:
-    """What is different in it. Raises `NoWorktree`."""
+    """Compares a worktree with the commit that it began from. Raises `NoWorktree`."""
     await asyncio.to_thread(_standing, worktree)
     asked = {"do": "compare", "top": str(worktree.top), "path": str(worktree.folder), "branch": worktree.branch, "base": worktree.base}
     answer = await _ask(asked)
@@ -98,7 +98,7 @@ async def compare_worktree(worktree: Worktree) -> ComparedWorktree:
 
 
 async def remove_worktree(worktree: Worktree) -> bool:
-    """Removes it with all that is in it. Gives whether its branch stays, since it has commits. Raises `NoWorktree`."""
+    """Removes a worktree with all that is in it. Gives whether its branch stays, since it has commits. Raises `NoWorktree`."""
     await asyncio.to_thread(_checked, worktree)
     asked = {"do": "remove", "top": str(worktree.top), "name": worktree.name, "path": str(worktree.folder)}
     answer = await _ask({**asked, "branch": worktree.branch, "base": worktree.base})
@@ -115,7 +115,8 @@ def _repository(folder: Path) -> Path:
 
 
 def _checked(worktree: Worktree) -> None:
-    """What is in a log is ours, and the repository may have changed since."""
+    """Raises `NoWorktree` unless this is a worktree that Ullage made, in a repository that may be opened. The record of it is ours, but the
+    repository may have changed since."""
     _repository(worktree.home)
     if worktree.folder.parent != worktree.top.parent / f"{worktree.top.name}.worktrees" or worktree.folder.name != worktree.name:
         raise NoWorktree("This is no worktree that Ullage made")

@@ -22,7 +22,7 @@ from ullage.tools.command_lines.rules import CommandRule, Effect, Takes, subcomm
 RULES: Mapping[str, CommandRule] = {**READING, **RUNNING}
 
 _LONGEST_NAME = max(len(name.split()) for name in RULES)
-"""Words."""
+"""The most words that the name of a known command has."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
 """The name of a project's script or target: no option, assignment, path or file of options."""
@@ -36,7 +36,7 @@ _ATTACHED = re.compile(r"[^A-Za-z\\]{1,20}")
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a command runs."""
+    """The place where a command runs."""
 
     folder: Path
     """A workspace folder. The words of a harmless command lead to nothing outside of it, not even into another folder that is open."""
@@ -60,13 +60,13 @@ class NamedCommand:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """The line can be allowed as it stands only; `reason` says why."""
+    """The line can only be allowed as it stands; `reason` says why."""
 
     reason: str
 
 
 NOT_KNOWN = "it is not known what it does"
-"""For a line of a shell that is not read here, or for one without a folder."""
+"""The reason for a line of a shell that is not read here, or for one without a folder."""
 
 
 def _names(words: str) -> frozenset[str]:
@@ -81,7 +81,7 @@ CHANGES_SHELL = _names(
     wait
     """
 )
-"""What the shell carries out itself. Some of it changes what later commands of the line mean (`hash -p ./x ls`, `printf -v PATH`)."""
+"""The commands that the shell carries out itself. Some change what later commands of the line mean (`hash -p ./x ls`, `printf -v PATH`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ class LinePart:
     """One plain command of a line, judged by itself."""
 
     text: str
-    """As it stands in the line, without redirections that throw its output away or join it."""
+    """Its text in the line, without redirections that throw its output away or join it."""
     words: tuple[str, ...]
     stays: tuple[bool, ...]
-    """Of each word: whether everything in it that could be a path stays in the workspace folder, whatever a shell puts in place of it."""
+    """For each word: whether everything in it that could be a path stays in the workspace folder, whatever a shell puts in place of it."""
     globs: tuple[bool, ...]
-    """Of each word: whether a shell puts names of files in its place."""
+    """For each word: whether a shell puts names of files in its place."""
     name: str = ""
     """The name by which it is known, if all its words are known to do no more than that."""
     effect: Effect | None = None
@@ -103,11 +103,11 @@ class LinePart:
     moved: bool = False
     """Whether it may run in another folder than the workspace folder, or in a shell that a command before it has changed."""
     leads: bool = False
-    """Whether the line begins with it, and it only goes to a folder of the project, for what follows (`cd src && …`)."""
+    """Whether the line begins with it, and it only goes to a folder of the project for the commands that follow (`cd src && …`)."""
     entered: str = ""
-    """That folder, relative to the workspace folder, where it may run there and the line went nowhere else."""
+    """The folder of the project in which it may run, relative to the workspace folder, if the line went nowhere else; else empty."""
     places: frozenset[int] = frozenset()
-    """If it may run there: the numbers of its words that could name a file, here or there."""
+    """If it may run in `entered`: the indices of its words that could name a file, there or in the workspace folder."""
 
     @property
     def harmless(self) -> bool:
@@ -116,7 +116,8 @@ class LinePart:
 
 
 def parts_of(line: str, site: Site) -> tuple[LinePart, ...] | Unknown:
-    """Each command of the line, and why the line is not followed. Looks at the disk, and takes some milliseconds at most."""
+    """The plain commands of a line, each judged by itself; or why the line is not followed. Looks at the disk, and takes some milliseconds
+    at most."""
     if not site.is_followed:
         return Unknown(NOT_KNOWN)
     read = follow(line)
@@ -152,7 +153,7 @@ def parts_of(line: str, site: Site) -> tuple[LinePart, ...] | Unknown:
 
 
 def _places(leading: Operands, judging: _Judging, words: Sequence[Word]) -> frozenset[int]:
-    """The numbers of the words that could name a file in a folder where the command may run; those that say what it does do not."""
+    """The indices of the words that could name a file in a folder where the command may run. Words that say what it does are left out."""
     first = subcommands_of([word.text for word in words]) + 1
     try:
         return frozenset(at for at, word in enumerate(words) if not 0 < at < first and leading.may_name(word, judging.folders))
@@ -174,8 +175,8 @@ def _stays(leading: Operands, judging: _Judging, word: Word) -> bool:
 
 
 def judge(line: str, site: Site) -> tuple[NamedCommand, ...] | Unknown:
-    """The commands of the line by their names, or why only the line itself can be allowed. Looks at the disk, and takes some milliseconds
-    at most."""
+    """The commands of a line by their names, or why only the line itself can be allowed. Looks at the disk, and takes some milliseconds at
+    most."""
     if not site.is_followed:
         return Unknown(NOT_KNOWN)
     read = follow(line)
@@ -189,7 +190,7 @@ def judge(line: str, site: Site) -> tuple[NamedCommand, ...] | Unknown:
 
 
 class _Judging:
-    """One line being judged: where its commands could run by now."""
+    """One line that is being judged, and the folders where its commands could run by now."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -216,7 +217,7 @@ class _Judging:
         return tuple(dict.fromkeys(found))
 
     def command(self, words: Sequence[Word]) -> NamedCommand | Unknown:
-        """The next command of the line."""
+        """Judges the next command of the line; `cd` changes where the following ones could run."""
         named = _named(words)
         if named is None:
             return Unknown(f"`{words[0].text}` is not on the list of harmless commands")
@@ -278,7 +279,7 @@ class _Judging:
         return awaited == "nothing" and self._are_operands(rule, operands)
 
     def _option(self, rule: CommandRule, text: str) -> Takes | None:
-        """What the word after this option has to be; None if it is not known to be harmless."""
+        """What the word after this option has to be; None if the option is not known to be harmless."""
         name, equals, value = text.partition("=")
         if rule.options.get(text) == "perhaps" or _NUMBER.fullmatch(text):
             return "nothing"
@@ -325,7 +326,7 @@ class _Judging:
 
 
 def _named(words: Sequence[Word]) -> tuple[int, CommandRule] | None:
-    """How many of the first words say what is done, and what may follow them."""
+    """How many of the first words are the name of a known command, and what may follow them; None if none is."""
     texts = [word.text if word.bare and not word.has_glob else "" for word in words[: _LONGEST_NAME + 1]]
     names = ["python3" if _PYTHON.fullmatch(text) else text for text in texts]
     for length in range(len(names), 0, -1):

@@ -46,11 +46,11 @@ _PIECE_OF_FILTER = re.compile(
       | [.|,;:?+\-*/%<>=!()\[\]{{}}]
     """
 )
-"""Names with `::` in them belong to modules."""
+"""One piece of a harmless filter of `jq`. Names with `::` in them belong to modules, and are no such piece."""
 
 
 def is_plain_filter(text: str) -> bool:
-    """Whether every piece of the filter is on the list."""
+    """Whether every piece of a filter of `jq` is on the list."""
     at = 0
     while at < len(text):
         piece = _PIECE_OF_FILTER.match(text, at)
@@ -80,7 +80,8 @@ _SEARCHES = CommandRule(
     ),
     first=_ANY_TEXT,
 )
-"""Not `-e` and `-f`, with which the first operand is a file already. An older grep of BSD takes no word after `-C`, so none is counted."""
+"""The rule for programs like `grep`. Without `-e` and `-f`, with which the first operand is a file already. An older grep of BSD takes no
+word after `-C`, so none is counted."""
 
 _PLAIN: Mapping[str, CommandRule] = {
     "basename": CommandRule("reads", options("-a -z"), operands="text"),
@@ -236,7 +237,7 @@ _GIT: Mapping[str, CommandRule] = {
 _VERSIONS = (
     "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version"
 )
-"""Starters of tools read `.tool-versions`, `rust-toolchain.toml` or `go.mod` of the folder first."""
+"""Commands that tell a version. They consult the folder: starters of tools read its `.tool-versions`, `rust-toolchain.toml` or `go.mod`."""
 
 READING: Mapping[str, CommandRule] = {
     **_PLAIN,
@@ -250,7 +251,7 @@ READING: Mapping[str, CommandRule] = {
     "pip list": _consults_alone("--format="),
     "pip show": CommandRule("consults", options("-f --files"), operands="text"),
 }
-"""By the words that a command has to begin with."""
+"""The rules of commands that only read, by the words that a command has to begin with."""
 
 # Commands that run what the folder says
 
@@ -279,7 +280,7 @@ _GO = (
     "-benchtime= -covermode="
 )
 _SCRIPT = _runs_here_alone()
-"""What a project's script does with an operand or an option nobody knows (`npm run clean src`)."""
+"""The rule for a project's script: nobody knows what it does with an operand or an option (`npm run clean src`), so it takes none."""
 _NPM_SCRIPT = _runs_here_alone("-s --silent")
 _MAKE = _runs_here_alone(letters("jksB"))
 
@@ -346,7 +347,7 @@ RUNNING: Mapping[str, CommandRule] = {
     "uv pip list": _runs_here_alone("--format="),
     "yarn test": _SCRIPT,
 }
-"""By the words that a command has to begin with."""
+"""The rules of commands that run what the folder says, by the words that a command has to begin with."""
 
 NAMED: Mapping[str, CommandRule] = {"npm run": _NPM_SCRIPT, "pnpm run": _SCRIPT, "yarn run": _SCRIPT, "make": _MAKE}
-"""Commands whose next word is a name that the project defines: it belongs to what is allowed."""
+"""The rules of commands whose next word is a name that the project defines: it belongs to what is allowed."""

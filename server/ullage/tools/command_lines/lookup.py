@@ -16,25 +16,25 @@ from pathlib import Path
 from ullage.tools.command_lines.parsing import Word
 
 BUILT_IN = frozenset({"cd", "command", "echo", "false", "pwd", "true"})
-"""Every shell of POSIX has these itself (or, of `false` and `true`, looks them up only where it has not)."""
+"""Commands that every shell of POSIX has itself. One without a `false` or `true` of its own looks these up."""
 
 STARTS = {"egrep": "grep", "fgrep": "grep"}
-"""Scripts that look up another program in turn."""
+"""Programs that are scripts, and the program that each looks up in turn."""
 
 MOST_LOOKUPS = 400
-"""Paths resolved for one line, so that judging it takes a few milliseconds at most."""
+"""The most paths that are resolved for one line, so that judging it takes a few milliseconds at most."""
 
 MOST_NAMES = 3_000
-"""Names of files looked at to expand the globs of one line."""
+"""The most names of files that are looked at to expand the globs of one line."""
 
 DEEPEST = 40
-"""Names in one path."""
+"""The most names in one path."""
 
 LONGEST_GLOB = 1_000
-"""Characters of a word with `*` or `?`: Python needs a minute to read one of 40,000 with as many open brackets."""
+"""The most characters of a word with `*` or `?`: Python needs a minute to read one of 40,000 with as many open brackets."""
 
 MOST_FOLDERS = 8
-"""In which a command could run, after several `cd`."""
+"""The most folders in which a command could run, after several `cd`."""
 
 _INSTALLED = frozenset({"node_modules", "site-packages", "vendor", "third_party"})
 """Folders with code of others, which no rule of the user's was written for."""
@@ -42,17 +42,15 @@ _INSTALLED = frozenset({"node_modules", "site-packages", "vendor", "third_party"
 _SEPARATORS = re.compile(r"[=:,]")
 
 _ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://[^/].*", re.IGNORECASE)
-"""Of the network. Whether it may be reached is another question."""
+"""An address of the network. Whether it may be reached is another question."""
 
 _GLOBS = frozenset("*?")
 
 
 def is_of_the_system(name: str, search_path: str, workspaces: tuple[Path, ...]) -> bool:
-    """Whether the first program of that name lies outside of the workspace, as its place is given and with links followed.
-
-    Also where there is none: then nothing runs. A relative place in the search path before it (`.`, or nothing) is a place in the
-    workspace.
-    """
+    """Whether the first program of that name lies outside of the workspace, by its own place and with links followed. True if there is
+    none: then nothing runs. False if a relative place (`.`, or nothing) comes before it in the search path: that is a place in the
+    workspace."""
     if name in BUILT_IN:
         return True
     if name in STARTS and not is_of_the_system(STARTS[name], search_path, workspaces):
@@ -90,11 +88,12 @@ class Operands:
 
     @property
     def start(self) -> frozenset[str]:
-        """The folders in which the first command of the line runs: one."""
+        """The one folder in which the first command of the line runs."""
         return frozenset({self._root})
 
     def enter(self, text: str, folders: AbstractSet[str]) -> frozenset[str] | None:
-        """The folders in which the next command could run after `cd`, which may have failed; None if it leads out."""
+        """The folders in which the next command could run after `cd` to that place, which may have failed; None if it leads out. Raises
+        `TooMuchToJudge`."""
         if not text or not self.is_inside(text, folders):
             return None
         entered = {self._real(folder, text) for folder in folders}
@@ -104,10 +103,8 @@ class Operands:
         return together
 
     def is_inside(self, text: str, folders: AbstractSet[str], *, only_files: bool = False) -> bool:
-        """Whether the word, as a path or with paths in it, stays in the workspace folder wherever the command runs.
-
-        Devices and pipes count as outside; with `only_files` so do folders.
-        """
+        """Whether the word, as a path or with paths in it, stays in the workspace folder wherever the command runs. Devices and pipes count
+        as outside; with `only_files` so do folders. Raises `TooMuchToJudge`."""
         if text == "/dev/null":
             return True
         if text.startswith(("-", "@", "!")) and text != "-":
@@ -120,7 +117,7 @@ class Operands:
 
     def stays(self, word: Word, folders: AbstractSet[str]) -> bool:
         """Whether nothing in a word of any command leads out of the workspace folder: as a path, in a value of an option, or as a file that
-        stands behind `@`."""
+        stands behind `@`. Raises `TooMuchToJudge`."""
         texts = self.expanded(word, folders)
         return texts is not None and all(self._stays(text, folders) for text in texts)
 
@@ -137,7 +134,8 @@ class Operands:
         return all(self._leads_inside(piece, folders, only_files=False) for piece in pieces if piece)
 
     def may_name(self, word: Word, folders: AbstractSet[str]) -> bool:
-        """Whether a word could be a path, or is the name of something in one of the folders. A value of an option counts, too."""
+        """Whether a word could be a path, or is the name of something in one of the folders. A value of an option counts, too. Raises
+        `TooMuchToJudge`."""
         if word.has_glob:
             return True
         if not word.text or _ADDRESS.fullmatch(word.text):
@@ -156,8 +154,8 @@ class Operands:
         return os.path.lexists(Path(folder, piece))
 
     def within_project(self, folder: str) -> str:
-        """A folder below the workspace folder, relative to it; empty if it belongs to something else: a repository of its own, installed
-        packages, or a hidden folder."""
+        """The path of a folder relative to the workspace folder that it lies in; empty if it belongs to something else: a repository of its
+        own, installed packages, or a hidden folder."""
         path = Path(folder).relative_to(self._root)
         if any(name.startswith(".") or name in _INSTALLED for name in path.parts):
             return ""
@@ -165,7 +163,7 @@ class Operands:
         return path.as_posix() if is_own else ""
 
     def expanded(self, word: Word, folders: AbstractSet[str]) -> list[str] | None:
-        """The words that a shell may put in the place of this one, itself among them; None if that is not followed."""
+        """The words that a shell may put in the place of this one, itself among them; None if the word is not followed."""
         if not word.has_glob:
             return [word.text]
         names = word.text.split("/")
@@ -239,7 +237,8 @@ class Operands:
 
 
 def _is_above(name: str) -> bool:
-    """Also `.. `, which Windows takes for `..`. What `...` means to go (all that is below) is fine."""
+    """Whether a name leads to the folder above: `..`, and `.. `, which Windows takes for it. A name like `...` means all that is below to
+    go, which is fine."""
     return name.rstrip(" ") == ".." or ({" ", "."} <= set(name) and not name.strip(" ."))
 
 

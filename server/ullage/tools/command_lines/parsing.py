@@ -26,35 +26,37 @@ if TYPE_CHECKING:
 Kind: TypeAlias = Literal["word", "operator", "redirection"]
 
 Span: TypeAlias = tuple[Kind, int, int]
-"""A piece of the line: what it is, where it begins and where it ends, in characters. Between two pieces there are only blanks."""
+"""A piece of the line: its kind, and where it begins and ends, in characters. Between two pieces there are only blanks."""
 
 OPERATORS = frozenset({"&&", "||", ";", "|"})
-"""What may stand between two plain commands. Not `&`: what goes on in the background is not done when the call is."""
+"""The operators that may stand between two plain commands. Not `&`: what goes on in the background is not done when the call is."""
 
 _BLANK = re.compile(r"[ \t]+")
 
 _OPERATOR = re.compile(r"[;&|]+")
 
 _REDIRECTION = re.compile(r"(?:[12]?>>?[ \t]*/dev/null|2>&1|1?>&2)(?=[ \t;&|]|$)")
-"""Output that is thrown away, or joined with the other one. Not `&>`: dash reads it as `&` and then `>`."""
+"""A redirection that throws output away, or joins it with the other one. Not `&>`: dash reads it as `&` and then `>`."""
 
 _BARE = re.compile(r"[A-Za-z0-9_\-./:=,+@%^~*?\x80-\U0010ffff]+")
-"""No brackets of any kind, no `$`, backquote, backslash, `!` and `#`. Of what is not ASCII `_is_letter` says more."""
+"""A part of a word without quotes: no brackets of any kind, no `$`, backquote, backslash, `!` and `#`. `_is_letter` says more of what is
+not ASCII."""
 
 _SINGLE = re.compile(r"'([^']*)'")
 
 _DOUBLE = re.compile(r'"([^"$`\\!]*)"')
 
 _TILDE = re.compile(r"(?<![A-Za-z0-9_^~])~")
-"""Becomes a home folder at the start of a word and after `=` or `:`. Elsewhere (`HEAD~1`) it is itself."""
+"""A `~` that becomes a home folder: at the start of a word and after `=` or `:`. Elsewhere (`HEAD~1`) it stands for itself."""
 
 _READ_DIFFERENTLY = frozenset({*range(0x80, 0x90), 0xA0})
-"""Shells of macOS take 85 and A0 for blanks also within a letter of UTF-8; dash marks things in a word with those from 81 to 88."""
+"""Bytes that shells read differently. Those of macOS take 85 and A0 for blanks also within a letter of UTF-8; dash marks things in a word
+with those from 81 to 88."""
 
 _GLOB = frozenset("*?")
 
 _GROUPS = frozenset({"program", "list", "pipeline", "redirected_statement", "command", "command_name"})
-"""Their children are the pieces."""
+"""The kinds of nodes whose children are the pieces."""
 
 _PIECES: dict[str, Kind] = {
     "word": "word",
@@ -72,23 +74,23 @@ _PIECES: dict[str, Kind] = {
 _WITHIN_PIECES = frozenset({*_PIECES, "string_content", '"', "file_descriptor", ">", ">>", ">&"}) - {"file_redirect", "&&", "||", ";", "|"}
 
 LONGEST = 4_000
-"""Characters. A longer line is not read at all, so that reading takes no time that anybody feels."""
+"""The most characters of a line. A longer one is not read at all, so that reading takes no time that anybody feels."""
 
 MOST_COMMANDS = 30
-"""Of one line. The grammar takes quadratic time over long pipelines."""
+"""The most commands of one line. The grammar takes quadratic time over long pipelines."""
 
 MOST_WORDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as the program gets it, but for `*` and `?`, which the shell expands to names of files."""
+    """One word as the program gets it, except for `*` and `?`, which the shell expands to names of files."""
 
     text: str
     bare: bool
-    """Nothing of it was quoted."""
+    """Whether nothing of it was quoted."""
     has_glob: bool
-    """Any number of words may stand in its place."""
+    """Whether it has `*` or `?`, so that the shell may put any number of words in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +101,11 @@ class ParsedLine:
     spans: tuple[Span, ...]
 
     def joins(self, line: str) -> tuple[str, ...]:
-        """What stands between the commands, in order (`&&`)."""
+        """The operators between the commands, in order (`&&`)."""
         return tuple(line[start:end] for kind, start, end in self.spans if kind == "operator")
 
     def texts(self, line: str) -> tuple[str, ...]:
-        """Each command as it stands in the line, without its redirections."""
+        """The text of each command in the line, without its redirections."""
         found: list[list[Span]] = [[]]
         for span in self.spans:
             if span[0] == "operator":
@@ -177,7 +179,7 @@ def read_characters(text: str) -> ParsedLine | NotFollowed:
 
 
 def _word(text: str, place: int) -> tuple[Word, int] | NotFollowed:
-    """The word that begins at `place`, and where it ends."""
+    """The word that begins at `place`, and where it ends; or why it is not followed."""
     parts: list[str] = []
     bare, has_glob = True, False
     while place < len(text) and text[place] not in " \t;&|":
@@ -205,7 +207,7 @@ def _is_letter(character: str) -> bool:
 
 
 def spans_by_grammar(text: str) -> tuple[Span, ...] | None:
-    """The pieces of a line in order; None if it holds anything else. Places are in characters."""
+    """The pieces of a line in order, as the grammar reads it; None if it holds anything else. Places are in characters."""
     root = _parser().parse(text.encode()).root_node
     if root.has_error:
         return None
@@ -250,7 +252,7 @@ def _in_characters(text: str, spans: list[Span]) -> tuple[Span, ...]:
 
 
 def _parser() -> Parser:
-    """One for each line: a parser serves one thread at a time. Imported late: most sessions run no command at all."""
+    """A new parser for one line: a parser serves one thread at a time. Imported late: most sessions run no command at all."""
     from tree_sitter import Parser
 
     return Parser(_language())

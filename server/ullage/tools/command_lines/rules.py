@@ -25,17 +25,17 @@ _NO_END: tuple[str, Takes] = ("", "nothing")
 
 @dataclass(frozen=True, slots=True)
 class CommandRule:
-    """What a command may be given to be no more than its name says."""
+    """The options and operands that a command may be given to be no more than its name says."""
 
     effect: Effect
     options: Mapping[str, Takes] = field(default_factory=dict[str, Takes])
-    """By their name with its dashes. Those of one letter may stand together (`-la`)."""
+    """What follows each option, by its name with its dashes. Options of one letter may stand together (`-la`)."""
     operands: Literal["none", "files", "places", "one place", "text", "anything"] = "places"
     """`files` are no folders. `anything` means that options are nothing but text, too (`echo ---`)."""
     first: re.Pattern[str] | Callable[[str], bool] | None = None
-    """What the first operand has to be, where it is not a place as the others."""
+    """The form of the first operand, if it is not a place as the others; else None."""
     here: bool = False
-    """Files of the folder that it is run in say what it does: not after `cd`."""
+    """Whether files of the folder that it is run in say what it does: then it may not come after `cd`."""
     installed: str = ""
     """A program that has to be in `node_modules/.bin`: otherwise the starter would fetch one of that name from the network."""
 
@@ -47,7 +47,7 @@ class CommandRule:
 
 
 def options(*texts: str) -> dict[str, Takes]:
-    """Options from one text: `-q --tb= -k: --color[=]`."""
+    """The options in texts like `-q --tb= -k: --color[=]`, each with what follows it."""
     found: dict[str, Takes] = {}
     for option in " ".join(texts).split():
         end, takes = next((each for each in _ENDS if option.endswith(each[0])), _NO_END)
@@ -56,12 +56,12 @@ def options(*texts: str) -> dict[str, Takes]:
 
 
 def letters(text: str) -> str:
-    """Options of one letter each: `la` for `-l -a`."""
+    """A text for `options` with options of one letter each: `la` gives `-l -a`."""
     return " ".join(f"-{letter}" for letter in text)
 
 
 def under(prefixes: str, rules: Mapping[str, CommandRule]) -> dict[str, CommandRule]:
-    """The commands behind what starts them (`uv run pytest`). Prefixes are parted by commas."""
+    """The rules of commands behind the words that start them (`uv run pytest`). Prefixes are parted by commas."""
     return {f"{prefix.strip()} {name}": rule for prefix in prefixes.split(",") for name, rule in rules.items()}
 
 
