@@ -19,23 +19,23 @@ from ullage.store.log_store import LogStore
 from ullage.store.versions import Versions
 
 MOST_SHOWN = 50
-"""Sessions of which the title is shown before the user says that they are theirs; of the rest the number."""
+"""How many sessions are shown by their titles before the user says that all are theirs; the number counts the others, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportArguments:
-    """What is imported, as the command line says it."""
+    """The sessions that are imported, as the command line says it."""
 
     mine: bool = False
-    """The user says that the sessions in `.ullage` are theirs."""
+    """Whether the user says that the sessions in `.ullage` are theirs."""
     gone: Path | None = None
-    """The folder that is gone."""
+    """The folder that is gone and whose sessions are imported; None to import those in `.ullage`."""
     confirmed: bool = False
-    """They need not be asked."""
+    """Whether the user need not be asked any more."""
 
 
 def run(folder: Path, location: str, wanted: ImportArguments | None = None) -> int:
-    """Imports them and says how many; gives the exit code: 0, or 1 where none could be (stderr says why)."""
+    """Imports sessions into a folder and says how many; gives the exit code: 0, or 1 if none could be imported (stderr says why)."""
     wanted = wanted or ImportArguments()
     if not folder.is_dir():
         return _failed(f"{folder} is no folder")
@@ -82,7 +82,7 @@ def _shown(listed: EarlierSessions, workspace: Path) -> str:
 
 
 def list_gone(location: str) -> int:
-    """Prints the folders that are gone and of which sessions are kept; gives the exit code."""
+    """Prints the folders that are gone and whose sessions are kept; gives the exit code."""
     try:
         found = gone_folders(store_location(location))
     except StoreFailed as error:

@@ -317,8 +317,8 @@ SECRET_VALUES = re.compile(
     r"|^jdbc:|[?&](?:sig|token|access_token|key)=",
     re.IGNORECASE,
 )
-"""Values that are secret, beside those that `redact` knows: an address with a name before the host (which may be a token), and what databases
-are reached with."""
+"""Values that are secret, beside those that `redact` knows: an address with a name before the host (which may be a token), and what
+databases are reached with."""
 
 EDITOR_NAMES = re.compile(r"^(VSCODE|ELECTRON)_|^(GIT|SSH)_ASKPASS$")
 """Names of variables that the editor sets for its own processes, or that make `code` or Electron programs misbehave below it."""
@@ -348,8 +348,8 @@ ADDED_FOR_READING = {
     "GIT_CONFIG_KEY_1": "core.hooksPath",
     "GIT_CONFIG_VALUE_1": "/dev/null",
 }
-"""Variables with which git fetches nothing, locks nothing, and runs no monitor and no hook. It still runs filters: that is what the sandbox
-is for."""
+"""Variables with which git fetches nothing, locks nothing, and runs no monitor and no hook. It still runs filters: the sandbox is there for
+these."""
 
 
 def reading_environment(inherited: Mapping[str, str]) -> dict[str, str]:

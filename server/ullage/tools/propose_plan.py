@@ -13,7 +13,7 @@ from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, 
 from ullage.workspace.files import Editor
 
 LONGEST_PLAN = 20_000
-"""Characters. An accepted plan stays in view through every compaction, so it has to be short beside the context."""
+"""The most characters of a plan. An accepted one stays in view through every compaction, so it has to be short beside the context."""
 
 EMPTIED = "The user emptied the plan before they accepted it, so there is nothing to carry out. Ask them what they want."
 TOO_LONG = (
@@ -22,23 +22,23 @@ TOO_LONG = (
 
 
 class Plans(Protocol):
-    """Where the documents of plans lie while the user reads them."""
+    """The documents of plans while the user reads them."""
 
     def write(self, tool_use_id: str, plan: str) -> Path | None:
-        """A document with that text; None if nothing is kept on disk. Raises `StoreFailed`."""
+        """Writes the document of a call with that plan; gives its path, None if nothing is kept on disk. Raises `StoreFailed`."""
         ...
 
     def read(self, tool_use_id: str) -> str | None:
-        """Its text on disk now; None if there is none."""
+        """The text of a call's document on disk now; None if there is none."""
         ...
 
     def path(self, tool_use_id: str) -> Path | None:
-        """Where it lies; None if nothing is kept on disk."""
+        """The path of a call's document; None if nothing is kept on disk."""
         ...
 
 
 class ProposePlan:
-    """Asks for a plan to be accepted."""
+    """Asks the user to accept a plan."""
 
     kind: ToolKind = "other"
 
@@ -56,12 +56,12 @@ class ProposePlan:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Plan: Read the tanks in parallel`, by its first line."""
+        """The title of a call, by the first line of the plan: `Plan: Read the tanks in parallel`."""
         first = next((line.strip("# ").strip() for line in text(input, "plan").splitlines() if line.strip("# ").strip()), "")
         return f"Plan: {first.removeprefix('Plan:').strip()}" if first else "Propose a plan"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """A plan always asks."""
+        """The question whether to carry out the plan, which is always asked. Raises `BadToolInput` for a plan that is too long."""
         check_input(self.spec.input_schema, input)
         plan = text(input, "plan")
         if len(plan) > LONGEST_PLAN:
@@ -69,11 +69,12 @@ class ProposePlan:
         return PermissionNeed("plan", "", "Carry out this plan?")
 
     async def lay_open(self, call_id: str, input: Mapping[str, Json]) -> Path | None:
-        """The plan as a document that the user can edit until they answer. Raises `StoreFailed`."""
+        """Writes the plan as a document that the user can edit until they answer; gives its path, None if nothing is kept on disk. Raises
+        `StoreFailed`."""
         return await asyncio.to_thread(self._plans.write, call_id, text(input, "plan").strip() + "\n")
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The plan as it was accepted: the text of the document, saved or not, where there is one."""
+        """The plan as it was accepted: the text of the document, saved or not, if there is one."""
         check_input(self.spec.input_schema, call.input)
         path = self._plans.path(call.id)
         shown = None if path is None else self._editor.open_text(path)

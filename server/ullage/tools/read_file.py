@@ -15,11 +15,11 @@ from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.touched import FileReads
 
 LIMIT = 2_000
-"""Lines at once where the model does not say."""
+"""How many lines are read at once if the model does not say."""
 
 
 class ReadFile:
-    """Reads through the editor, and notes what was seen."""
+    """Reads files through the editor, and notes what the agent has seen."""
 
     kind: ToolKind = "read"
 
@@ -43,15 +43,15 @@ class ReadFile:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Read src/tank.py`."""
+        """The title of a call: `Read src/tank.py`."""
         return f"Read {text(input, 'path')}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free, where no rule refuses it."""
+        """Always None: reading is free, if no rule refuses it (`run`)."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The lines asked for, and how to get the rest."""
+        """The lines that were asked for, and how to get the rest."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:

@@ -24,28 +24,28 @@ class RecallHit:
     seq: int
     at: float
     what: str
-    """What kind of entry it is, in words: `user`, `assistant`, `result of bash` ..."""
+    """The kind of the entry, in words: `user`, `assistant`, `result of bash` ..."""
     excerpt: str
     """The words with a little text around them (plain text, one paragraph)."""
     tool_use_id: str | None = None
-    """Set for tool results: what `Recall.result` takes."""
+    """The id that `Recall.result` takes, for a tool result; else None."""
     current: bool = True
-    """False for a hit in another session of this workspace (its seq cannot be opened by range)."""
+    """Whether the hit is in this session. In another one of this workspace, its seq cannot be opened by range."""
 
 
 class Recall(Protocol):
-    """What was ever said or returned in this workspace, as one session may look at it."""
+    """All that was ever said or returned in this workspace, as one session may look at it."""
 
     async def search(self, words: str, limit: int, agent: str | None = None) -> Sequence[RecallHit]:
-        """Best matches first, over all sessions of the workspace, or only what that sub-agent saw; at most `limit`."""
+        """The best matches first, at most `limit`, from all sessions of the workspace, or from what that sub-agent saw."""
         ...
 
     async def result(self, tool_use_id: str) -> str | None:
-        """The whole result of a tool call, unclipped; None if there is none of that id."""
+        """The whole result of a tool call, unclipped; None if there is no call with that id."""
         ...
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
-        """The images and documents that this session's call gave; none where it gave none."""
+        """The images and documents that a call of this session gave; empty if it gave none."""
         ...
 
     async def range(self, first_seq: int, last_seq: int, agent: str | None = None) -> str:
@@ -54,19 +54,19 @@ class Recall(Protocol):
         ...
 
     async def report(self, agent: str) -> str | None:
-        """What that sub-agent said last, whole, and which entries it has; None if there is no such sub-agent."""
+        """The whole report of that sub-agent, which it said last, and which entries it has; None if there is no such sub-agent."""
         ...
 
 
 FOUND = 10
-"""Hits at once; more of them would be read past."""
+"""How many hits are told at once; the model would read past more."""
 
 
 NO_AGENT = "There is no sub-agent {!r}. Its report names its id."
 
 
 class RecallTool:
-    """Searches and opens the log."""
+    """Searches and opens the log for the model."""
 
     kind: ToolKind = "read"
 
@@ -90,7 +90,7 @@ class RecallTool:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Recall "gauge"`."""
+        """The title of a call: `Recall "gauge"`."""
         if "agent" in input and not input.keys() & {"query", "from"}:
             return "Recall the report of a sub-agent"
         if "query" in input:
@@ -100,11 +100,11 @@ class RecallTool:
         return f"Recall entries {integer(input, 'from', 1)} to {integer(input, 'to', 1)}" if "from" in input else "Recall"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Reading is free."""
+        """Always None: reading is free."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Hits, a whole result, or a range of entries as text."""
+        """The hits, a whole result, or a range of entries as text. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, call.input)
         agent = text(call.input, "agent") or None
         ways = [way for way in ("query", "tool_use_id", "from") if way in call.input]

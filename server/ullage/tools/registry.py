@@ -43,7 +43,7 @@ from ullage.workspace.web_search import Searcher
 
 @dataclass(frozen=True, slots=True)
 class ToolDependencies:
-    """Everything the tools need from outside. One `reads` belongs to one session; the others may be shared."""
+    """Everything that the tools need from outside. One `reads` belongs to one session; the others may be shared."""
 
     folders: Folders
     files: WorkspaceFiles
@@ -51,25 +51,25 @@ class ToolDependencies:
     reads: FileReads
     recall: Recall
     plans: Plans
-    """Where plans lie while the user reads them."""
+    """The documents of plans while the user reads them."""
     bash_timeout: float = 120.0
     """Seconds after which a command is ended when the model names no timeout."""
     sandbox: SandboxWanted = "auto"
     """Whether commands run in a sandbox."""
     sandbox_finder: SandboxFinder = field(default_factory=SandboxFinder)
-    """Which sandbox this machine has."""
+    """Finds the sandbox that this machine has."""
     entries: Callable[[], Sequence[Logged]] = tuple
     """The session's log so far."""
     shelf: MediaShelf | None = None
-    """Where images go that the model is shown; None if it is shown none."""
+    """Keeps the images that the model is shown; None if it is shown none."""
     read_rules: ReadRulesNow | None = None
-    """Which files the user's rules refuse to have read; None if none do."""
+    """The user's rules that refuse reading files; None if no rules are known."""
     web: Web | None = None
-    """Where pages come from; None if this is not wanted of the tools at all."""
+    """Fetches pages of the web; None if this is not wanted of the tools at all."""
     web_is_on: Callable[[], bool] = lambda: False
     """Whether the user turned the web on for the workspace."""
     searcher: Searcher | None = None
-    """Who searches the web; None if this is not wanted of the tools at all."""
+    """Searches the web; None if this is not wanted of the tools at all."""
     agents: Agents | None = None
     """The sub-agents that the session can call; None in a sub-agent."""
     servers: Servers | None = None
@@ -93,7 +93,7 @@ TOOL_NAMES = frozenset(
         *("write_file", "edit_file", "bash", "running_command", "web_fetch", "web_search", "task", *OF_POLICIES, *OF_SERVERS),
     )
 )
-"""What all of them are called: no tool of another program passes for one of them."""
+"""The names of all tools: no tool of another program passes for one of them."""
 
 
 TITLES: Mapping[str, tuple[Callable[[Mapping[str, Json]], str], ToolKind]] = {

@@ -23,27 +23,27 @@ from ullage.tools.tool import ToolCall, ToolOutcome
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""That may be left running in one session: enough for the servers and watchers of a project."""
+"""How many commands may be left running in one session: enough for the servers and watchers of a project."""
 
 MOST_ENDED = 8
-"""That have ended and can still be read."""
+"""How many commands that have ended can still be read."""
 
 FIRST_SECONDS = 2.0
-"""So long a command that is to be left running is waited for, so that one that fails at once says so at once."""
+"""How long a command that is to be left running is waited for, so that one that fails at once says so at once."""
 
 TOLD_EVERY_SECONDS = 1.0
-"""The list of what runs is told again so often at most, however much is said."""
+"""How much time passes at least before the list of what runs is told again, however much is said."""
 
 Started: TypeAlias = Callable[[StartedCommand], Coroutine[None, None, ToolOutcome]]
-"""Runs a command to its end; what it says goes to its `take`."""
+"""A function that runs a command to its end, and gives the command's `take` all that it says."""
 
 
 class TooMany(Exception):
-    """As many commands run in the background as may; the message is for the model."""
+    """So many commands run in the background that no more may; the message is for the model."""
 
 
 class RunningCommands:
-    """The commands of one session. `told` hears what runs, when that has changed."""
+    """The commands of one session. `told` is called with those that run when that has changed."""
 
     def __init__(
         self, clock: Callable[[], float], told: Callable[[tuple[RunsNow, ...]], None] = lambda commands: None, last: int = 0
@@ -55,9 +55,9 @@ class RunningCommands:
         self._told = told
         self._number = last
         self._waited_for: dict[str, StartedCommand] = {}
-        """By the id of the call."""
+        """The commands that a call waits for, by the id of the call."""
         self._left: dict[str, StartedCommand] = {}
-        """Those that were left running, ended ones too, by their own id."""
+        """The commands that were left running, ended ones too, by their own id."""
         self._later: asyncio.TimerHandle | None = None
         self._interrupted = asyncio.Event()
         self._finishing = set[asyncio.Task[None]]()
@@ -65,10 +65,8 @@ class RunningCommands:
     # For tools
 
     async def carry_out(self, call: ToolCall, line: str, limit: Limit, run: Started, *, background: bool) -> ToolOutcome:
-        """Runs a command, and gives what comes of it, or, where it is left running, what it said by then.
-
-        Cancelling ends it, as long as it is waited for. Raises `TooMany`, and what `run` raises.
-        """
+        """Runs a command, and gives its outcome, or, if it is left running, what it said by then. Cancelling ends it, as long as it is
+        waited for. Raises `TooMany`, and what `run` raises."""
         if background:
             self._check_room()
         command = StartedCommand(call, line, limit, self._clock(), self._show_later)
@@ -132,15 +130,15 @@ class RunningCommands:
         self._show()
 
     def get(self, id: str) -> StartedCommand | None:
-        """One that was left running, ended or not."""
+        """The command with that id that was left running, ended or not; None if there is none."""
         return self._left.get(id)
 
     def seconds(self, command: StartedCommand) -> float:
-        """How long it has run."""
+        """How long a command has run."""
         return (command.ended_at or self._clock()) - command.began
 
     async def stop(self, command: StartedCommand) -> None:
-        """Ends it with all that it started, and waits for that."""
+        """Ends a command with all that it started, and waits for that."""
         command.limit.stop()
         if command.task is not None:
             await asyncio.wait({command.task})
@@ -156,12 +154,12 @@ class RunningCommands:
     # For the session
 
     def interrupt(self) -> None:
-        """The user wrote a prompt that joins the turn: what only waits for a line ends its wait."""
+        """Ends the waits for a line of output, because the user wrote a prompt that joins the turn."""
         self._interrupted.set()
         self._interrupted = asyncio.Event()
 
     def let_go_on(self, tool_use_id: str) -> bool:
-        """The user wants the command of that call left running; whether it is one that is waited for. Raises `TooMany`."""
+        """Leaves the command of that call running, as the user wants. False if no command of that call is waited for. Raises `TooMany`."""
         command = self._waited_for.get(tool_use_id)
         if command is not None:
             self._check_room()
@@ -169,41 +167,42 @@ class RunningCommands:
         return command is not None
 
     def end(self, command: StartedCommand) -> None:
-        """The user wants it ended with all that it started."""
+        """Ends a command with all that it started, as the user wants, without waiting for it."""
         command.is_stopped_by_user = command.outcome is None
         command.limit.stop()
 
     def when_ended(self, id: str, record: Callable[[StartedCommand], Coroutine[None, None, None]]) -> None:
-        """`record` is awaited once that command has ended, before anybody is told."""
+        """Has `record` awaited once that command has ended, before anybody is told."""
         command = self._left[id]
         command.when_recorded = record(command)
 
     def now(self) -> tuple[RunsNow, ...]:
-        """Those that run, and those that have ended and of which the model does not know yet."""
+        """The commands that run, and those that have ended without the model knowing it yet."""
         return tuple(each.now() for each in self._left.values() if not each.is_told)
 
     def shown(self) -> tuple[RunsNow, ...]:
-        """The same for the user, who knows what they stopped themselves. What was read of them does not show."""
+        """The commands that `now` gives, as the user sees them: without those that the user stopped, once they have ended, and without
+        counting what the model has not read."""
         told = (each for each in self._left.values() if not each.is_told and not (each.is_stopped_by_user and each.outcome is not None))
         return tuple(replace(each.now(), unread=0) for each in told)
 
     def ended(self) -> list[StartedCommand]:
-        """Those that have ended, and of which the model does not know yet."""
+        """The commands that have ended without the model knowing it yet."""
         return [each for each in self._left.values() if each.ended_at is not None and not each.is_told]
 
     def know(self, command: StartedCommand) -> None:
-        """The model knows that it has ended."""
+        """Notes that the model knows that a command has ended."""
         if not command.is_told:
             command.is_told = True
             self._show()
 
     @property
     def any_runs(self) -> bool:
-        """Whether anything goes on."""
+        """Whether any command goes on in the background."""
         return any(each.outcome is None for each in self._left.values())
 
     async def close(self) -> None:
-        """Ends all of them, and waits for that."""
+        """Ends all commands, and waits for that."""
         for each in self._left.values():
             each.limit.stop()
         if self._finishing:
@@ -231,7 +230,7 @@ LEFT = "(It goes on in the background as {}. `running_command` reads what it say
 
 
 async def until(command: StartedCommand, interrupted: asyncio.Event, seconds: float, holds: Callable[[], Awaitable[bool]]) -> bool:
-    """Waits until it holds, or the command ends, or the time is over, or the user interrupts; whether it holds."""
+    """Waits until `holds` gives true, or the command ends, or the time is over, or the user interrupts. Gives whether it held."""
     stopped = asyncio.ensure_future(interrupted.wait())
     command.waiting += 1
     try:

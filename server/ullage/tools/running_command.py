@@ -14,14 +14,14 @@ from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, 
 USUAL_SECONDS, MOST_SECONDS = 60, 600
 
 MOST_CHARACTERS = 20_000
-"""Of a reading; the newest of them."""
+"""The most characters of one reading, the newest ones."""
 
 FIRST_CHARACTERS = 2_000
-"""Of one that is longer, from its beginning."""
+"""How many characters are told from the beginning of a longer reading."""
 
 
 class RunningCommandTool:
-    """Reads, waits for and stops the commands of one session. Waits take seconds."""
+    """Reads, waits for and stops the commands of one session. Waits are in seconds."""
 
     kind: ToolKind = "other"
 
@@ -43,7 +43,7 @@ class RunningCommandTool:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Wait for run1: npm run dev`."""
+        """The title of a call: `Wait for run1: npm run dev`."""
         id = text(input, "id")
         command = self._commands.get(id)
         line = "" if command is None else command.line[:100]
@@ -56,11 +56,11 @@ class RunningCommandTool:
                 return f"Read the output of {id}: {line}" if line else f"Read the output of {id}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """What was allowed to run may be read and ended."""
+        """Always None: a command that was allowed to run may be read and ended."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """What is new, and whether it still runs."""
+        """The new output of a command, and whether it still runs. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, call.input)
         command = self._commands.get(text(call.input, "id"))
         if command is None:
@@ -83,7 +83,7 @@ class RunningCommandTool:
         return self._told(command, waited)
 
     async def _wait(self, command: StartedCommand, pattern: str, seconds: float) -> str:
-        """How the wait went, where that has to be said."""
+        """Waits for a line or for the end; gives how the wait went in words, empty if that need not be said."""
         interrupted = self._commands.interrupted
         if pattern:
             async with matcher(pattern) as lines:
@@ -119,7 +119,7 @@ class _Ended:
 
 
 class _Looking:
-    """Looks at each line once, and at the last one again as long as it grows."""
+    """Looks at each new line once, and at the last one again as long as it grows."""
 
     def __init__(self, command: StartedCommand, lines: LineMatcher) -> None:
         self._command = command
@@ -137,7 +137,7 @@ class _Looking:
 
 
 def _shortened(new: New) -> str:
-    """With the newest of it; what was left out is counted."""
+    """The new output, at most `MOST_CHARACTERS` of it: the newest, and its beginning if that was kept. It says how much was left out."""
     whole = new.text.rstrip()
     if not new.dropped and len(whole) <= MOST_CHARACTERS:
         return whole

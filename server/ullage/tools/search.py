@@ -34,17 +34,17 @@ from ullage.workspace.regular_files import NotRegular
 from ullage.workspace.text_file import MAXIMUM_BYTES, normalise_newlines
 
 SHOWN_CHARACTERS = 24_000
-"""No more is returned, so that the result is not clipped in the middle."""
+"""The most characters of a result, so that it is not clipped in the middle."""
 
 NAMED_FILES = 5
-"""Files that are named where they are too large to be searched."""
+"""How many files are named that are too large to be searched."""
 
 BRACES = 4
-"""`{this,that}` in one glob; the choices multiply."""
+"""How many `{this,that}` one glob may have; the choices multiply."""
 
 
 class SearchFiles:
-    """Searches files."""
+    """Searches the files of the workspace for a regular expression."""
 
     kind: ToolKind = "search"
 
@@ -68,16 +68,16 @@ class SearchFiles:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`Search "gauge" in src`."""
+        """The title of a call: `Search "gauge" in src`."""
         place = text(input, "path") or text(input, "glob")
         return f'Search "{text(input, "pattern")}"{f" in {place}" if place else ""}'
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Searching is free, where no rule refuses it."""
+        """Always None: searching is free, if no rule refuses it (`run`)."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """`path:line: text` for each line that matches."""
+        """The lines that match, each as `path:line: text`."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:
@@ -121,7 +121,7 @@ class SearchFiles:
         return (path,)
 
     async def _find(self, search: FileSearch, rules: IgnoreRules) -> FoundLines:
-        """Open documents first, by their text in the editor; then all other files."""
+        """Searches open documents first, by their text in the editor; then all other files."""
         texts = {path: text for path in sorted(search.skipped) if (text := self._open_text(path, search, rules)) is not None}
         ripgrep = find_program("rg", not_in=self._folders.roots)
         if ripgrep is None or await asyncio.to_thread(holds_ripgrep_up, search, rules):
@@ -132,7 +132,7 @@ class SearchFiles:
         return FoundLines(matches[:MATCHES], in_editor.cut_short or found.cut_short or len(matches) > MATCHES)
 
     def _open_text(self, path: Path, search: FileSearch, rules: IgnoreRules) -> str | None:
-        """The text of an open document that is to be searched; None if it is not."""
+        """The text of an open document that is to be searched; None if the document is not open or not to be searched."""
         open_text = self._editor.open_text(path)
         place = next((place for place in search.places if path.is_relative_to(place)), None)
         if open_text is None or place is None or not self._folders.contains(path) or not search.wanted(path):
@@ -168,16 +168,14 @@ class SearchFiles:
 
 
 def _left_out_by(rules: ReadRules) -> Iterator[str]:
-    """Said whether or not there are such files: what is in them must not show."""
+    """The remark that files are left out by rules. It is made whether or not there are such files: their content must not show."""
     if rules.rules:
         yield f"(No file was searched that rules of the user's refuse to have read: {rules.in_words}.)"
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
-    """Globs mean what they mean in a .gitignore (without a `/` they match at any depth), and know `{this,that}` besides.
-
-    Raises `ValueError` for one that is not valid, or that could take for ever.
-    """
+    """A function that says whether the globs fit a file. They mean what they mean in a .gitignore (without a `/` they match at any depth),
+    and know `{this,that}` besides. Raises `ValueError` for one that is not valid, or that could take for ever."""
     if not glob:
         return lambda path: True
     globs = _without_braces(glob)
@@ -191,7 +189,7 @@ def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
 
 
 def _without_braces(glob: str) -> list[str]:
-    """One glob for each choice. Raises `ValueError` if there are too many."""
+    """The globs that a glob with `{this,that}` stands for, one for each choice. Raises `ValueError` if there are too many."""
     braces = re.search(r"\{([^{}]*)\}", glob)
     if braces is None:
         return [glob]
@@ -211,10 +209,11 @@ def _below_folder(path: Path, folders: Folders) -> str:
 CUT_COLUMNS = 2_000
 
 REMARKS = re.compile(rb"\A(?:[^\n]*: [^\n]*binary file matches[^\n]*\n|[^\n]*: WARNING: stopped searching binary file[^\n]*\n)+")
-"""What ripgrep says of binary files, in the midst of its matches."""
+"""Ripgrep's remarks about binary files, which stand between its matches."""
 
 OPENED_BY_RIPGREP = (".gitignore", ".rgignore", ".git/info/exclude")
-"""In every folder that it meets, even in one that is ignored, and in those above. Version 13 opens `.rgignore` whatever it is told."""
+"""The files that ripgrep opens in every folder that it meets, even in one that is ignored, and in those above. Version 13 opens `.rgignore`
+whatever it is told."""
 
 SECONDS_FOR_RULES = 2.0
 """How long folders are looked at for something that would hold ripgrep up."""
@@ -224,7 +223,7 @@ SECONDS_FOR_SIZES = 2.0
 
 
 async def search_with_ripgrep(program: str, search: FileSearch, rules: IgnoreRules) -> FoundLines:
-    """Runs ripgrep and ends it when enough is found. Raises `BadSearchPattern`."""
+    """The matches that ripgrep finds; it is ended once there are enough. Raises `BadSearchPattern`."""
     matches: list[MatchingLine] = []
     cut_short = False
     for place in search.places:
@@ -299,7 +298,7 @@ async def _run(command: list[str], search: FileSearch, wanted: int) -> FoundLine
 
 
 async def _collect(process: Running, search: FileSearch, wanted: int, matches: list[MatchingLine]) -> bool:
-    """Adds to `matches` as they come; True if there are more than `wanted`."""
+    """Adds matches to `matches` as they come; gives whether there are more than `wanted`. Raises `BadSearchPattern`."""
     async for match in _matches(process.output):
         if match.path in search.skipped or not search.wanted(match.path):
             continue
@@ -313,7 +312,8 @@ async def _collect(process: Running, search: FileSearch, wanted: int, matches: l
 
 
 async def _matches(output: StreamReader) -> AsyncIterator[MatchingLine]:
-    """Each match: a path, which may hold ends of lines, NUL, the number of the line, `:`, the line. Remarks stand between them."""
+    """The matches in ripgrep's output. Each is a path, which may hold ends of lines, NUL, the number of the line, `:`, the line. Remarks
+    stand between them."""
     while True:
         try:
             name = await output.readuntil(b"\0")
@@ -332,14 +332,14 @@ def _match(name: bytes, rest: bytes) -> MatchingLine:
 
 
 async def search_with_python(search: FileSearch, rules: IgnoreRules, texts: Mapping[Path, str]) -> FoundLines:
-    """Matches in `texts`, then in the files. Raises `BadSearchPattern`."""
+    """The matches in `texts`, then those in the files. Raises `BadSearchPattern`."""
     files, all_of_them = await asyncio.to_thread(_files_in_time, search, rules)
     found = await match_lines(search, texts, files)
     return found if all_of_them else replace(found, cut_short=True)
 
 
 def _files_in_time(search: FileSearch, rules: IgnoreRules) -> tuple[list[Path], bool]:
-    """The files to look at, and whether there was time for all of them."""
+    """The files to be searched, and whether there was time to find all of them."""
     deadline = time.monotonic() + SECONDS
     files: list[Path] = []
     for path in _files(search, rules):

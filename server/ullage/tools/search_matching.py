@@ -19,13 +19,13 @@ from ullage.processes.start import Asker, Running, start
 from ullage.workspace.text_file import FileTooLarge, NotText, read_text
 
 MATCHES = 200
-"""Matching lines at most."""
+"""The most matching lines that a search gives."""
 
 LINE_CHARACTERS = 300
-"""A longer line is shown cut."""
+"""The most characters of a line that are shown."""
 
 SECONDS = 20.0
-"""A search that takes longer gives back what it has found."""
+"""How long a search may take; then it gives back what it has found."""
 
 
 class BadSearchPattern(Exception):
@@ -34,7 +34,7 @@ class BadSearchPattern(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileSearch:
-    """One search. `skipped` are files that are searched elsewhere (open documents)."""
+    """One search. `wanted` says whether a file is to be searched; `skipped` are files that are searched elsewhere (open documents)."""
 
     pattern: str
     case_sensitive: bool
@@ -67,7 +67,8 @@ def shown_line(line: str) -> str:
 
 
 async def match_lines(search: FileSearch, texts: Mapping[Path, str], files: Sequence[Path]) -> FoundLines:
-    """The lines of `texts`, then of `files`, that match; for up to `SECONDS`. Raises `BadSearchPattern`, or `OSError` where it fails."""
+    """The lines of `texts`, then of `files`, that match, as far as they are found in `SECONDS`. Raises `BadSearchPattern`, or `OSError` if
+    the process fails."""
     try:
         re.compile(search.pattern)
     except re.error as error:
@@ -103,7 +104,7 @@ def main() -> None:
 
 
 def _text_of(path: str, text: str | None) -> str:
-    """The text that came along, else that of the file; empty if that is no text."""
+    """The text that came along, else that of the file; empty if it cannot be read as text."""
     if text is not None:
         return text
     try:
@@ -123,7 +124,8 @@ async def _ask(process: Running, search: FileSearch, texts: Mapping[Path, str], 
 
 
 async def _collect(process: Running, matches: list[MatchingLine]) -> None:
-    """Adds to `matches` as they come, so that what was found by the end of the time is there."""
+    """Adds matches to `matches` as they come, so that those found by the end of the time are there. Raises `OSError` if the process
+    fails."""
     while raw := await process.output.readline():
         path, line, text = json.loads(raw)
         matches.append(MatchingLine(Path(path), line, text))

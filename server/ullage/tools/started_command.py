@@ -15,10 +15,10 @@ from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.tool import ToolCall, ToolOutcome
 
 UNREAD_CHARACTERS = 200_000
-"""Of the output that the model has not read. What was said before them is counted."""
+"""How many of the newest characters that the model has not read are kept. Those before them are counted."""
 
 SHOWN_CHARACTERS = 400_000
-"""Of the newest output, for the user to look at."""
+"""How many of the newest characters of the output are kept for the user to look at."""
 
 CUT = "[{} characters before this are not kept here]"
 
@@ -28,22 +28,22 @@ _SEQUENCE = re.compile(
 
 
 def plain_text(text: str) -> str:
-    """Without what only steers a terminal. Of a line that was written over again and again the last writing is left."""
+    """The text without what only steers a terminal. Of a line that was written over again and again, the last writing is left."""
     lines = (line.rstrip("\r").rpartition("\r")[2] for line in _SEQUENCE.sub("", text).split("\n"))
     return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """Output that had not been read."""
+    """Output that the model had not read before."""
 
     text: str
     dropped: int = 0
-    """Characters before it that were not kept."""
+    """How many characters before it were not kept."""
 
 
 class _Kept:
-    """The newest of what was said, in pieces."""
+    """The newest characters of an output, in pieces."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -69,7 +69,7 @@ class _Kept:
 
 
 class StartedCommand:
-    """One command, from its start."""
+    """One command, from its start on."""
 
     def __init__(self, call: ToolCall, line: str, limit: Limit, began: float, changed: Callable[[], None]) -> None:
         self.tool_use_id = call.id
@@ -77,22 +77,22 @@ class StartedCommand:
         self.limit = limit
         self.began = began
         self.id = ""
-        """Where it was left running."""
+        """Its id, such as `run1`, once it was left running; else empty."""
         self.left = asyncio.Event()
         self.ended_at: float | None = None
         self.outcome: ToolOutcome | None = None
-        """Known when it has ended."""
+        """The outcome, once it has ended; else None."""
         self.is_told = False
-        """The model knows that it has ended."""
+        """Whether the model knows that it has ended."""
         self.news = asyncio.Event()
         """Set when it says something or ends."""
         self.when_recorded: Awaitable[None] | None = None
         self.place: CommandSpan | None = None
-        """Among its neighbours, where it runs in a sandbox."""
+        """Its place among its neighbours, if it runs in a sandbox; else None."""
         self.task: asyncio.Task[ToolOutcome] | None = None
         self.is_stopped_by_user = False
         self.waiting = 0
-        """How many calls wait for it."""
+        """How many calls wait for it now."""
         self._live: Callable[[str], None] | None = call.output
         self._changed = changed
         self._unread = _Kept(UNREAD_CHARACTERS)
@@ -100,7 +100,7 @@ class StartedCommand:
         self._end_of_line = ""
 
     def take(self, text: str) -> None:
-        """It said something."""
+        """Takes a piece of the command's output."""
         if self._live is not None:
             self._live(text)
         self._unread.add(text)
@@ -111,33 +111,33 @@ class StartedCommand:
             self._changed()
 
     def leave(self) -> None:
-        """Nobody waits for it any more. Where the user wanted that, it may take as long as it takes."""
+        """Notes that no call waits for the command any more. If the user wanted that, it may take as long as it takes."""
         self._live = None
         if self.left.is_set():
             self.limit.lift()
 
     def peek(self) -> str:
-        """What has not been read."""
+        """The output that the model has not read."""
         return self._unread.text()
 
     @property
     def unread_dropped(self) -> int:
-        """Characters before that which were not kept."""
+        """How many characters before that were not kept."""
         return self._unread.dropped
 
     def read(self) -> New:
-        """The same, and it counts as read."""
+        """The output that the model has not read, which counts as read from now on."""
         unread, self._unread = self._unread, _Kept(UNREAD_CHARACTERS)
         return New(plain_text(unread.text()), unread.dropped)
 
     def shown(self) -> str:
-        """What it said last, read or not."""
+        """The newest output, read or not, for the user."""
         text = plain_text(self._newest.text())
         return "\n".join((CUT.format(f"{self._newest.dropped:,}"), text)) if self._newest.dropped else text
 
     @property
     def how_it_ended(self) -> str:
-        """In a few words; empty while it runs."""
+        """How the command ended, in a few words; empty while it runs."""
         if self.outcome is None:
             return ""
         last = self.outcome.content.rpartition("\n")[2]
@@ -147,7 +147,7 @@ class StartedCommand:
         return f"{said}; the user stopped it" if self.is_stopped_by_user else said
 
     def now(self) -> RunsNow:
-        """As it is."""
+        """The state of the command as it is now, for lists."""
         lines = (line for line in reversed(plain_text(self._end_of_line).splitlines()) if line.strip())
         last = one_line(next(lines, ""), LINE_CHARACTERS)
         unread = self._unread.length + self._unread.dropped
@@ -168,7 +168,7 @@ _LAST_WORDS: Sequence[tuple[End, re.Pattern[str]]] = (
 
 
 def _end_of(outcome: ToolOutcome) -> tuple[End, int | None]:
-    """How it ended, and its exit code where it has one: by the last line, which `bash.py` and `_until_ended` write."""
+    """How a command ended, and its exit code if it has one. They are known by the last line, which `bash.py` and `_until_ended` write."""
     if not outcome.is_error:
         return "exited", 0
     last = outcome.content.rpartition("\n")[2]

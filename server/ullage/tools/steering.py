@@ -63,7 +63,7 @@ _FOLDERS_THAT_START: Mapping[str, Sequence[str]] = {
     SECRETS: (".ssh", ".gnupg"),
     OWN: (".ullage",),
 }
-"""Everything below a folder of such a name."""
+"""The names of folders in which every file starts by itself, by reason."""
 
 _FILES_THAT_START: Mapping[str, Sequence[str]] = {
     EDITOR: _names(
@@ -101,10 +101,10 @@ _FILES_THAT_START: Mapping[str, Sequence[str]] = {
     ),
     CONTAINER: (".devcontainer.json", ".gitpod.y*ml", "devcontainer.json"),
 }
-"""A file (or folder) of such a name, as `fnmatch` reads it."""
+"""The names of files (or folders) that start by themselves, as `fnmatch` reads them, by reason."""
 
 _FOLDERS_THAT_STEER: Mapping[str, Sequence[str]] = {PACKAGES: (".yarn", ".mvn", ".cargo", ".pnpm", ".bundle")}
-"""Everything below a folder of such a name."""
+"""The names of folders in which every file steers a tool, by reason."""
 
 _FILES_THAT_STEER: Mapping[str, Sequence[str]] = {
     PACKAGES: _names(
@@ -155,14 +155,14 @@ _FILES_THAT_STEER: Mapping[str, Sequence[str]] = {
         """
     ),
 }
-"""A file of such a name."""
+"""The names of files that steer a tool, as `fnmatch` reads them, by reason."""
 
 
 BARE_REPOSITORY = ".git"
-"""How the folder of a repository without a working tree ends; its hooks and its config run programs as those of `.git` do."""
+"""The end of the name of a repository without a working tree; its hooks and its config run programs as those of `.git` do."""
 
 SHORT_NAME = re.compile(r"[^.]{1,8}~\d+(?:\..*)?")
-"""What Windows may take for another name (`GIT~1`)."""
+"""A name that Windows may take for another one (`GIT~1`)."""
 
 _STARTING_FOLDERS = {name: reason for reason, names in _FOLDERS_THAT_START.items() for name in names}
 
@@ -183,7 +183,7 @@ tick would not show."""
 
 
 def starts_by_itself(path: PurePath) -> str | None:
-    """Why the file is read or run without anybody starting it: in words that follow "because"; None if it is not."""
+    """Why a file is read or run without anybody starting it, in words that follow "because"; None if it is not."""
     names = [compared(part) for part in path.parts]
     for name in names:
         if name in _STARTING_FOLDERS:
@@ -196,10 +196,8 @@ def starts_by_itself(path: PurePath) -> str | None:
 
 
 def steers(path: PurePath) -> str | None:
-    """Why an edit of that file can run something later or steer a tool: in words that follow "because"; None if it cannot.
-
-    The path is one within a workspace folder, or absolute; a workspace that itself lies below such a folder steers, too.
-    """
+    """Why an edit of a file can run something later or steer a tool, in words that follow "because"; None if it cannot. The path is one
+    within a workspace folder, or absolute; in a workspace that itself lies below such a folder, every file steers, too."""
     names = [compared(part) for part in path.parts]
     below = next((_STEERING_FOLDERS[name] for name in names if name in _STEERING_FOLDERS), None)
     return starts_by_itself(path) or below or _first(names, _STEERING_FILES)
@@ -223,7 +221,7 @@ _STEERING_FILES = _compiled(_FILES_THAT_STEER)
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A folder as it was."""
+    """What a folder held when it was last listed."""
 
     stamp: tuple[int, int, int, int]
     is_settled: bool
@@ -232,14 +230,16 @@ class _Listing:
 
 
 class StartingFiles:
-    """Looks through workspace folders, and remembers what it saw. For any thread. Links are not followed."""
+    """Looks through workspace folders for files that start by themselves, and remembers what it saw. For any thread. Links are not
+    followed."""
 
     def __init__(self) -> None:
         self._known: dict[Path, dict[str, _Listing]] = {}
         self._in_part: set[Path] = set()
 
     def below(self, root: Path) -> Sequence[Path]:
-        """What is there now, the outermost of each, upper folders first."""
+        """The files and folders in a workspace folder that start by themselves now, upper folders first. What lies in such a folder is not
+        named again."""
         before, seen = self._known.get(root, {}), dict[str, _Listing]()
         folders = deque([str(root)])
         found: list[Path] = []
@@ -261,7 +261,7 @@ class StartingFiles:
 
 
 def _listing(folder: str, known: _Listing | None) -> _Listing | None:
-    """The folder as it is; None if it cannot be read."""
+    """The folder as it is now; None if it cannot be read. The known listing is given again if the folder has not changed."""
     try:
         state = os.lstat(folder)
         stamp = state.st_dev, state.st_ino, state.st_ctime_ns, state.st_mtime_ns

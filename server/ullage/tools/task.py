@@ -25,7 +25,7 @@ NO_DEEPER = "A sub-agent starts no sub-agents. Do this part of the work yourself
 
 @dataclass(frozen=True, slots=True)
 class SubAgentTask:
-    """What a sub-agent is asked to do."""
+    """The task that a sub-agent is given."""
 
     call_id: str
     agent: str
@@ -33,18 +33,18 @@ class SubAgentTask:
     title: str
     prompt: str
     allowed: PermissionNeed | None = None
-    """What was allowed for the call: that the sub-agent acts. None if it only reads."""
+    """The permission that the sub-agent acts, as it was given for the call; None if it only reads."""
 
 
 class Agents(Protocol):
     """The sub-agents that one session can call."""
 
     def need(self, agent: str) -> PermissionNeed | None:
-        """What has to be allowed before that one begins; None if it only reads. For another thread."""
+        """What has to be allowed before that sub-agent begins; None if it only reads. For another thread."""
         ...
 
     async def run(self, task: SubAgentTask) -> ToolOutcome:
-        """Runs one to its end. If it is cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
+        """Runs a sub-agent to its end, and gives its report. If this is cancelled, it ends the sub-agent first. Raises `StoreFailed`."""
         ...
 
 
@@ -54,7 +54,7 @@ class TaskTool:
     kind: ToolKind = "other"
 
     def __init__(self, agents: Agents | None) -> None:
-        """`agents`: None in a sub-agent, which has none of its own."""
+        """`agents` is None in a sub-agent, which has none of its own."""
         self._agents = agents
         self.spec = ToolSpec(
             TASK,
@@ -71,16 +71,17 @@ class TaskTool:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """`explore: Find the callers`."""
+        """The title of a call: `explore: Find the callers`."""
         return f"{text(input, 'agent', EXPLORE)}: {text(input, 'title')}"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """The user is asked whether a sub-agent may act as the project tells it to. What it then does is asked about call by call."""
+        """What has to be allowed: that a sub-agent acts as the project tells it to; None if it only reads. What it then does is asked about
+        call by call. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         return None if self._agents is None else self._agents.need(text(input, "agent", EXPLORE))
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The report, or why there is none."""
+        """The report of the sub-agent, or why there is none."""
         check_input(self.spec.input_schema, call.input)
         if self._agents is None:
             return ToolOutcome(NO_DEEPER, is_error=True)

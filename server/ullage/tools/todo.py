@@ -10,7 +10,7 @@ from ullage.tools.tool import PermissionNeed, PlanEntry, ToolCall, ToolKind, Too
 
 
 class Todo:
-    """Replaces the task list."""
+    """Replaces the agent's task list."""
 
     kind: ToolKind = "think"
 
@@ -39,15 +39,15 @@ class Todo:
         )
 
     def title(self, input: Mapping[str, Json]) -> str:
-        """Always the same."""
+        """The title of a call, which is always the same."""
         return "Update the task list"
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Planning is free."""
+        """Always None: planning is free."""
         return None
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The new list, counted."""
+        """The numbers of tasks in the new list, by status."""
         check_input(self.spec.input_schema, call.input)
         plan = plan_of(call.input)
         if not plan:
@@ -57,7 +57,7 @@ class Todo:
 
 
 def plan_of(input: Mapping[str, Json]) -> tuple[PlanEntry, ...]:
-    """The task list that an input says, which must fit the schema."""
+    """The task list in an input, which must fit the schema."""
     todos = cast("list[dict[str, str]]", input["todos"])
     return tuple(
         PlanEntry(todo["content"].strip(), cast("Literal['pending', 'in_progress', 'completed']", todo["status"])) for todo in todos

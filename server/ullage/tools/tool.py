@@ -22,16 +22,16 @@ from ullage.context.entries import AgentRun, Answer, FileDiff, FileTouch
 from ullage.tools.command_lines.judge import LinePart
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "fetch", "other"]
-"""As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
+"""The kinds of tool calls, as the Agent Client Protocol names them; the panel picks an icon by it."""
 
 AskedAction: TypeAlias = Literal["edit", "command", "host", "outside", "plan", "mcp", "agent", "search"]
-"""What kind of thing has to be allowed."""
+"""The kinds of actions that have to be allowed."""
 
 NeedAction: TypeAlias = AskedAction | Literal["read"]
-"""The same, and what is free but may be refused."""
+"""Those kinds, and `read`, which is free but may be refused."""
 
 LARGEST_INTEGER = 2**53 - 1
-"""As JSON numbers go, and far within what a database holds."""
+"""The largest whole number that JSON carries exactly; far within what a database holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +57,29 @@ class PermissionNeed:
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
-    """What has to be allowed one by one, and is remembered: a call can have several parts (`cd src && pytest`). Empty means `pattern`."""
+    """The patterns that have to be allowed one by one, and are remembered: a call can have several parts (`cd src && pytest`). Empty if there is
+nothing to remember."""
     harmless: bool = False
-    """A command that is known to only read, and only within the workspace: a sandbox needs to give it nothing to write and no network."""
+    """Whether it is a command that is known to only read, and only within the workspace: a sandbox needs to give it nothing to write and no
+    network."""
     target: Path | None = None
     """The file that would be written, links resolved. What is allowed is a change of this file, wherever its name leads by then."""
     diff: FileDiff | None = None
-    """What would be changed in it, as the user is shown it."""
+    """The change that would be made in it, as the user is shown it."""
     files: str = ""
     """A digest of the files that a command names, of that which defines a sub-agent, or of what a server says of its tool: it is allowed
     with them as they are."""
     of_server: str = ""
-    """The same of the configuration of the tool's server: what a rule for several of its tools holds by."""
+    """A digest of the configuration of the tool's server: a rule for several of its tools holds by it."""
     hosts: tuple[str, ...] = ()
-    """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
+    """The hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
     subject: str = ""
-    """What it is about, as rules are compared with it: the path of an edit, or of the file that defines a sub-agent, as it is shown; of a
-    tool of a server, both names."""
+    """The subject of the call, as rules are compared with it: the path of an edit, or of the file that defines a sub-agent, as it is shown; for
+    a tool of a server, both names."""
     line: str = ""
-    """The line of a command; of a tool of a server, its arguments as JSON."""
+    """The line of a command; for a tool of a server, its arguments as JSON."""
     told: str = ""
-    """What a server says of its tool, on one line."""
+    """The server's own description of its tool, on one line."""
     names: tuple[str, ...] = field(default=(), compare=False)
     """The files that the words of a command could name, as rules are compared with them; folders end in `/`."""
     judged: tuple[LinePart, ...] = ()
@@ -85,15 +87,15 @@ class PermissionNeed:
     unfollowed: str = ""
     """Why no rule with a pattern can cover it: in words that follow "because"."""
     folder: str = ""
-    """Where it happens, for the user."""
+    """The folder in which it happens, in words for the user."""
     steers: bool = False
-    """A command that asks to change files which run programs or steer tools: it is asked about each time."""
+    """Whether it is a command that asks to change files which run programs or steer tools: it is asked about each time."""
     sandboxed: bool = False
     """Whether it would run in a sandbox, as far as that is known."""
     goes_on: bool = False
-    """A command that is left running when its call is done."""
+    """Whether it is a command that is left running when its call is done."""
     confined: bool = False
-    """It was not asked about for the sandbox alone, so it runs nowhere else."""
+    """Whether it was not asked about because of the sandbox alone, so that it runs nowhere else."""
     foreseen: Foreseen | None = field(default=None, compare=False)
     """The whole of that change. An edit is made anew for the text there is, so another change elsewhere in the file does not matter."""
     text: str | None = None
@@ -110,7 +112,7 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One answer that is offered: a label of few words, and what it means."""
+    """One answer that is offered: a label of a few words, and what it means."""
 
     label: str
     description: str
@@ -121,46 +123,46 @@ class Question:
     """What the agent asks the user. Each text is the model's, with what cannot be seen as escapes."""
 
     header: str
-    """What it is about, in a word or two."""
+    """The subject of the question, in a word or two."""
     question: str
     options: tuple[Option, ...]
-    """Each label once."""
+    """The answers that are offered, each label once."""
     multi_select: bool = False
     """Whether several may be chosen."""
 
 
 Unanswered: TypeAlias = Literal["skipped", "prompted", "not_shown"]
-"""The user skipped it, or wrote a prompt instead; or nobody is there who could show it."""
+"""Why a question has no answer: the user skipped it, or wrote a prompt instead; or nobody is there who could show it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a call gave: `content` for the model (never empty), and what the program and the user need to know."""
+    """The outcome of a call: `content` for the model (never empty), and what the program and the user need to know."""
 
     content: str
     is_error: bool = False
     touched: tuple[FileTouch, ...] = ()
     diff: FileDiff | None = None
     compact_focus: str | None = None
-    """Set by the `compact` tool: compact once all results of this turn are in."""
+    """What a compaction should favour that the `compact` tool asks for, once all results of this turn are in; None if none is asked for."""
     refusal: str | None = None
-    """Set where the user refused the call: what they said, if anything."""
+    """What the user said when they refused the call, empty if nothing; None if they did not refuse it."""
     line: int | None = None
-    """Where an edit begins (counted from 1), for the list of recently edited files."""
+    """The line in which an edit begins (counted from 1), for the list of recently edited files."""
     media: tuple[Media, ...] = ()
     """Images and documents that the model is shown with it; their bytes are kept by then."""
     accepts_plan: bool = False
-    """Set where the user accepted a plan, which stands in `content`."""
+    """Whether the user accepted a plan, which stands in `content`."""
     answers: tuple[Answer, ...] = ()
-    """What the user answered, which stands in `content` too."""
+    """The user's answers, which stand in `content`, too."""
     goes_on: str = ""
     """The id of a command that goes on although the call is done (`running.py`)."""
     complete: bool = True
-    """False if `content` holds only parts of what there was, and says so."""
+    """Whether `content` holds all that there was; if not, it says so."""
     agent: AgentRun | None = None
     """The sub-agent that was at work."""
     notes: tuple[str, ...] = ()
-    """What the sandbox kept a command from, or took back of what it made. They stand in `content`, too."""
+    """Notes on what the sandbox kept a command from, or took back of what it made. They stand in `content`, too."""
     cost: float | None = None
     """Dollars that the call itself cost, beside the conversation; None if it cost nothing, or nobody knows."""
 
@@ -175,7 +177,7 @@ class ToolCall:
     allowed: PermissionNeed | None = None
     """What was allowed for this call, by the user now or by what they always allow; None if nothing had to be."""
     answers: tuple[Answer, ...] | Unanswered = "not_shown"
-    """Of a tool that `AsksUser`: one answer to each question, in their order."""
+    """For a tool that `AsksUser`: one answer to each question, in their order; or why there is none."""
 
 
 class BadToolInput(Exception):
@@ -187,12 +189,12 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """Name, description and input schema for the model; the description stands in a `.md` file beside the code."""
+        """The name, description and input schema for the model; the description stands in a `.md` file beside the code."""
         ...
 
     @property
     def kind(self) -> ToolKind:
-        """For the panel."""
+        """The kind of call that the panel shows."""
         ...
 
     def title(self, input: Mapping[str, Json]) -> str:
@@ -217,7 +219,7 @@ class ShowsBefore(Protocol):
     """A tool that can say what a call would change before it is allowed."""
 
     async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
-        """The change of that file as it would be made now; the outcome where the call would be refused anyway."""
+        """The change of that file as it would be made now; an outcome if the call would be refused anyway."""
         ...
 
 
@@ -226,7 +228,7 @@ class LaysOpen(Protocol):
     """A tool that lays a document before the user while they are asked."""
 
     async def lay_open(self, call_id: str, input: Mapping[str, Json]) -> Path | None:
-        """Where the document lies; None if there is none. Raises `StoreFailed`."""
+        """Writes the document of a call; gives its path, None if there is none. Raises `StoreFailed`."""
         ...
 
 
@@ -235,12 +237,12 @@ class AsksUser(Protocol):
     """A tool that asks the user something before it runs. An answer allows nothing."""
 
     def questions(self, input: Mapping[str, Json]) -> tuple[Question, ...]:
-        """What is asked. Raises `BadToolInput`."""
+        """The questions of a call. Raises `BadToolInput`."""
         ...
 
 
 def description(tool: str) -> str:
-    """The description of a tool; a tool without one is a fault in the package (`FileNotFoundError`)."""
+    """The description of a tool for the model. A tool without one is a fault in the package (`FileNotFoundError`)."""
     return files("ullage.tools").joinpath(f"{tool}.md").read_text(encoding="utf-8").strip()
 
 
@@ -253,19 +255,19 @@ def check_input(schema: Mapping[str, Json], value: Mapping[str, Json]) -> None:
 
 
 def text(value: Mapping[str, Json], name: str, default: str = "") -> str:
-    """A string of a checked input; `default` where it is not there (or, unchecked, is something else)."""
+    """A string of a checked input; `default` if it is not there (or, unchecked, is something else)."""
     found = value.get(name)
     return found if isinstance(found, str) else default
 
 
 def integer(value: Mapping[str, Json], name: str, default: int) -> int:
-    """A whole number of a checked input."""
+    """A whole number of a checked input; `default` if it is not there."""
     found = value.get(name)
     return int(found) if isinstance(found, int | float) else default
 
 
 def boolean(value: Mapping[str, Json], name: str) -> bool:
-    """A yes or no of a checked input; no where it is not there."""
+    """A yes or no of a checked input; False if it is not there."""
     return value.get(name) is True
 
 
@@ -277,7 +279,7 @@ def _check_of(schema: str) -> Callable[[Json], object]:
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema, by which a misspelt property is refused and not left out, a blank text counts as empty, and every number and text is
+    """A stricter schema: by it a misspelt property is refused and not left out, a blank text counts as empty, and every number and text is
     one that files, commands and databases can have."""
     match schema.get("type"):
         case "object":
@@ -326,7 +328,7 @@ _TEXT = "text"
 
 
 def _is_text(value: str) -> bool:
-    """Whether the system can take it: JSON can write down characters that do not exist."""
+    """Whether the system can take a text: JSON can write down characters that do not exist."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

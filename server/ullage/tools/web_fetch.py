@@ -19,7 +19,7 @@ from ullage.workspace.web_page import LeadsTo, Page
 from ullage.workspace.web_text import UNSEEN
 
 MOST_CHARACTERS = 24_000
-"""Of a page in one result, as of a file: over 30,000 a result would be cut in its middle."""
+"""The most characters of a page in one result, as of a file: over 30,000 a result would be cut in its middle."""
 
 OFF = "The user has turned the web off for this workspace, so no page is fetched. They can turn it on with `/web on`"
 THEIRS = (
@@ -54,11 +54,12 @@ class WebFetch:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Fetch https://example.org/a`."""
+        """The title of a call: `Fetch https://example.org/a`."""
         return f"Fetch {text(input, 'url')}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """The host, by the rules that are for commands, too: where something may be sent does not depend on who sends it."""
+        """What fetching needs: the host has to be allowed, by the rules that are for commands, too: where something may be sent does not
+        depend on who sends it. Raises `BadToolInput`."""
         url = self._url(input)
         try:
             host = str(parse_host(place_of(url)))
@@ -67,7 +68,7 @@ class WebFetch:
         return replace(hosts_need([host]), description=f"Fetch {url}", subject=url)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """The page, or a piece of it."""
+        """Fetches the page; gives it, or a piece of it."""
         url = self._url(call.input)
         if call.allowed is None or call.allowed.subject != url:
             return ToolOutcome(f"{url} was not fetched: it was not allowed", is_error=True)
@@ -106,7 +107,7 @@ def _shown(page: Page, url: str, offset: int) -> ToolOutcome:
 
 
 def _piece(whole: str, offset: int) -> tuple[str, bool]:
-    """What is shown from there on, up to the end of a line where one is near, and whether it is the last."""
+    """The piece of a text from `offset` on, up to the end of a line if one is near, and whether it is the last piece."""
     piece = whole[offset : offset + MOST_CHARACTERS]
     if offset + len(piece) >= len(whole):
         return piece, True

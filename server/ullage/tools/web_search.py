@@ -17,7 +17,7 @@ from ullage.workspace.web_text import UNSEEN
 SEARCH = "web_search"
 
 LONGEST_QUERY = 400
-"""Characters."""
+"""The most characters of a query."""
 
 OFF = "The user has turned the web off for this workspace, so nothing is searched for. They can turn it on with `/web on`"
 NOBODY = "The model in use has no search of its own now. A tool of an MCP server can search, where one is there"
@@ -47,18 +47,19 @@ class WebSearchTool:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Search the web for: dips`."""
+        """The title of a call: `Search the web for: dips`."""
         return f"Search the web for: {_query(input)}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """One search, or all of them: what is searched for is not known before."""
+        """What searching needs: one search is allowed, or all of them, since what is searched for is not known before. Raises
+        `BadToolInput`."""
         self._check(input)
         query = _query(input)
         asked = f"Search the web for: {query} (by {self._searcher.provider})"
         return PermissionNeed("search", "searches of the web", asked, ("*",), subject=query)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """What was found."""
+        """Searches; gives the pages that were found, and the report."""
         self._check(call.input)
         query = _query(call.input)
         if call.allowed is None or call.allowed.subject != query:
@@ -82,7 +83,7 @@ def _query(input: Mapping[str, Json]) -> str:
 
 
 def _told(found: WebSearchResult) -> str:
-    """For the model, and as the user sees it on the card."""
+    """The result in words for the model, which the user sees on the card, too."""
     lines = [f"Searched for: {UNSEEN.sub('', query)}" for query in found.queries]
     lines += [found.problem] if found.problem else []
     lines += [THEIRS, ""]

@@ -26,7 +26,7 @@ from ullage.workspace.touched import FileReads
 
 
 class WriteFile:
-    """Writes whole files."""
+    """Writes the whole text of a file."""
 
     kind: ToolKind = "edit"
 
@@ -48,16 +48,16 @@ class WriteFile:
 
     @staticmethod
     def title(input: Mapping[str, Json]) -> str:
-        """`Write src/tank.py`."""
+        """The title of a call: `Write src/tank.py`."""
         return f"Write {text(input, 'path')}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
-        """Writing asks."""
+        """What writing the file needs: it is asked about unless a rule allows it. Raises `BadToolInput`."""
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
     async def foresee(self, input: Mapping[str, Json], target: Path) -> Foreseen | ToolOutcome:
-        """The new text beside the one that is there."""
+        """The new text beside the one that is there; or why it cannot be written."""
         name, content = text(input, "path"), _content(input)
         try:
             before = await self._before(name, content, target)
@@ -69,7 +69,7 @@ class WriteFile:
         return await asyncio.to_thread(foreseen, self._files.folders.show(target), old, content)
 
     async def run(self, call: ToolCall) -> ToolOutcome:
-        """Writes, or refuses with the text that would have been lost."""
+        """Writes the file, or refuses with the text that would have been lost."""
         check_input(self.spec.input_schema, call.input)
         name, content = text(call.input, "path"), _content(call.input)
         try:
@@ -89,7 +89,7 @@ class WriteFile:
         return edited(f"Replaced the text of `{name}` ({_lines(content)}).", before.text, written, content, self._files, self._reads)
 
     async def _before(self, name: str, content: str, path: Path) -> CurrentText | ToolOutcome | None:
-        """The text that would be replaced, None if there is no file; the outcome where it is not to be."""
+        """The text that would be replaced; None if there is no file, an outcome if the text is not to be replaced."""
         try:
             current = await self._files.read(path)
         except FileNotFoundError:

@@ -20,7 +20,7 @@ _KNOWN = frozenset(
         *("iso2022_jp", "shift_jis", "cp932", "euc_kr", "cp949", "tis-620"),
     )
 )
-"""The charsets of pages, by their names in Python. It has other codecs that are none, and some take the square of the length (`punycode`)."""
+"""The charsets of pages, by their names in Python. Others of its codecs are none, and some take the square of the length (`punycode`)."""
 _LATIN = frozenset(("iso8859-1", "ascii", "cp1252"))
 """Charsets that servers name that know no better: text that is UTF-8 all through is UTF-8. Else all three mean the last, as in browsers."""
 

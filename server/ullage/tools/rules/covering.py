@@ -31,14 +31,14 @@ from ullage.tools.tool import PermissionNeed
 RuleScope: TypeAlias = Literal["session", "workspace", "everywhere"]
 
 AskFor: TypeAlias = Literal["everything", "notHarmless", "outsideSandbox"]
-"""The setting `ullage.permissions.ask`: what is asked about that no rule allows. Everything; what is not known to only read; or only what
-leaves the workspace or the sandbox."""
+"""The setting `ullage.permissions.ask`: which calls are asked about that no rule allows. In this order: all; those that are not known to
+only read; only those that leave the workspace or the sandbox."""
 
 Standing: TypeAlias = Literal["harmless", "rule", "confined", "asked"]
-"""Of a part of a call: it only reads; a rule allows it; the sandbox confines it; it is asked about."""
+"""The standing of a part of a call, in this order: it only reads; a rule allows it; the sandbox confines it; it is asked about."""
 
 LONGEST_SHOWN = 4_000
-"""Characters of a part that are sent; the card shows the whole command above."""
+"""How many characters of a part are sent; the card shows the whole command above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ class PermissionRule:
     pattern: str
     scope: RuleScope
     since: float | None = None
-    """Unix seconds; None if an earlier version made it."""
+    """When it was made, in Unix seconds; None if an earlier version made it."""
     files: str = ""
-    """A digest of what its pattern names, be it files or tools of a server: it holds as long as that is the same."""
+    """A digest of what its pattern names, be it files or tools of a server: the rule holds as long as the digest is the same."""
     used: int = 0
     last_used: float | None = None
     refuses: bool = False
@@ -59,7 +59,7 @@ class PermissionRule:
 
     @property
     def key(self) -> tuple[RuleScope, RuleAction, str]:
-        """What tells it from others."""
+        """The values that tell this rule from others."""
         return self.scope, self.action, self.pattern
 
 
@@ -93,27 +93,27 @@ class Decision:
 
     @property
     def rules(self) -> tuple[PermissionRule, ...]:
-        """Those that allowed parts of it."""
+        """The rules that allowed parts of the call, each once."""
         return tuple(dict.fromkeys(part.rule for part in self.parts if part.rule is not None))
 
     @property
     def confined(self) -> bool:
-        """Whether it is free for the sandbox alone."""
+        """Whether the call is free because of the sandbox alone."""
         return self.free and any(part.standing == "confined" for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What decisions go by."""
+    """The rules and settings by which calls are decided about."""
 
     rules: Sequence[PermissionRule]
     ask_for: AskFor
     """The way of asking in force: `outsideSandbox` only where the sandbox works."""
     digest: Callable[[str], str]
-    """Of the files that a pattern names, as they are now."""
+    """Gives the digest of the files that a pattern names, as they are now."""
 
     def decide(self, need: PermissionNeed) -> Decision:
-        """About one call."""
+        """Decides about one call."""
         decision = self._allowed(need)
         refused = next((rule for rule in self.rules if rule.refuses and is_refused(rule.action, rule.pattern, need)), None)
         return decision if refused is None else replace(decision, free=False, refused=refused)
@@ -188,7 +188,7 @@ class Judging:
         return bool(need.pattern) and rule.pattern == f"{EXACTLY}{need.line}" and rule.files == self.digest(rule.pattern)
 
     def has_lapsed(self, need: PermissionNeed) -> bool:
-        """Whether a rule would cover it, but for what has changed since the rule was made: files, or the tool of a server."""
+        """Whether a rule would cover the call if nothing had changed since the rule was made: files, or the tool of a server."""
         if need.action == "agent":
             return any(rule.pattern == need.subject for rule in self._of("agent")) and not self.decide(need).free
         if need.action == "mcp":
@@ -219,8 +219,8 @@ class Judging:
         return Decision(not asked, tuple(found), tuple(Proposal("host", host) for host in asked))
 
     def _mcp(self, need: PermissionNeed) -> Decision:
-        """A tool of a server runs outside of the sandbox, whatever it says of itself. A rule for one tool holds for it as it was then. A
-        rule for several tools holds for the server as it was configured then."""
+        """Decides about a call of a tool of an MCP server, which runs outside of the sandbox, whatever it says of itself. A rule for one
+        tool holds for that tool as it was then. A rule for several tools holds for the server as it was configured then."""
         rule = next((rule for rule in self._about_tool(need) if rule.files == held_by(rule.pattern, need)), None)
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
@@ -231,7 +231,8 @@ class Judging:
         return [rule for rule in self._of("mcp") if covers_tool(rule.pattern, need.subject)]
 
     def _agent(self, need: PermissionNeed) -> Decision:
-        """A file of the project says what the sub-agent is told: it is allowed as that file is, and asked about anew once it is another."""
+        """Decides about a sub-agent. A file of the project says what it is told: it is allowed as that file is, and asked about anew once
+        the file is another."""
         rule = next((rule for rule in self._of("agent") if rule.pattern == need.subject and rule.files == need.files), None)
         if rule is not None:
             return Decision(True, (AskedPart(need.subject, "rule", f"your rule `{rule.pattern}` allows it", rule),))
@@ -247,7 +248,7 @@ class Judging:
         return [rule for rule in self.rules if rule.action == action and not rule.refuses]
 
     def _proposals(self, need: PermissionNeed, parts: Sequence[AskedPart], hosts: Sequence[AskedPart]) -> tuple[Proposal, ...]:
-        """What would make the call free, part by part; nothing if no rule can."""
+        """Rules that would make the call free, one for each part that is asked about; empty if no rule can."""
         if need.steers:
             return ()
         made = [Proposal("host", part.text) for part in hosts if part.standing == "asked"]
@@ -274,7 +275,7 @@ def _command_pattern(text: str) -> CommandPattern | None:
 
 
 def covers_path(pattern: str, path: str) -> bool:
-    """Whether a rule for edits is about that file; one that cannot be read is about none."""
+    """Whether a rule for edits is about that file; a pattern that cannot be read is about none."""
     try:
         return path_pattern(pattern).fullmatch(path) is not None
     except BadRulePattern:
@@ -282,7 +283,7 @@ def covers_path(pattern: str, path: str) -> bool:
 
 
 def covers_host(pattern: str, host: str) -> bool:
-    """Whether a rule for connections is about that host; one that cannot be read is about none."""
+    """Whether a rule for connections is about that host; a pattern that cannot be read is about none."""
     try:
         return host_matches(pattern, host)
     except BadRulePattern:
@@ -290,7 +291,7 @@ def covers_host(pattern: str, host: str) -> bool:
 
 
 def covers_tool(pattern: str, tool: str) -> bool:
-    """Whether a rule is about that tool of a server; one that cannot be read is about none."""
+    """Whether a rule is about that tool of a server; a pattern that cannot be read is about none."""
     try:
         return mcp_pattern(pattern).fullmatch(tool) is not None
     except BadRulePattern:
@@ -298,8 +299,8 @@ def covers_tool(pattern: str, tool: str) -> bool:
 
 
 def proposed(part: LinePart, *, alone: bool) -> str | None:
-    """The pattern that is offered for a command: its name with any words where that is a known one or a subcommand, else its words as they
-    are. None if no pattern covers it."""
+    """The pattern that is offered for a command: its name with any words behind it, if that is a known name or a subcommand; else its words
+    as they are. None if no pattern covers it."""
     if (part.moved and not part.entered) or (part.words[0] in CHANGES_SHELL and not alone):
         return None
     words = [_written(word, glob) for word, glob in zip(part.words, part.globs, strict=True)]
@@ -318,7 +319,7 @@ def proposed(part: LinePart, *, alone: bool) -> str | None:
 
 
 def _written(word: str, glob: bool) -> str | None:
-    """The word as it stands in a pattern; None if it cannot."""
+    """A word as it stands in a pattern; None if it cannot stand in one."""
     if glob:
         return word.replace("?", "*")
     if word and not set(word) & set("*?'\"$`\\!#;&|<>(){}[]~^ \t\n") and not word.startswith(("=", "^")):
@@ -340,7 +341,7 @@ def held_by(pattern: str, need: PermissionNeed) -> str:
 
 
 def check_rule(rule: PermissionRule) -> str:
-    """Why it cannot be a rule, in words for the user; empty if it can."""
+    """Why that cannot be a rule, in words for the user; empty if it can."""
     try:
         (check_refusing if rule.refuses else check_pattern)(rule.action, rule.pattern)
     except BadRulePattern as error:

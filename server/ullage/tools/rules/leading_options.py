@@ -16,12 +16,12 @@ def _names(words: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """What may stand before the subcommand of one program."""
+    """The options that may stand before the subcommand of one program."""
 
     valued: frozenset[str] = frozenset()
     """Options whose value is the next word."""
     plain: frozenset[str] | None = None
-    """Options without a value; None if all others are such. One in neither set may be either."""
+    """Options without a value; None if all others have none. An option in neither set may have a value or not."""
 
 
 _NPM = Leading(
@@ -103,7 +103,8 @@ _LEADING: Mapping[str, Leading] = {
     ),
     "hg": Leading(_names("-R --repository --cwd --config --encoding --color --pager"), None),
 }
-"""By the help and manuals of these programs. `terraform` takes `-chdir=x` only. Of a program that is not here an option may be either."""
+"""What may lead in each program, by its help or manual. `terraform` takes `-chdir=x` only. In a program that is not here, the word behind
+an option may be its value or not."""
 
 _ALIASES = {"docker-compose": "docker", "podman": "docker", "nerdctl": "docker", "gradlew": "gradle", "mvnw": "mvn", "gmake": "make"}
 
@@ -111,7 +112,8 @@ _EITHER = Leading(frozenset(), frozenset())
 
 
 def behind_options(program: str, words: Sequence[str], start: int) -> set[int]:
-    """From where on the subcommand may stand: `start`, and behind the options that begin there. `program` is its name alone."""
+    """The indices of the words at which the subcommand may stand: `start`, and behind the options that begin there. `program` is its name
+    without a folder."""
     leading = _LEADING.get(_ALIASES.get(program, program), _EITHER)
     found, waiting = {start}, [start]
     while waiting:
@@ -124,7 +126,7 @@ def behind_options(program: str, words: Sequence[str], start: int) -> set[int]:
 
 
 def _following(leading: Leading, words: Sequence[str], at: int) -> tuple[int, ...]:
-    """Where the word behind the option at that place stands; nothing if there is no option."""
+    """The indices at which the word behind the option may stand; empty if there is no option at that index."""
     word = words[at] if at < len(words) else ""
     if word.startswith("+") and len(word) > 1:  # a toolchain of `cargo`
         return (at + 1,)

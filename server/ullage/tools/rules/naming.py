@@ -24,16 +24,17 @@ from ullage.tools.rules.refusing import BETWEEN
 MOST_WORDS = 200
 
 MOST_FOLDERS = 10
-"""Folders of which the words are names, too: `cd src && cat .env`."""
+"""The most folders in which the words may be names, too: `cd src && cat .env`."""
 
 MOST_EXPANDED = 500
-"""Names that a word with `*` stands for."""
+"""The most names that a word with `*` stands for."""
 
 _WITHIN = re.compile(r"[=:@,]")
 
 
 def files_named(line: str, parts: Sequence[LinePart], site: Site | None) -> tuple[str, ...]:
-    """As the files are shown: relative to the folder that it runs in, else absolute. Folders end in `/`."""
+    """The files that the words of a command line could name, as files are shown: relative to the folder that it runs in, else absolute.
+    Folders end in `/`."""
     words = tuple(dict.fromkeys(islice(_words(line, parts), MOST_WORDS)))
     if site is not None and not site.is_followed:
         words = tuple(dict.fromkeys((*words, *islice(_pieces(line.replace("\\", "/")), MOST_WORDS))))

@@ -25,12 +25,12 @@ from ullage.tools.command_lines.parsing import NotFollowed, Word, read_character
 from ullage.tools.sandbox.network.hosts import BadHost, parse_host
 
 RuleAction: TypeAlias = Literal["command", "edit", "host", "read", "mcp", "agent", "search"]
-"""What a rule is about. Reading is free, so a rule for it can only refuse."""
+"""The kind of action that a rule is about. Reading is free, so a rule for it can only refuse."""
 
 EXACTLY, HARMLESS, RUNS = "exactly: ", "harmless: ", "runs: "
 
 LONGEST_PATTERN = 1_000
-"""Characters; of a line that is allowed as it stands there is no limit here."""
+"""The most characters of a pattern; for a line that is allowed as it stands there is no limit here."""
 
 ANY_WORDS, ANY_WORDS_AT_ALL = "*", "**"
 
@@ -50,29 +50,29 @@ RUNS_OTHERS = _names(
 """Programs that start another program, or run code, that their words name."""
 
 TAKES_CODE = frozenset({"git", "find", "npm", "pnpm", "yarn", "uv", "go", "cargo"})
-"""Programs some of whose options or subcommands do that (`git -c`, `find -exec`, `npm exec`)."""
+"""Programs with options or subcommands that do so (`git -c`, `find -exec`, `npm exec`)."""
 
 
 class BadRulePattern(ValueError):
-    """It cannot be a rule; the message says why, in words for the user."""
+    """The text cannot be the pattern of a rule; the message says why, in words for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandPattern:
-    """Commands that a rule covers: a whole line, those of a name, or by their words."""
+    """The commands that a rule covers: a whole line, those with a known name, or those whose words match."""
 
     exact: str | None = None
     known: str = ""
-    """A name, of which every word behind it has to be known to do no more."""
+    """The name of a command, each further word of which has to be known to do no more; empty for another kind of pattern."""
     reads: bool = False
     """Whether that name was kept as one that only reads: for the words in which it is explained."""
     words: tuple[str | re.Pattern[str], ...] = ()
-    """`ANY_WORDS` and `ANY_WORDS_AT_ALL` are themselves; a pattern is for one word."""
+    """The words of the pattern. `ANY_WORDS` and `ANY_WORDS_AT_ALL` stand as they are; a regular expression stands for one word."""
     literal: tuple[bool, ...] = ()
-    """Of each word: whether it stands for nothing but itself."""
+    """For each word: whether it stands for nothing but itself."""
 
     def matches(self, part: LinePart) -> bool:
-        """Whether that command of a line is one of these. A command that may run elsewhere does not match, except in a folder of the
+        """Whether the pattern covers that command of a line. A command that may run elsewhere is not covered, except in a folder of the
         project that the line went to first: there, no word of the pattern stands for a file."""
         if self.exact is not None:
             return False
@@ -81,7 +81,8 @@ class CommandPattern:
         return (not part.moved or part.entered != "") and self._match(part)
 
     def _match(self, part: LinePart) -> bool:
-        """Word by word: `reached` are the numbers of the part's words that the words of the pattern so far can have covered."""
+        """Whether the words of a command match those of the pattern, one after the other. `reached` are the numbers of the command's words
+        that the words of the pattern so far can have covered."""
         reached = {0}
         for word, literal in zip(self.words, self.literal, strict=True):
             if literal:
@@ -113,7 +114,7 @@ def _through(reached: set[int], part: LinePart, *, at_all: bool) -> set[int]:
 
 @lru_cache(maxsize=2_000)
 def command_pattern(text: str) -> CommandPattern:
-    """What the user wrote, read. Raises `BadRulePattern`."""
+    """The pattern for commands that a text means. Raises `BadRulePattern`."""
     if text.startswith(EXACTLY):
         line = text.removeprefix(EXACTLY)
         if not line.strip():
@@ -174,7 +175,8 @@ _STARS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 
 @lru_cache(maxsize=2_000)
 def path_pattern(text: str) -> re.Pattern[str]:
-    """Which files it covers, by their path as it is shown: relative to the first workspace folder. Raises `BadRulePattern`."""
+    """A regular expression for the files that a pattern covers, by their paths as they are shown: relative to the first workspace folder.
+    Raises `BadRulePattern`."""
     if not text.strip():
         raise BadRulePattern("Write a file or a folder, such as `src/**`")
     if text != text.strip() or not text.isprintable() or len(text) > LONGEST_PATTERN:
@@ -212,7 +214,8 @@ def _glob(piece: str) -> str:
 
 
 def host_matches(pattern: str, host: str) -> bool:
-    """Whether the host is the one of the pattern, or below it where it begins with `*.`. A port counts. Raises `BadRulePattern`."""
+    """Whether the host is the one of the pattern, or below it if the pattern begins with `*.`. The ports have to be the same. Raises
+    `BadRulePattern`."""
     wanted = host_pattern(pattern)
     if not wanted.startswith("*."):
         return wanted == host
@@ -222,7 +225,7 @@ def host_matches(pattern: str, host: str) -> bool:
 
 
 def host_pattern(text: str) -> str:
-    """As hosts are compared. Raises `BadRulePattern`."""
+    """The pattern for hosts in the form in which hosts are compared. Raises `BadRulePattern`."""
     below = text.startswith("*.")
     try:
         host = parse_host(text.removeprefix("*.").strip())
@@ -240,7 +243,7 @@ _MCP = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,47})/([A-Za-z0-9_./*-]{1,128})"
 
 @lru_cache(maxsize=2_000)
 def mcp_pattern(text: str) -> re.Pattern[str]:
-    """Which tools of a server it covers, each as `SERVER/TOOL`. Raises `BadRulePattern`."""
+    """A regular expression for the tools that a pattern covers, each as `SERVER/TOOL`. Raises `BadRulePattern`."""
     match = _MCP.fullmatch(text)
     if match is None:
         raise BadRulePattern("Write the name of the server and of the tool, such as `git/git_log`, or `git/*` for all of its tools")
@@ -248,7 +251,7 @@ def mcp_pattern(text: str) -> re.Pattern[str]:
 
 
 def tools_in_words(text: str) -> str:
-    """Which tools a pattern is about."""
+    """The tools that a pattern is about, in words for the user."""
     server, _, tool = text.partition("/")
     if tool == "*":
         return f"all tools of the MCP server `{server}`"
@@ -261,7 +264,7 @@ def tools_in_words(text: str) -> str:
 
 
 def check_pattern(action: RuleAction, text: str) -> None:
-    """Whether it can be a rule. Raises `BadRulePattern`."""
+    """Raises `BadRulePattern` if the text cannot be the pattern of a rule for that action."""
     match action:
         case "command":
             command_pattern(text)
@@ -309,7 +312,7 @@ def explained(action: RuleAction, text: str) -> str:
 
 
 def files_in_words(text: str) -> str:
-    """Which files a pattern is about."""
+    """The files that a pattern is about, in words for the user."""
     if text in ("**", "**/*"):
         return "all files of the workspace"
     if text.endswith(("/**", "/")) and not set("*?") & set(text.removesuffix("**")):
@@ -328,7 +331,7 @@ def _command(text: str, read: CommandPattern) -> str:
 
 
 def warning_of(action: RuleAction, text: str) -> str:
-    """What is wide about a pattern that may be a rule all the same; empty if nothing is."""
+    """A warning that a pattern allows much, in words for the user; empty if it does not."""
     if action == "mcp" and text.endswith("/*"):
         return "The server can add tools at any time. They are allowed, too."
     if action != "command":
@@ -362,5 +365,5 @@ _SUBCOMMANDS = {
 
 
 def _takes_input(read: CommandPattern) -> bool:
-    """Whether it is a program that runs what comes in through a pipe (`curl … | sh`)."""
+    """Whether a pattern is the name of a program alone, which then may run what comes in through a pipe (`curl … | sh`)."""
     return len(read.words) == 1

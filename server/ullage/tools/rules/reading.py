@@ -36,7 +36,7 @@ _ACTIONS: Mapping[RuleAction, str] = {
 
 
 def refused_outcome(rule: PermissionRule) -> ToolOutcome:
-    """What the model is told of a call that a rule refuses."""
+    """The outcome of a call that a rule refuses, which tells the model so."""
     return ToolOutcome(BY_RULE.format(pattern=rule.pattern, action=_ACTIONS[rule.action]), is_error=True, refusal="")
 
 
@@ -47,10 +47,11 @@ class ReadRules:
     folders: Folders
     rules: tuple[PermissionRule, ...] = ()
     used: Callable[[PermissionRule], None] = lambda rule: None
-    """Notes that a rule refused something. For another thread."""
+    """Notes that a rule refused something. To be called in another thread."""
 
     def refusing(self, path: Path, name: str = "") -> PermissionRule | None:
-        """The rule that refuses reading a file, or all of a folder; `path` has its links resolved, `name` is as it was given."""
+        """The rule that refuses reading a file, or all of a folder; None if none does. `path` has its links resolved, `name` is as it was
+        given."""
         if not self.rules:
             return None
         shown = [self.folders.show(path)]
@@ -59,10 +60,9 @@ class ReadRules:
         return next((rule for rule in self.rules if any(_is_refused(rule.pattern, each) for each in shown)), None)
 
     def refusing_text(self, name: str) -> PermissionRule | None:
-        """The rule that refuses reading the file of which a text could be that came by hand, by the name that it came with.
-
-        It may be the text of no file (`terminal`), so rules that fit every name are not about it, and pages of the web are no files.
-        """
+        """The rule that refuses reading the file that a text may come from which came by hand; None if none does. `name` is the name that
+        it came with. It may be the text of no file (`terminal`), so rules that fit every name are not about it, and pages of the web are no
+        files."""
         parts = urlsplit(name) if "://" in name else None
         if not name or (parts is not None and parts.scheme in ("http", "https")):
             return None
@@ -76,18 +76,19 @@ class ReadRules:
         return ReadRules(self.folders, telling).refusing(path, named)
 
     def refuses_in_diff(self, name: str) -> bool:
-        """Of a path in a git repository, which may be rooted above the workspace folder."""
+        """Whether a rule refuses reading a file in a git repository, by its path there: the repository may be rooted above the workspace
+        folder."""
         parts = name.split("/")
         return any(_is_refused(rule.pattern, "/".join(parts[start:])) for rule in self.rules for start in range(len(parts)))
 
     async def refused(self, rule: PermissionRule) -> ToolOutcome:
-        """The outcome of a call that names such a file."""
+        """The outcome of a call that names a file which that rule refuses. Notes that the rule was used."""
         await asyncio.to_thread(self.used, rule)
         return refused_outcome(rule)
 
     @property
     def in_words(self) -> str:
-        """The patterns, for the model."""
+        """The patterns of the rules, for the model."""
         return ", ".join(f"`{rule.pattern}`" for rule in self.rules)
 
 
@@ -96,12 +97,12 @@ ReadRulesNow: TypeAlias = Callable[[], ReadRules]
 
 
 def none_refused(folders: Folders) -> ReadRulesNow:
-    """Where no rules are known: everything may be read."""
+    """Rules under which everything may be read, where no rules are known."""
     return lambda: ReadRules(folders)
 
 
 _ANY_NAME = "\0"
-"""Which no pattern spells out."""
+"""A name that no pattern spells out: only a pattern that fits every name fits it."""
 
 
 def _is_refused(pattern: str, name: str) -> bool:

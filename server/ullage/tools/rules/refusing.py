@@ -42,17 +42,17 @@ from ullage.tools.rules.patterns import (
 from ullage.tools.tool import PermissionNeed
 
 BETWEEN = re.compile(r"[\s;&|<>()`'\"$={},]+")
-"""What parts words, where a line is not followed."""
+"""The characters that part words, in a line that is not followed."""
 
 _BETWEEN_WORDS = re.compile(r"[\s;&|<>()`'\"]+")
-"""The same without what may stand within a word: an option keeps its value (`-c x=y`)."""
+"""Those of these characters that do not stand within a word, so that an option keeps its value (`-c x=y`)."""
 
 _LOOKED_AT = 1_000
-"""Words of a line that is not followed."""
+"""How many words of a line that is not followed are looked at."""
 
 
 def check_refusing(action: RuleAction, pattern: str) -> None:
-    """Whether it can be a rule that refuses. Raises `BadRulePattern`."""
+    """Raises `BadRulePattern` if the text cannot be the pattern of a rule that refuses that action."""
     if action == "read":
         path_pattern(pattern)
         return
@@ -62,7 +62,7 @@ def check_refusing(action: RuleAction, pattern: str) -> None:
 
 
 def is_refused(action: RuleAction, pattern: str, need: PermissionNeed) -> bool:
-    """Whether a rule that refuses is about that call; one that cannot be read is about none."""
+    """Whether a rule that refuses is about that call; a pattern that cannot be read is about none."""
     try:
         match action:
             case "command":
@@ -91,15 +91,13 @@ def _refuses_edit(pattern: str, path: str) -> bool:
 
 @lru_cache(maxsize=200)
 def _in_any_case(pattern: str) -> re.Pattern[str]:
-    """Names of files are compared without case: on many disks they are the same."""
+    """A regular expression for the files that a pattern covers, in upper and lower case: on many disks the names are the same."""
     return re.compile(path_pattern(pattern).pattern, re.DOTALL | re.IGNORECASE)
 
 
 def refuses_reading(pattern: str, name: str) -> bool:
-    """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in.
-
-    With a `/` at the end it is a folder: is each of its files refused? Raises `BadRulePattern`.
-    """
+    """Whether a rule with that pattern refuses reading the file of that name, as it is shown, or a folder that it lies in. A name with a
+    `/` at the end is a folder: whether each of its files is refused. Raises `BadRulePattern`."""
     fits, path = _in_any_case(pattern), f"{name}{_ANY_NAME}" if name.endswith("/") else name
     above = (up.as_posix() for up in PurePosixPath(path).parents)
     outside = path.lstrip("/") if pattern.startswith("**/") else path  # of another workspace folder: `**/` is for each folder
@@ -107,7 +105,7 @@ def refuses_reading(pattern: str, name: str) -> bool:
 
 
 _ANY_NAME = "\0"
-"""Which no pattern spells out."""
+"""A name that no pattern spells out: only a pattern that fits every name fits it."""
 
 
 def _refuses_line(pattern: str, need: PermissionNeed) -> bool:
@@ -127,7 +125,7 @@ def _refuses(read: CommandPattern, part: LinePart) -> bool:
 
 
 def _is_somewhere(read: CommandPattern, text: str) -> bool:
-    """Whether words that the pattern spells out stand one after the other, with any words behind them."""
+    """Whether the words of a pattern stand in a text one after the other, with any words behind them."""
     return any(_is_among(read, [word for word in between.split(text.replace("\\", "")) if word]) for between in (BETWEEN, _BETWEEN_WORDS))
 
 
@@ -136,7 +134,8 @@ def _is_among(read: CommandPattern, words: Sequence[str]) -> bool:
 
 
 def _reached(read: CommandPattern, words: Sequence[str]) -> set[int]:
-    """How many of the words the whole pattern can stand for. Options before a word that it spells out are passed over."""
+    """How many of the first words the whole pattern can stand for: all possible numbers. Options before a word that the pattern spells out
+    are passed over."""
     reached, program = {0}, _name_of(words[0]) if words else ""
     for at, wanted in enumerate(read.words):
         if wanted in (ANY_WORDS, ANY_WORDS_AT_ALL) and not read.literal[at]:
@@ -152,7 +151,7 @@ def _reached(read: CommandPattern, words: Sequence[str]) -> set[int]:
 
 
 def _is_it(wanted: str | re.Pattern[str], word: str) -> bool:
-    """A word with `*` or `?` may become the one that is meant."""
+    """Whether a word could be the one that is meant. A word with `*` or `?` may become it."""
     if isinstance(wanted, re.Pattern):
         return wanted.fullmatch(word) is not None
     return wanted in (word, _name_of(word)) or (not {"*", "?"}.isdisjoint(word) and fnmatchcase(wanted, word))

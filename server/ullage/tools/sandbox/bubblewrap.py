@@ -38,7 +38,7 @@ INTERVAL_SECONDS = 1.0
 PROBE_SECONDS = 5.0
 
 BLOCKED = ("read-only file system", "device or resource busy")
-"""What programs say (in any case) when they may not write, or not put another file in the place of one that is guarded."""
+"""The messages of programs (in any case) that may not write, or not put another file in the place of one that is guarded."""
 
 _ISOLATION = (
     "--unshare-user",
@@ -66,10 +66,10 @@ TEMPORARY = "/tmp"  # noqa: S108 - the name in there; what it stands for is the 
 IN_MEMORY = ("/dev/shm", "/var/tmp")  # noqa: S108 - likewise
 
 IN_MEMORY_BYTES = 2 << 30
-"""How much a folder in memory may hold, from bubblewrap 0.8 on."""
+"""How many bytes a folder in memory may hold, from bubblewrap 0.8 on."""
 
 _NO_NESTING = "--disable-userns"
-"""From bubblewrap 0.8 on. The filter refuses such namespaces, too."""
+"""The option that forbids namespaces of users within, from bubblewrap 0.8 on. The filter refuses them, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +81,15 @@ class Bubblewrap:
 
     @property
     def blocked(self) -> Sequence[str]:
-        """What programs say when they may not write."""
+        """The messages of programs that may not write."""
         return BLOCKED
 
     @asynccontextmanager
     async def confine(
         self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AsyncGenerator[Confined]:
-        """The command in namespaces of its own. With a proxy it is looked at what it takes, too. Raises `OSError`."""
+        """The command as it is to be started in namespaces of its own. With a proxy it is watched how much the command takes of the
+        machine, too. Raises `OSError`."""
         with filter_file() as descriptor:
             if proxy is None:
                 yield Confined(sandboxed(self, command, confinement, descriptor), pass_fds=(descriptor,))
@@ -143,11 +144,8 @@ def sandboxed(
 
 
 def _own_folders(confinement: Confinement, size: Sequence[str]) -> list[str]:
-    """`/tmp`, the home folder and its caches.
-
-    A folder of the disk in which another mount has to be made could hold links that a command put there earlier, and bubblewrap would
-    follow them; so `/tmp` is in memory where a workspace folder lies in it.
-    """
+    """The arguments for `/tmp`, the home folder and its caches. A folder of the disk in which another mount has to be made could hold links
+    that a command put there earlier, and bubblewrap would follow them; so `/tmp` is in memory if a workspace folder lies in it."""
     own, home = confinement.own, confinement.home
     temporary = None if any(root.is_relative_to(TEMPORARY) for root in confinement.roots) else own.temporary
     arguments = ["--perms", "1777", *size, "--tmpfs", TEMPORARY] if temporary is None else ["--bind", str(temporary), TEMPORARY]
@@ -193,7 +191,7 @@ async def find_bubblewrap(not_in: Sequence[Path]) -> Bubblewrap | NoSandbox:
 
 
 async def _try_out(bubblewrap: Bubblewrap) -> tuple[int, str]:
-    """How it ended, and the last line that it said."""
+    """Runs an empty command in that sandbox; gives its exit code, and the last line that it said."""
     confinement = Confinement((Path("/usr"),), ConfinedView(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
     try:
         with filter_file() as descriptor:
@@ -225,27 +223,26 @@ def _remedy() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """For all processes of one command together."""
+    """How much all processes of one command may take together."""
 
     memory: int
-    """Bytes that are theirs alone."""
+    """The most bytes of memory that are theirs alone."""
     processes: int = 4_000
-    """Far above any build; a machine has 32,768 numbers or more."""
+    """The most processes: far above any build; a machine has 32,768 numbers or more."""
     free_disk: int = GIBIBYTE
-    """Bytes that must stay free where the workspace folders lie. Where there was less at the start, half of that."""
+    """How many bytes must stay free on the disk of each workspace folder. If fewer were free at the start, half of those."""
 
 
 def usual_limits() -> Limits:
-    """Three quarters of the memory, at least 2 GiB: enough for any build that the machine can do, and the editor goes on."""
+    """The usual limits: three quarters of the memory, at least 2 GiB. That is enough for any build that the machine can do, and the editor
+    goes on."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return Limits(max(2 * GIBIBYTE, total * 3 // 4))
 
 
 async def watch(process: int, folders: Sequence[Path], limits: Limits, hit: list[str]) -> None:
-    """Watches the namespace of processes whose first one `process` is, kills it when it takes too much, and says so in `hit`.
-
-    Goes on until it is cancelled, or the process is gone.
-    """
+    """Watches the namespace of processes whose first one is `process`. Kills it when it takes too much, and adds the reason to `hit`. Goes
+    on until it is cancelled, or the process is gone."""
     with suppress(OSError):
         handle = os.pidfd_open(process)
         try:
@@ -275,7 +272,7 @@ def _exceeded(namespace: int, floors: Sequence[tuple[Path, int]], limits: Limits
 
 
 def _sizes(namespace: int) -> Iterator[int]:
-    """Bytes of memory of each process in it, without what they share."""
+    """The bytes of memory of each process in that namespace, without what they share."""
     page = os.sysconf("SC_PAGE_SIZE")
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():

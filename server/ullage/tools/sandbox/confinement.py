@@ -25,7 +25,7 @@ from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.workspace.regular_files import open_regular
 
 USER_IN_URL = re.compile(r"://[^/\s\"']+@")
-"""A name before the host, which often is a token."""
+"""A name before the host in an address, which often is a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ConfinedView:
 
     empty: tuple[Path, ...] = ()
     shown: tuple[tuple[Path, Path], ...] = ()
-    """Read-only, within what is empty: what is seen, and where. The two differ where the place is a link."""
+    """The paths within empty folders that are seen, read-only, each with the place where it is seen. The two differ if the place is a link."""
     masked: tuple[Path, ...] = ()
     """Files and folders that are empty although what is around them is seen."""
 
@@ -47,10 +47,8 @@ def view(
     machine: Machine = LINUX,
     lent: Sequence[Path] = (),
 ) -> ConfinedView:
-    """What is seen beside the workspace folders, with the user's home folder and environment.
-
-    `private` are folders of the server itself, which no command sees, `lent` folders beside those of the workspace that can be read.
-    """
+    """What a command sees beside the workspace folders, with the user's home folder and environment. `private` are folders of the server
+    itself, which no command sees, `lent` folders beside those of the workspace that can be read."""
     home = home.resolve()
     empty = [Path(name) for name in machine.empty]
     if "microsoft" in platform.release().casefold():
@@ -98,7 +96,7 @@ def _named_folders(hidden: Sequence[Path], environment: Mapping[str, str]) -> It
 
 
 def _toolchain(folder: Path) -> Iterator[Path]:
-    """The toolchain that a folder of PATH belongs to, where it is one that is known."""
+    """The toolchains in the home folder that a folder of PATH belongs to; empty if it belongs to none that is known."""
     for place in (folder, *folder.parents):
         if any(place.as_posix().endswith(f"/{name}") for name in TOOLS_IN_HOME):
             yield place
@@ -125,13 +123,13 @@ def _repositories(roots: Sequence[Path]) -> Iterator[Path]:
 
 
 def _beginning(path: Path) -> bytes:
-    """Of a regular file: a pipe would keep every command waiting."""
+    """The first bytes of a regular file. Any other is refused: a pipe would keep every command waiting. Raises `OSError`."""
     with open_regular(path.resolve(strict=True)) as file:
         return file.read(LONGEST_POINTER)
 
 
 def _existing(paths: Sequence[Path]) -> list[Path]:
-    """Those that exist, links resolved, outermost first, each once."""
+    """Those of the paths that exist, links resolved, outermost first, each once."""
     found: dict[Path, None] = {}
     for path in paths:
         try:
@@ -142,7 +140,7 @@ def _existing(paths: Sequence[Path]) -> list[Path]:
 
 
 def _with_places(paths: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Outermost first, each place once."""
+    """The paths that exist, each with its links resolved and as it was given; outermost first, each place once."""
     for place in sorted(dict.fromkeys(paths), key=lambda path: len(path.parts)):
         try:
             yield place.resolve(strict=True), place
@@ -180,7 +178,7 @@ class OwnFolders:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What one command may see and write."""
+    """The folders that one command may see and write to."""
 
     roots: tuple[Path, ...]
     view: ConfinedView
@@ -192,20 +190,20 @@ class Confinement:
 
     @property
     def guarded(self) -> tuple[Path, ...]:
-        """What of the workspace folders stays as it is."""
+        """The paths in the workspace folders that the command cannot change."""
         return tuple(path for path in self.guard.read_only if any(path.is_relative_to(root) for root in self.roots))
 
     @property
     def held(self) -> tuple[Path, ...]:
-        """Folders of the workspace folders that can be written to but not moved away, outermost first: something guarded or masked lies in
-        them, and would be moved out of the way with them."""
+        """Folders within the workspace folders that can be written to but not moved away, outermost first: something guarded or masked lies
+        in them, and would be moved out of the way with them."""
         held = dict.fromkeys(path for path in self.guard.held if any(path.is_relative_to(root) for root in self.roots))
         held |= {folder: None for path in self.view.masked for folder in folders_around(path, self.roots)}
         return tuple(sorted(held, key=lambda path: len(path.parts)))
 
 
 def folders_around(path: Path, roots: Sequence[Path]) -> Iterator[Path]:
-    """The folders that lie around a path, within a workspace folder."""
+    """The folders around a path, up to its workspace folder, which is left out; the innermost first."""
     for root in roots:
         if path.is_relative_to(root):
             yield from (parent for parent in path.parents if parent != root and parent.is_relative_to(root))
@@ -217,26 +215,24 @@ class Confined:
 
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What it gets beside its own."""
+    """The variables that it gets beside its own."""
     pass_fds: Sequence[int] = ()
     over_limit: Sequence[str] = ()
-    """Grows while it runs: why it was ended, where it took too much."""
+    """Why the command was ended, if it took too much; grows while it runs."""
 
 
 class Confiner(Protocol):
-    """What confines commands on this machine."""
+    """The program that confines commands on this machine."""
 
     @property
     def blocked(self) -> Sequence[str]:
-        """What programs say (in lower case) when they may not write."""
+        """The messages (in lower case) of programs that may not write."""
         ...
 
     def confine(
         self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AbstractAsyncContextManager[Confined]:
-        """The command so confined, as it is to be started within the block. It reaches what the proxy lets through; without one, nothing.
-        With a place it reaches its neighbours and is reached by them, where the system can have that.
-
-        Raises `OSError`.
-        """
+        """The command as it is to be started within the block, so that it is confined like this. It reaches the hosts that the proxy lets
+        through; without a proxy none. With a place it reaches its neighbours and is reached by them, on systems that can have that. Raises
+        `OSError`."""
         ...

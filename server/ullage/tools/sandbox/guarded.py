@@ -41,21 +41,21 @@ NAMES_PROGRAM = re.compile(
 """Lines of git's configuration whose value is a program or a file; aliases that begin with `!`."""
 
 IN_GIT_FOLDER = ("hooks", "config", "config.worktree", "commondir")
-"""What runs programs, or says where the files that do are read (`commondir` of a worktree)."""
+"""The names in a folder of git that run programs, or say where such files are read (`commondir` of a worktree)."""
 
 POINTER = re.compile(rb"gitdir:[ \t]*([^\n]+?)\s*$")
-"""What a file `.git` says in a worktree or a submodule."""
+"""The text of a file `.git` in a worktree or a submodule."""
 
 LONGEST_CONFIGURATION = 1_000_000
-"""Bytes of a configuration that are read."""
+"""How many bytes of a configuration are read."""
 
 LONGEST_POINTER = 4096
-"""Bytes; a path on Linux is no longer."""
+"""How many bytes of a file that names a path are read; a path on Linux is no longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """Paths with their links resolved, each once."""
+    """The paths that are guarded, with their links resolved, each once."""
 
     read_only: tuple[Path, ...] = ()
     held: tuple[Path, ...] = ()
@@ -69,10 +69,8 @@ def guarded(
     allowed: Callable[[Path], bool] = lambda path: False,
     known: StartingFiles | None = None,
 ) -> Guarded:
-    """What is guarded in these workspace folders, as they are now, without what is `allowed` to be changed.
-
-    `private` are the server's own folders (`Folders.private`), `known` what was seen before.
-    """
+    """The paths that are guarded in these workspace folders, as they are now, without those that are `allowed` to be changed. `private` are
+    the server's own folders (`Folders.private`), `known` the files that were seen before."""
     known = known or StartingFiles()
     read_only: dict[Path, None] = {}
     held: dict[Path, None] = {}
@@ -98,10 +96,8 @@ def guarded(
 
 
 def missing_in_git(roots: Sequence[Path], known: StartingFiles) -> Iterator[Path]:
-    """What of a repository's hooks and configuration is not there, and so cannot be bound: git would obey it as soon as it is.
-
-    Only in the workspace folders: elsewhere no command can write, and what comes there meanwhile is the user's.
-    """
+    """The paths of a repository's hooks and configuration at which nothing is, so that they cannot be bound: git would obey what comes
+    there. Only in the workspace folders: elsewhere no command can write, and what comes there meanwhile is the user's."""
     for root in roots:
         for git in [path for path in known.below(root) if path.name == ".git"][:MOST_GUARDED]:
             for _, folder in _git_folders(git):
@@ -110,7 +106,7 @@ def missing_in_git(roots: Sequence[Path], known: StartingFiles) -> Iterator[Path
 
 
 def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:
-    """What exists in the working tree of that which a configuration of git names."""
+    """The files and folders in the working tree that a configuration of git names, as far as they exist."""
     try:
         with open_regular(configuration.resolve(strict=True)) as file:
             text = file.read(LONGEST_CONFIGURATION)
@@ -127,7 +123,7 @@ def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:
 
 
 def _add(paths: dict[Path, None], path: Path) -> bool:
-    """Whether it exists."""
+    """Adds a path, links resolved, if it exists; gives whether it does."""
     try:
         paths[path.resolve(strict=True)] = None
     except (OSError, RuntimeError):  # a link that leads to itself is a RuntimeError before Python 3.13
@@ -136,10 +132,8 @@ def _add(paths: dict[Path, None], path: Path) -> bool:
 
 
 def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
-    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules and worktrees.
-
-    Each after the outermost folder that holds it and belongs to git.
-    """
+    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules and worktrees. Each comes after
+    the outermost folder that holds it and belongs to git."""
     folder = _follow(git)
     if folder is None:
         return
@@ -151,7 +145,7 @@ def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _follow(git: Path) -> Path | None:
-    """The folder itself, or the one that a file in its place names; None if there is none."""
+    """The folder of a repository: the path itself, or the folder that a file in its place names. None if there is none."""
     try:
         if git.is_file():
             with open_regular(git.resolve()) as file:
@@ -166,7 +160,7 @@ def _follow(git: Path) -> Path | None:
 
 
 def _common(folder: Path) -> Path:
-    """The folder that a worktree shares with the others; the folder itself where it is no worktree's."""
+    """The folder that a worktree shares with the others; the folder itself if it is no worktree's."""
     try:
         with open_regular((folder / "commondir").resolve()) as file:
             named = os.fsdecode(file.read(LONGEST_POINTER).strip())
@@ -177,7 +171,7 @@ def _common(folder: Path) -> Path:
 
 
 def _modules(folder: Path) -> Iterator[Path]:
-    """The folders of submodules below, whose names may have several parts (`libs/tank`); those of their submodules, too."""
+    """The folders of submodules in that folder, whose names may have several parts (`libs/tank`); those of their submodules, too."""
     try:
         inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
     except OSError:
@@ -201,7 +195,7 @@ def _between(top: Path, folder: Path) -> Iterator[Path]:
 # What a command made new
 
 MOST_TAKEN = 100
-"""After one command; more than that is no accident, and the rest is taken after the next."""
+"""How many files and folders are moved away after one command. More is no accident, and the rest is taken after the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +208,7 @@ class MovedAway:
 
 
 NOT_ALL = f"{{}} has more than {MOST_FOLDERS:,} folders. Only the upper ones were searched for what it made that starts by itself later"
-"""What is said of a workspace folder that is too large."""
+"""The remark about a workspace folder that is too large."""
 
 SLACK_SECONDS = 2.0
 """How much coarser a file system's times may be than the clock."""
@@ -222,24 +216,25 @@ SLACK_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What there was before a command, and when that was (seconds since 1970)."""
+    """The files that start by themselves as they were before a command, and when that was (seconds since 1970)."""
 
     files: frozenset[tuple[int, int]]
     is_all: bool
     """Whether every folder was looked into."""
     time: float
     missing: frozenset[Path] = frozenset()
-    """What git would obey in the folders of the repositories, and was not there."""
+    """The paths in the folders of the repositories that git would obey, and at which nothing was."""
 
 
 def seen_before(roots: Sequence[Path], known: StartingFiles) -> Before:
-    """To be called just before the command starts."""
+    """Looks which files start by themselves. To be called just before the command starts."""
     files = frozenset(_identities(roots, known))
     return Before(files, not not_looked_through(roots, known), time.time(), frozenset(missing_in_git(roots, known)))
 
 
 def _identities(roots: Sequence[Path], known: StartingFiles) -> Mapping[tuple[int, int], tuple[Path, float]]:
-    """What starts by itself in the workspace folders, by the file that it is; each with the time of its last change."""
+    """The files that start by themselves in the workspace folders, by device and inode; each with its path and the time of its last
+    change."""
     found: dict[tuple[int, int], tuple[Path, float]] = {}
     for root in roots:
         for path in known.below(root):
@@ -252,17 +247,15 @@ def _identities(roots: Sequence[Path], known: StartingFiles) -> Mapping[tuple[in
 
 
 def not_looked_through(roots: Sequence[Path], known: StartingFiles) -> list[str]:
-    """What is to be said of workspace folders that are too large to be looked through."""
+    """The remarks about workspace folders that are too large to be looked through."""
     return [NOT_ALL.format(root.name) for root in roots if not known.saw_all(root)]
 
 
 def take_back(
     roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path, known: StartingFiles
 ) -> tuple[MovedAway, ...]:
-    """Moves what is new since `before` and not allowed into a folder of its own below `quarantine`.
-
-    Where not every folder was looked at before, what has an older time is not new either.
-    """
+    """Moves the files that are new since `before` and not allowed into a folder of its own below `quarantine`; gives what was moved. If not
+    every folder was looked at before, a file with an older time is not new either."""
     new = [
         path
         for identity, (path, changed) in _identities(roots, known).items()
@@ -283,7 +276,7 @@ def take_back(
 
 
 def _is_there_now(path: Path) -> bool:
-    """Whether it is, and is not reached by a link that was put into its way."""
+    """Whether something is at that path, and is not reached by a link that was put into its way."""
     try:
         return os.path.lexists(path) and path.parent.resolve(strict=True) == path.parent
     except (OSError, RuntimeError):

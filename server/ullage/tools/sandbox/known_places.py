@@ -78,13 +78,15 @@ TOOLS_IN_HOME = (
     "go/bin",
     "go/pkg",
 )
-"""Toolchains and what they fetched. None of these is where a tool keeps keys: of `.cargo`, `.gradle` or `.m2` only parts are here."""
+"""The folders of toolchains and of what they fetched. In none of them a tool keeps keys: of `.cargo`, `.gradle` or `.m2` only parts are
+here."""
 
 CONFIGURATION_IN_HOME = (".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes", ".gitignore_global")
-"""Shown where nothing in it looks like a secret."""
+"""Files of configuration that are shown if nothing in them looks like a secret."""
 
 OWN_CACHES = (".cache", ".npm")
-"""These are the sandbox's own folders, kept from call to call: what others wrote there would run outside of it later."""
+"""The caches in the home folder that are the sandbox's own, kept from call to call. In the user's own caches, what a command wrote would run
+outside of the sandbox later."""
 
 TOOL_VARIABLES = (
     "ANDROID_HOME",
@@ -226,7 +228,7 @@ SECRETS_IN_HOME = (
     ".zsh_sessions",
     "snap",
 )
-"""Masked wherever they would be seen: a workspace can hold the home folder."""
+"""The files and folders in the home folder that are masked wherever they would be seen: a workspace can hold the home folder."""
 
 SYSTEM_SECRETS = (
     "/boot",
@@ -253,10 +255,10 @@ SYSTEM_SECRETS = (
     "/lost+found",
     "/media",
 )
-"""What root could read without any capability, since it is root's own."""
+"""The files and folders that root could read without any capability, since they are root's own."""
 
 EMPTY_FOLDERS = ("/home", "/root", "/run", "/var")
-"""Other users' homes; sockets of services and of the user; spools, logs, databases."""
+"""The folders that a command sees empty: other users' homes; sockets of services and of the user; spools, logs, databases."""
 
 SHOWN_AGAIN = (
     "/home/linuxbrew/.linuxbrew",
@@ -271,12 +273,12 @@ SHOWN_AGAIN = (
     "/var/lib/rpm",
     "/var/lib/texmf",
 )
-"""Of these folders what tools read."""
+"""The places in these folders that are shown all the same, because tools read them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is special on one system, as absolute paths; of the home folder relative ones."""
+    """The special places of one system, as absolute paths; those in the home folder relative to it."""
 
     empty: tuple[str, ...]
     shown_again: tuple[str, ...]

@@ -30,7 +30,7 @@ from ullage.tools.steering import StartingFiles
 from ullage.workspace.folders import Folders
 
 SandboxWanted: TypeAlias = Literal["auto", "required", "off"]
-"""The setting `ullage.bash.sandbox`: where one works; or no command runs without; or never."""
+"""The setting `ullage.bash.sandbox`. In this order: commands run in a sandbox where one works; none runs without; all run without."""
 
 TURNED_OFF = NoSandbox('the setting "Ullage › Bash: Sandbox" is off', "Set it to auto.")
 NOT_ON_THIS_SYSTEM = NoSandbox("this system has none that Ullage knows", "Use Linux or macOS, or WSL on Windows.")
@@ -38,27 +38,27 @@ NOT_ON_THIS_SYSTEM = NoSandbox("this system has none that Ullage knows", "Use Li
 
 @dataclass(frozen=True, slots=True)
 class SystemSandbox:
-    """What confines commands on one system, and what is known of its places."""
+    """The sandbox of one system, and the places that are known of it."""
 
     find: Callable[[Sequence[Path]], Awaitable[Confiner | NoSandbox]]
     machine: Machine
 
 
 SYSTEMS: Mapping[str, SystemSandbox] = {"linux": SystemSandbox(find_bubblewrap, LINUX), "darwin": SystemSandbox(find_seatbelt, MACOS)}
-"""By `sys.platform`. All else has no sandbox."""
+"""The sandboxes by `sys.platform`. Other systems have none."""
 
 
 class SandboxFinder:
-    """Looks once for what this machine has. One serves all sessions of a server."""
+    """Looks once for the sandbox of this machine. One finder serves all sessions of a server."""
 
     def __init__(self) -> None:
         self.found: Confiner | NoSandbox | None = None
-        """None before `find`."""
+        """What was found; None before `find`."""
         self.starting = StartingFiles()
-        """What is known of the workspace folders."""
+        """The files in the workspace folders that start by themselves, as far as they are known."""
 
     async def find(self, not_in: Sequence[Path]) -> Confiner | NoSandbox:
-        """What works here; programs in the folders `not_in` are passed over."""
+        """The sandbox that works here, or why there is none. Programs in the folders `not_in` are passed over."""
         if self.found is None:
             self.found = NOT_ON_THIS_SYSTEM if (system := SYSTEMS.get(sys.platform)) is None else await system.find(not_in)
         return self.found
@@ -72,19 +72,20 @@ class PreparedCommand:
     environment: Mapping[str, str]
     pass_fds: Sequence[int]
     blocked: Sequence[str]
-    """What programs say when they may not write."""
+    """The messages of programs that may not write."""
     refused: Sequence[str] = ()
-    """Grows while it runs: hosts that it could not connect to."""
+    """The hosts that it could not connect to; grows while it runs."""
     taken_back: Sequence[MovedAway] = ()
-    """Filled after it has ended."""
+    """The files that it made and that were taken back; filled after it has ended."""
     not_compared: Sequence[str] = ()
-    """Filled then, too: where nobody looked for what it made."""
+    """Remarks about the folders where nobody looked for what it made; filled after it has ended."""
     over_limit: Sequence[str] = ()
-    """Why it was ended, where it took too much."""
+    """Why it was ended, if it took too much; grows while it runs."""
 
 
 MOST_OURS = 200
-"""Files and folders in a folder that the agent was let make: one with more is looked at no further, and goes with what a command made."""
+"""The most files and folders in a folder that the agent was let make. One with more is looked at no further, and counts as made by a
+command."""
 
 
 class Sandbox:
@@ -93,7 +94,7 @@ class Sandbox:
     def __init__(
         self, finder: SandboxFinder, wanted: SandboxWanted, folders: Folders, is_ours: Callable[[Path], bool] = lambda path: False
     ) -> None:
-        """`is_ours`: whether a file is one that the user let the agent write, as it was written: no command made it."""
+        """`is_ours` says whether a file is one that the user let the agent write, as it was written: no command made it."""
         self._is_ours = is_ours
         self._finder = finder
         self._folders = folders
@@ -109,11 +110,11 @@ class Sandbox:
 
     @property
     def works(self) -> bool:
-        """Whether commands run in one, as far as that is known."""
+        """Whether commands run in a sandbox, as far as that is known."""
         return self.wanted != "off" and self._finder.found is not None and not isinstance(self._finder.found, NoSandbox)
 
     async def find(self) -> Confiner | NoSandbox:
-        """What commands are confined with."""
+        """The sandbox in which commands run, or why they run in none."""
         return TURNED_OFF if self.wanted == "off" else await self._finder.find(self._folders.roots)
 
     @asynccontextmanager
@@ -126,11 +127,9 @@ class Sandbox:
         may_steer: Callable[[Path], bool] = lambda path: False,
         place: CommandSpan | None = None,
     ) -> AsyncGenerator[PreparedCommand]:
-        """A command that may write to the workspace folders and reach `hosts`, and its neighbours from its `place`, as it is to be started.
-
-        What it needs is kept until the end of the block; then what it made that starts by itself is taken back, unless it `may_steer`.
-        Raises `OSError`.
-        """
+        """A command as it is to be started, which may write to the workspace folders and reach `hosts`, and its neighbours from its
+        `place`. All that it needs is kept until the end of the block. Then files that it made and that start by themselves are taken back,
+        unless it `may_steer` them. Raises `OSError`."""
         roots, known = self._folders.roots, self._finder.starting
         before = await asyncio.to_thread(seen_before, roots, known)
         taken, not_compared = list[MovedAway](), list[str]()
@@ -159,7 +158,7 @@ class Sandbox:
             not_compared += await asyncio.to_thread(not_looked_through, roots, known)
 
     def _is_all_ours(self, path: Path) -> bool:
-        """A file, or a folder with no others in it."""
+        """Whether a file is ours, or a folder with no other files in it."""
         if path.is_symlink() or not path.is_dir():
             return self._is_ours(path)
         below = (Path(folder, name) for folder, folders, files in os.walk(path) for name in (*files, *folders))
@@ -171,7 +170,7 @@ class Sandbox:
     async def prepare_reading(
         self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]
     ) -> AsyncGenerator[PreparedCommand]:
-        """A command that only reads: it can write nowhere and reach nothing. Raises `OSError`."""
+        """A command as it is to be started that only reads: it can write nowhere and reach nothing. Raises `OSError`."""
         confinement = await asyncio.to_thread(self._reading)
         async with confiner.confine(command, confinement, None) as confined:
             yield PreparedCommand(confined.command, {**environment, **confined.environment}, confined.pass_fds, confiner.blocked)
@@ -194,12 +193,13 @@ class Sandbox:
         return view(home, self._folders.roots, os.environ, self._folders.private, machine, self._folders.lent)
 
     def _make_private(self) -> None:
-        """What is not there cannot be hidden: in a home folder that is opened, a command would make it, and forge what the user allowed."""
+        """Makes the server's own folders that lie in the workspace, if they are missing: a folder that is not there cannot be hidden. In a
+        home folder that is opened, a command would make it, and forge what the user allowed."""
         for folder in (each for each in self._folders.private if self._folders.contains(each)):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _own_temporary(self) -> Path:
-        """The session's `/tmp`. It goes when the session does."""
+        """The session's `/tmp`. It is deleted with the session."""
         if self._temporary is None or not self._temporary.is_dir():
             self._temporary = Path(tempfile.mkdtemp(prefix="ullage-tmp-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
@@ -207,7 +207,7 @@ class Sandbox:
 
 
 def _own_home(roots: Sequence[Path]) -> Path:
-    """Where the caches of this workspace's commands lie; one workspace does not read what the commands of another have put there."""
+    """The folder with the caches of this workspace's commands. One workspace does not read what the commands of another have put there."""
     folder = _own_folder(roots) / "home"
     for name in OWN_CACHES:
         (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)

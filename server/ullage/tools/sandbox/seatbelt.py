@@ -34,10 +34,10 @@ PROGRAM = "/usr/bin/sandbox-exec"
 PROBE_SECONDS = 5.0
 
 BLOCKED = ("operation not permitted",)
-"""What programs say (in lower case) when the profile does not let them."""
+"""The messages of programs (in lower case) when the profile does not let them do something."""
 
 LONGEST_STRING = 1_000
-"""Bytes of a string in a profile. `sandbox-exec` takes 1,025."""
+"""The most bytes of a string in a profile. `sandbox-exec` takes 1,025."""
 
 MACH_SERVICES = (
     "com.apple.bsd.dirhelper",
@@ -73,19 +73,19 @@ SYSTEM_VALUES = (
     "sysctl.",
     "vm.loadavg",
 )
-"""How the names of those begin that may be read. `kern.procargs` is none: it tells the arguments and variables of other processes.
-`net.routetable` tells of network interfaces: Node ends with an error where a program asks for them and gets no answer."""
+"""The beginnings of the names of system values that may be read. `kern.procargs` is not among them: it tells the arguments and variables of
+other processes. `net.routetable` tells of network interfaces: Node ends with an error if a program asks for them and gets no answer."""
 
 READ_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/dtracehelper", "/dev/fd", "/dev/stdin")
 WRITTEN_DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper", "/dev/fd", "/dev/stdout", "/dev/stderr")
-"""All other devices are hidden: for root a disk is one."""
+"""The devices that may be written to. All devices that are not named here are hidden: for root a disk is one."""
 
 CACHES = {"XDG_CACHE_HOME": ".cache", "npm_config_cache": ".npm", "PIP_CACHE_DIR": ".cache/pip", "GOCACHE": ".cache/go-build"}
-"""Where tools keep what they fetched. Nothing can be laid over `~/.cache` here, so they are told."""
+"""The variables by which tools are told where to keep what they fetch, each with its folder: nothing can be laid over `~/.cache` here."""
 
 
 class Unquotable(OSError):
-    """A path that cannot stand in a profile; no command runs in a sandbox that leaves it out."""
+    """A path cannot stand in a profile. No command runs in a sandbox that leaves it out."""
 
 
 def profile(confinement: Confinement, proxy_port: int | None) -> str:
@@ -130,7 +130,7 @@ def _own(confinement: Confinement) -> tuple[Path, ...]:
 
 
 def _rule(action: str, operations: str, filters: Iterable[str]) -> str:
-    """A rule for whatever one of the filters matches. One without filters would match everything, so there is none then."""
+    """A rule for whatever one of the filters matches; empty without filters: such a rule would match everything."""
     several = " ".join(dict.fromkeys(filters))
     return f"({action} {operations} {several})" if several else ""
 
@@ -140,7 +140,7 @@ def _below(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def quoted(text: str | Path) -> str:
-    """A string of the profile's language, whatever is in it. Raises `Unquotable`."""
+    """The text as a string of the profile's language, whatever is in it. Raises `Unquotable`."""
     try:
         length = len(str(text).encode())
     except UnicodeEncodeError as error:
@@ -158,18 +158,15 @@ class Seatbelt:
 
     @property
     def blocked(self) -> Sequence[str]:
-        """What programs say when they may not write."""
+        """The messages of programs that may not write."""
         return BLOCKED
 
     @asynccontextmanager
     async def confine(
         self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None, place: CommandSpan | None = None
     ) -> AsyncGenerator[Confined]:
-        """The command with a profile. The proxy listens on this machine, at a port that is the only one it may connect to. It has no
-        neighbours: no command can listen.
-
-        Raises `OSError`.
-        """
+        """The command as it is to be started, with a profile. The proxy listens on this machine, at a port that is the only one it may
+        connect to. It has no neighbours: no command can listen. Raises `OSError`."""
         port, environment = None, _folders_of(confinement.own)
         if proxy is not None:
             listener = socket.create_server(("127.0.0.1", 0))
@@ -181,7 +178,7 @@ class Seatbelt:
 
 
 def _folders_of(own: OwnFolders) -> dict[str, str]:
-    """Where the command finds the folders that are the sandbox's own."""
+    """The environment variables that tell the command where the folders are that are the sandbox's own."""
     found = {} if own.temporary is None else {"TMPDIR": str(own.temporary.resolve())}
     if own.home is not None:
         found |= {name: str(own.home.resolve() / folder) for name, folder in CACHES.items()}
@@ -189,7 +186,7 @@ def _folders_of(own: OwnFolders) -> dict[str, str]:
 
 
 async def find_seatbelt(not_in: Sequence[Path]) -> Seatbelt | NoSandbox:
-    """Seatbelt as it is on every Mac, tried out. `not_in` does not matter: the program lies where only the system writes."""
+    """The sandbox of macOS, tried out; or why it does not work. `not_in` does not matter: the program lies where only the system writes."""
     if not Path(PROGRAM).is_file():
         return NoSandbox(f"{PROGRAM} is not there", "It belongs to macOS: look whether the system is whole.")
     confinement = Confinement((Path("/usr"),), ConfinedView(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Instruction: TypeAlias = tuple[int, int, int, int]
-"""Code, jump if true, jump if false, operand."""
+"""An instruction of the filter: its code, the jumps if true and if false, and its operand."""
 
 _LOAD = 0x20
 _EQUAL = 0x15
@@ -51,7 +51,7 @@ _SOCK_STREAM = 1
 _SOCK_SEQPACKET = 5
 
 _NEW_NAMESPACES = 0x7E020000
-"""`CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID` and `NEWNET`."""
+"""The flags that make new namespaces: `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID` and `NEWNET`."""
 
 _SET_USER_ID = 0o4000
 _CREATES = 0o100 | 0o20000000
@@ -66,7 +66,7 @@ class Architecture:
     """One processor's way to number system calls."""
 
     audit: int
-    """`AUDIT_ARCH_*`: what the kernel says that the call was made for."""
+    """The kernel's name for the architecture that a call was made for: `AUDIT_ARCH_*`."""
     numbers: Mapping[str, int]
     has_x32: bool = False
 
@@ -187,14 +187,14 @@ _AARCH64 = Architecture(
 )
 
 ARCHITECTURES: Mapping[str, Architecture] = {"x86_64": _X86_64, "aarch64": _AARCH64}
-"""By `platform.machine()`."""
+"""The architectures by `platform.machine()`."""
 
 _NOT_THERE = frozenset({"clone3", "io_uring_enter", "io_uring_register", "io_uring_setup", "openat2"})
-"""Refused as if the kernel were too old for it, so that programs take the older way, whose arguments can be looked at."""
+"""Calls that are refused as if the kernel were too old for them, so that programs take the older way, whose arguments can be looked at."""
 
 _LOOKED_AT = frozenset({"socket", "socketpair", "clone", "unshare", "ioctl", "open", "openat"})
 _MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "mknod": 1, "mknodat": 2, "creat": 1}
-"""Which argument is the mode of a file."""
+"""The number of the argument that is the mode of a file, by call."""
 
 
 def system_call_filter(machine: str | None = None) -> bytes | None:
@@ -214,7 +214,7 @@ def _program(architecture: Architecture) -> list[Instruction]:
 
 
 def _body(name: str) -> list[Instruction]:
-    """What is done at one call; it ends in an answer on all ways."""
+    """The instructions that decide about one call; they end in an answer on all ways."""
     if name in _MODE_ARGUMENT:
         return _refuse_bits(_MODE_ARGUMENT[name], _SET_USER_ID)
     if name not in _LOOKED_AT:
@@ -232,7 +232,8 @@ def _body(name: str) -> list[Instruction]:
 
 
 def _socket() -> list[Instruction]:
-    """IPv4 and IPv6 (there is a loopback device and no other), and the routing part of netlink, which lists them."""
+    """The instructions for `socket`: allowed are IPv4 and IPv6 (there is a loopback device and no other), and the routing part of netlink,
+    which lists devices."""
     netlink = _one_of(2, (0,), yes=_ret(_ALLOW), no=_fail(errno.EAFNOSUPPORT))
     return [
         _argument(0),
@@ -275,7 +276,7 @@ def _load(offset: int) -> Instruction:
 
 
 def _argument(index: int) -> Instruction:
-    """The lower half: the kernel, too, reads these arguments as 32 bits."""
+    """The instruction that loads an argument, of which the lower half: the kernel, too, reads these arguments as 32 bits."""
     return _load(_ARGUMENTS + 8 * index)
 
 

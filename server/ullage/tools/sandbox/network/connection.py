@@ -19,13 +19,14 @@ from ullage.tools.sandbox.network.local_ports import CommandSpan
 from ullage.tools.sandbox.network.proxy import Proxy
 
 LONGEST_INFO = 4096
-"""Bytes of what bubblewrap says."""
+"""How many bytes of bubblewrap's message are read."""
 
 NO_PROXY = "localhost,127.0.0.1,::1"
 
 
 def proxy_variables(port: int) -> dict[str, str]:
-    """What npm, pip, git, curl, cargo, go and most others read; the last is for `fetch` of Node 24. Java reads none of them."""
+    """The variables that name a proxy at that port for npm, pip, git, curl, cargo, go and most others; the last is for `fetch` of Node 24.
+    Java reads none of them."""
     address = f"http://127.0.0.1:{port}"
     upper = {"HTTP_PROXY": address, "HTTPS_PROXY": address, "ALL_PROXY": address, "NO_PROXY": NO_PROXY}
     return upper | {name.lower(): value for name, value in upper.items()} | {"NODE_USE_ENV_PROXY": "1"}
@@ -33,7 +34,7 @@ def proxy_variables(port: int) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SandboxConnection:
-    """What bubblewrap gets for the connection of one sandbox: its arguments, and the open files that it takes over."""
+    """The arguments that bubblewrap gets for the connection of one sandbox, and the open files that it takes over."""
 
     arguments: Sequence[str]
     pass_fds: Sequence[int]
@@ -43,8 +44,8 @@ class SandboxConnection:
 
 @asynccontextmanager
 async def connected(proxy: Proxy, place: CommandSpan | None = None) -> AsyncGenerator[SandboxConnection]:
-    """Has the proxy serve the command that is started within the block, and lets it reach its neighbours from its place among
-    them. Where these cannot be had the command runs without any network."""
+    """Has the proxy serve the command that is started within the block, and lets it reach its neighbours from its place among them. If that
+    fails, the command runs without any network."""
     info_reader, info_writer = os.pipe()
     wait_reader, wait_writer = os.pipe()
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -80,7 +81,7 @@ async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[
 
 
 async def _child(info: int) -> int:
-    """The number of the process that bubblewrap made, as it writes it."""
+    """Waits for the number of the process that bubblewrap made, as bubblewrap writes it."""
     loop = asyncio.get_running_loop()
     said = b""
     os.set_blocking(info, False)

@@ -13,14 +13,12 @@ from ullage.processes.start import Asker, Running, start
 from ullage.tools.sandbox.network.enter import IPV4, IPV6
 
 SECONDS = 10.0
-"""That the helper may take for one socket; the first one takes some 40 ms."""
+"""How long the helper may take for one socket; the first one takes some 40 ms."""
 
 
 class Doorway:
-    """To the network of one process. A helper of ours has entered it (`enter.py`), since a process with several threads cannot.
-
-    It is there until it is closed, or the server ends.
-    """
+    """A way into the network of one process. A helper of ours has entered it (`enter.py`), since a process with several threads cannot. It
+    is open until it is closed, or the server ends."""
 
     def __init__(self, helper: Running, channel: socket.socket) -> None:
         self._helper = helper
@@ -29,7 +27,7 @@ class Doorway:
 
     @classmethod
     async def to(cls, process: int) -> Doorway:
-        """To the network that this process is in. Raises `OSError`."""
+        """Opens a doorway to the network that this process is in. Raises `OSError`."""
         ours, theirs = socket.socketpair()
         with theirs:
             command = [*own_python("ullage.tools.sandbox.network.enter"), str(process), str(theirs.fileno())]
@@ -42,7 +40,7 @@ class Doorway:
         return cls(helper, ours)
 
     async def make(self, family: socket.AddressFamily) -> socket.socket:
-        """A new TCP socket in there. Raises `OSError`."""
+        """A new TCP socket in that network. Raises `OSError`."""
         async with self._one_asks:
             try:
                 self._channel.send(IPV6 if family == socket.AF_INET6 else IPV4)
@@ -70,7 +68,7 @@ class Doorway:
         return descriptors
 
     async def listener(self, address: str, port: int) -> socket.socket:
-        """A socket that listens there. Raises `OSError`, such as where that port is taken."""
+        """A socket that listens at that address in the network. Raises `OSError`, such as if the port is taken."""
         made = await self.make(_family(address))
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -84,7 +82,7 @@ class Doorway:
         return made
 
     async def connection(self, address: str, port: int) -> socket.socket:
-        """A socket that is connected there. Raises `OSError`."""
+        """A socket that is connected to that address in the network. Raises `OSError`."""
         made = await self.make(_family(address))
         try:
             await asyncio.wait_for(asyncio.get_running_loop().sock_connect(made, (address, port)), SECONDS)
@@ -95,11 +93,11 @@ class Doorway:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it leads nowhere any more."""
+        """Whether the doorway leads nowhere any more."""
         return self._channel.fileno() < 0
 
     async def close(self) -> None:
-        """What was handed out stays as it is."""
+        """Closes the doorway. Sockets that were handed out stay as they are."""
         self._channel.close()
         with suppress(OSError):
             await self._helper.end()
@@ -110,8 +108,8 @@ def _family(address: str) -> socket.AddressFamily:
 
 
 def listening(process: int) -> dict[int, str]:
-    """The TCP ports on which something listens for connections from the machine itself, in the network of that process: each with the
-    address to connect to. Nothing if the process is gone."""
+    """The TCP ports on which something listens for connections from the machine itself, in the network of that process, each with the
+    address to connect to. Empty if the process is gone."""
     found: dict[int, str] = {}
     for name, here, everywhere, target in _TABLES:
         try:
@@ -127,14 +125,14 @@ def listening(process: int) -> dict[int, str]:
 
 
 LONGEST_TABLE = 1 << 20
-"""Bytes of the kernel's table that are read: some thousand connections."""
+"""How many bytes of the kernel's table are read: some thousand connections."""
 
 _LISTENS = b"0A"
 """`TCP_LISTEN` of the kernel's `tcp_states.h`."""
 
 
 def _as_in_table(address: str) -> bytes:
-    """As the kernel writes it there: in words of the machine's own order."""
+    """The address as the kernel writes it in its table: in words of the machine's own order."""
     packed = socket.inet_pton(_family(address), address)
     words = (packed[at : at + 4] for at in range(0, len(packed), 4))
     return b"".join(f"{int.from_bytes(word, sys.byteorder):08X}".encode() for word in words)

@@ -12,10 +12,10 @@ import socket
 import sys
 
 PORT = 3128
-"""Where the proxy is in the sandbox's own network; the number that proxies often have."""
+"""The port of the proxy in the sandbox's own network; the number that proxies often have."""
 
 IPV4, IPV6 = b"4", b"6"
-"""What is asked for."""
+"""The bytes that ask for a socket of each kind."""
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 """`CLONE_NEWUSER` and `CLONE_NEWNET` of `linux/sched.h`."""
@@ -25,7 +25,8 @@ _OWNER_OF = 0xB701
 
 
 def main() -> None:
-    """Enters the namespace of users that the network belongs to first: in it this process has the right to enter the network."""
+    """Enters the network of a process and hands out sockets. It enters the namespace of users that the network belongs to first: in it this
+    process has the right to enter the network."""
     import fcntl  # the server takes `PORT` from here on every system, and Windows has no such module
 
     process, channel = int(sys.argv[-2]), socket.socket(fileno=int(sys.argv[-1]))

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 USUAL_PORTS = frozenset({80, 443})
-"""What a host without a port is allowed for."""
+"""The ports that a host without a port is allowed for."""
 
 MOST_HOSTS = 20
-"""In one call; nobody reads a longer list."""
+"""The most hosts in one call; nobody reads a longer list."""
 
 _NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
-"""Addresses that stand for one of IPv4 (RFC 6052)."""
+"""The network of addresses that stand for one of IPv4 (RFC 6052)."""
 
 
 class BadHost(ValueError):
-    """Not a host; the message says what is one."""
+    """The text is not a host; the message says what is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Host:
 
     @property
     def asked(self) -> str:
-        """As the user is asked for it: the name as it is (punycode stays), and the ports."""
+        """The host in the words of the question to the user: the name as it is (punycode stays), and the ports."""
         ports = " and ".join(map(str, sorted(USUAL_PORTS)))
         return f"`{self}` (ports {ports})" if self.port is None else f"`{self}`"
 
@@ -46,7 +46,7 @@ class Host:
 
 
 def parse_host(text: str) -> Host:
-    """`example.org`, `example.org:8443`, `127.0.0.1:5432` or `[::1]:80`. Raises `BadHost`."""
+    """The host that a text names: `example.org`, `example.org:8443`, `127.0.0.1:5432` or `[::1]:80`. Raises `BadHost`."""
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\[\]/@\s]+)(?::(\d{1,5}))?", text)
     if found is None:
         raise BadHost(f"`{text}` is no host: name one as `example.org` or `example.org:8443`, without scheme and path")
@@ -58,7 +58,7 @@ def parse_host(text: str) -> Host:
 
 
 def normal_name(name: str) -> str | None:
-    """The name or address as it is compared; None if it is neither."""
+    """A name or address in the form in which they are compared; None if it is neither."""
     lowered = name.lower().rstrip(".")
     address = _address(lowered)
     if address is not None:
@@ -69,7 +69,7 @@ def normal_name(name: str) -> str | None:
 
 
 def is_allowed(allowed: Sequence[Host], name: str, port: int) -> bool:
-    """Whether one of the allowed hosts covers it."""
+    """Whether one of the allowed hosts covers a connection to that name and port."""
     return any(host.covers(name, port) for host in allowed)
 
 

@@ -22,13 +22,13 @@ from ullage.tools.sandbox.network.proxy import MOST_CONNECTIONS, PIECE, both_way
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 1.0
-"""How often it is looked where commands listen."""
+"""The time between two looks where commands listen."""
 
 MOST_PORTS = 16
-"""Of one command, the lowest; more are no servers that somebody would want to reach."""
+"""How many ports of one command count, the lowest ones; more are no servers that somebody would want to reach."""
 
 LOWEST_PORT = 1024
-"""A command has no right to listen below."""
+"""The lowest port that counts; a command has no right to listen below it."""
 
 HERE = ("127.0.0.1", "::1")
 
@@ -38,21 +38,21 @@ class NoPort(Exception):
 
 
 class LocalPorts:
-    """The `localhost` of one session. `changed` hears that some command listens elsewhere than before."""
+    """The `localhost` of one session. `changed` is called when some command listens elsewhere than before."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._changed = changed
         self._places: list[CommandSpan] = []
         self._looking: tuple[asyncio.Task[None], asyncio.Event] | None = None
-        """As long as somebody is there: the task, and how it is told to end."""
+        """The task that looks where commands listen, and the event that ends it; None while no command runs."""
         self._one_looks = asyncio.Lock()
 
     def place(self) -> CommandSpan:
-        """For a command that is about to run."""
+        """A place among its neighbours for a command that is about to run."""
         return CommandSpan(self)
 
     async def joined(self, place: CommandSpan, doorway: Doorway) -> None:
-        """It is about to run: it reaches its neighbours from its first moment on."""
+        """Takes in a command that is about to run, so that it reaches its neighbours from its first moment on."""
         self._places.append(place)
         if len(self._places) > 1:
             await self._look(doorway)
@@ -61,7 +61,7 @@ class LocalPorts:
             self._looking = asyncio.create_task(self._go_on_looking(over)), over
 
     async def left(self, place: CommandSpan) -> None:
-        """It has ended: its ports lead nowhere."""
+        """Takes out a command that has ended, so that its ports lead nowhere."""
         if place in self._places:
             self._places.remove(place)
         for other in self._places:
@@ -82,7 +82,8 @@ class LocalPorts:
                 logger.exception("it could not be seen where commands listen")
 
     async def _look(self, newest: Doorway | None) -> None:
-        """`newest` is the doorway of the last one, where there is one already."""
+        """Looks where commands listen now, and opens and closes ways between them. `newest` is the doorway of the command that joined last,
+        if it was just opened."""
         async with self._one_looks:
             before = [place.ports for place in self._places]
             for place in self._places:
@@ -111,25 +112,25 @@ class CommandSpan:
         self._entering: asyncio.Task[Doorway] | None = None
         self._addresses: dict[int, str] = {}
         self.ways: dict[int, CommandSpan] = {}
-        """The ports on which the server listens in its network, and to whom they lead."""
+        """The ports on which the server listens in its network, each with the command to which it leads."""
         self._listeners: dict[int, list[asyncio.Server]] = {}
         self._opened: dict[int, tuple[int, list[asyncio.Server]]] = {}
-        """By port of the command: the port of this machine that leads there."""
+        """The port of this machine that leads to a port of the command, and its servers, by the port of the command."""
         self._tasks = set[asyncio.Task[None]]()
         self._has_left = False
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """On which it listens itself, as was seen last."""
+        """The ports on which the command itself listens, as was seen last."""
         return tuple(sorted(self._addresses))[:MOST_PORTS]
 
     async def take(self, process: int, doorway: Doorway) -> None:
-        """Its first process is there, and waits to go on. Raises `OSError`."""
+        """Takes note of the command's first process, which waits to go on, and joins its neighbours. Raises `OSError`."""
         self._process = process
         await self._around.joined(self, doorway)
 
     async def leave(self) -> None:
-        """It has ended. Waits until nothing of ours is left of it."""
+        """Closes all that led from and to the command, because it has ended, and waits until nothing of ours is left of it."""
         self._has_left = True
         self.close_ways(set(self.ways))
         for _, servers in self._opened.values():
@@ -145,16 +146,17 @@ class CommandSpan:
                 await (await self._entering).close()
 
     def look(self) -> None:
-        """Where it listens now."""
+        """Looks where the command listens now."""
         found = listening(self._process)
         self._addresses = {port: to for port, to in found.items() if port >= LOWEST_PORT and port != PORT and port not in self.ways}
 
     def ways_to(self, other: CommandSpan) -> list[int]:
-        """The ports in its network that lead to that one."""
+        """The ports in its network that lead to that other command."""
         return [port for port, to in self.ways.items() if to is other]
 
     async def open_way(self, port: int, other: CommandSpan, doorway: Doorway | None) -> None:
-        """Listens there for its connections to the other one. Raises `OSError` if its network cannot be entered."""
+        """Listens on that port in its network for its connections to the other command. Raises `OSError` if its network cannot be
+        entered."""
         doorway = doorway or await self._own_doorway()
         servers = list[asyncio.Server]()
         try:
@@ -170,7 +172,7 @@ class CommandSpan:
             self.ways[port], self._listeners[port] = other, servers
 
     def close_ways(self, ports: set[int]) -> None:
-        """Nothing leads from there to anybody any more."""
+        """Closes those of its ports that lead to other commands."""
         for port in ports & self.ways.keys():
             del self.ways[port]
             _close(self._listeners.pop(port))
@@ -192,7 +194,8 @@ class CommandSpan:
         return self._opened[port][0]
 
     async def _listen_here(self, wanted: int, port: int) -> tuple[int, list[asyncio.Server]]:
-        """On both addresses that `localhost` may mean, so that no other server answers in its place."""
+        """Listens on this machine, on both addresses that `localhost` may mean, so that no other server answers in its place. Gives the
+        port and the servers. Raises `OSError`."""
         servers = list[asyncio.Server]()
         try:
             for address in HERE:
@@ -222,7 +225,7 @@ class CommandSpan:
         return await asyncio.start_server(begin, sock=listener, limit=PIECE)
 
     async def connection(self, port: int) -> tuple[StreamReader, StreamWriter]:
-        """One to that port of the command. Raises `OSError`."""
+        """A connection to that port of the command. Raises `OSError`."""
         address = self._addresses.get(port)
         if address is None:
             raise OSError("Nobody listens there any more")
@@ -230,7 +233,8 @@ class CommandSpan:
         return await asyncio.open_connection(sock=made, limit=PIECE)
 
     async def _own_doorway(self) -> Doorway:
-        """It is there as soon as somebody comes, and stays; one that comes at the same moment waits for the same."""
+        """The doorway to the command's network. It is opened when somebody first needs it, and stays; whoever needs it at the same moment
+        waits for the same one. Raises `OSError`."""
         entering = self._entering
         if entering is None or (entering.done() and (entering.exception() is not None or entering.result().is_closed)):
             entering = self._entering = asyncio.create_task(Doorway.to(self._process))

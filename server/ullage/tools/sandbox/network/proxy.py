@@ -29,7 +29,7 @@ USUAL_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A proxy that speaks HTTP; `tls` where it is itself reached by HTTPS."""
+    """A proxy that speaks HTTP; `tls` says that it is itself reached by HTTPS."""
 
     host: str
     port: int
@@ -39,28 +39,29 @@ class Upstream:
 
     @property
     def header(self) -> bytes:
-        """The line for it; nothing if it wants none."""
+        """The header line with its authorization; empty if it wants none."""
         return f"Proxy-Authorization: {self.authorization}\r\n".encode() if self.authorization else b""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
-    """Which proxy is used for which scheme; None means that none is."""
+    """The proxies that are used for tunnels and for plain HTTP; None means that none is."""
 
     tunnels: Upstream | None = None
     plain: Upstream | None = None
     without: tuple[str, ...] = ()
-    """What `NO_PROXY` says."""
+    """The parts of `NO_PROXY`."""
 
     def for_host(self, name: str, port: int, *, tunnel: bool) -> Upstream | None:
-        """For a connection to that host. This machine itself is never reached through another one."""
+        """The proxy for a connection to that host; None if it is made directly. This machine itself is never reached through another
+        one."""
         if _is_here(name) or any(_covers(each, name, port) for each in self.without):
             return None
         return self.tunnels if tunnel else self.plain
 
 
 def upstreams_of(environment: Mapping[str, str]) -> Upstreams:
-    """Those that the environment names. What is no proxy for HTTP (SOCKS) is passed over."""
+    """The proxies that the environment names. One that does not speak HTTP (SOCKS) is passed over."""
     every = _named(environment, "all_proxy")
     return Upstreams(
         _named(environment, "https_proxy") or every,
@@ -111,7 +112,7 @@ def _covers(part: str, name: str, port: int) -> bool:
 
 
 LONGEST_HEAD = 32_768
-"""Bytes of a request before its body."""
+"""The most bytes of a request before its body."""
 
 HEAD_SECONDS = 30.0
 CONNECT_SECONDS = 30.0
@@ -124,7 +125,7 @@ _DROPPED = re.compile(rb"^(?:proxy-[^:\r\n]*|connection|keep-alive|host|upgrade|
 
 
 _MADE = re.compile(r"HTTP/1\.[01] 2\d\d(?: |$)")
-"""How a proxy's answer begins if it made a tunnel."""
+"""The beginning of a proxy's answer if it made a tunnel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +133,13 @@ class _Wanted:
     name: str
     port: int
     head: bytes | None
-    """What is sent on first; None for a tunnel."""
+    """The bytes that are sent on first; None for a tunnel."""
     to_proxy: bytes = b""
-    """The same as another proxy takes it, up to the end of its `Host`."""
+    """The first bytes as another proxy takes them, up to the end of its `Host`."""
 
     @property
     def place(self) -> str:
-        """Name and port as they stand in a request."""
+        """The name and port as they stand in a request."""
         return f"[{self.name}]:{self.port}" if ":" in self.name else f"{self.name}:{self.port}"
 
 
@@ -146,13 +147,13 @@ class Proxy:
     """Serves one listening socket until it is closed."""
 
     def __init__(self, allowed: Sequence[Host], upstreams: Upstreams | None = None) -> None:
-        """`upstreams`: what the user's own connections go through."""
+        """`upstreams` are the proxies that the user's own connections go through."""
         self._allowed = tuple(allowed)
         self._upstreams = upstreams or Upstreams()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.refused: list[str] = []
-        """What was refused, in words: each host once, some of them at most."""
+        """The hosts that were refused, in words: each once, at most `MOST_NOTED`."""
 
     async def serve(self, listener: socket.socket) -> None:
         """Takes connections from now on."""
@@ -235,7 +236,7 @@ class Proxy:
 
 
 def _read_head(head: bytes) -> _Wanted | None:
-    """Where a request goes; None if it cannot be told."""
+    """Where a request goes, by its head; None if that cannot be told."""
     line, _, rest = head.partition(b"\r\n")
     parts = line.split(b" ")
     if len(parts) != 3 or not line.isascii() or not parts[2].startswith(b"HTTP/1."):
@@ -271,7 +272,7 @@ def _for_proxy(wanted: _Wanted, through: Upstream) -> bytes:
 
 
 async def _tunnel(wanted: _Wanted, through: Upstream, reader: StreamReader, upstream: StreamWriter, writer: StreamWriter) -> bool:
-    """Whether the other proxy made a tunnel; where it did not, that is answered."""
+    """Asks the other proxy for a tunnel; gives whether it made one. If it did not, the client is told."""
     upstream.write(f"CONNECT {wanted.place} HTTP/1.1\r\nHost: {wanted.place}\r\n".encode() + through.header + b"\r\n")
     said = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
     status = said.partition(b"\r\n")[0].decode("latin-1")
@@ -282,7 +283,7 @@ async def _tunnel(wanted: _Wanted, through: Upstream, reader: StreamReader, upst
 
 
 async def both_ways(reader: StreamReader, writer: StreamWriter, upstream_reader: StreamReader, upstream: StreamWriter) -> None:
-    """Passes on what comes, until nothing comes back any more."""
+    """Passes on what comes from either side, until nothing comes back any more."""
     sending = asyncio.ensure_future(_pump(reader, upstream))
     try:
         await _pump(upstream_reader, writer)
