@@ -31,21 +31,19 @@ from ullage.store.statements import SessionRecord
 Format: TypeAlias = Literal["table", "json"]
 
 LAST = "last"
-"""Names the session that was used last."""
+"""The word that names the session that was used last."""
 _WIDTH = 100
-"""Characters of a message that are shown."""
+"""How many characters of a message are shown."""
 
 
 class NotFound(Exception):
-    """`str()` says what is not there, and what is."""
+    """A session or the sessions of a workspace are not there. `str()` says what is not there, and what is."""
 
 
 def run(session: str, workspace: Path, format: Format, *, messages: bool, location: str = "") -> int:
-    """Prints the session; gives the exit code: 0, or 1 where it is not there or cannot be read (stderr says why).
-
-    `session` is an id, the beginning of one, or `last`; without `messages` the epochs alone are printed. `location` says where what is kept
-    of all workspaces lies, where that is not the system's own place.
-    """
+    """Prints the session; gives the exit code: 0, or 1 if it is not there or cannot be read (stderr says why). `session` is an id, the
+    beginning of one, or `last`; without `messages` the epochs alone are printed. `location` is the folder with what is kept of all
+    workspaces; empty for the system's own place."""
     try:
         store = _opened(workspace, location)
         try:
@@ -135,7 +133,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
 
 
 def _checked(checked: Checked) -> str:
-    """In the words of the panel's card."""
+    """How a compaction was checked, in the words of the panel's card."""
     which = "since it was planned" if checked.ahead else "that it keeps"
     kinds = ((checked.paths, "path"), (checked.names, "name"), (checked.hashes, "hash"))
     held = (f"{each.in_view} of {_counted(each.used, word)}" for each, word in kinds if each.used)
@@ -146,7 +144,7 @@ def _checked(checked: Checked) -> str:
 
 
 def _taken_from_view(counts: MessageCounts) -> Iterator[str]:
-    """In the words of the panel's card."""
+    """What a compaction took from view, in the words of the panel's card."""
     if counts.summarised:
         yield f"{_counted(counts.summarised, 'message')} summarised"
     if counts.cleared:
@@ -224,7 +222,7 @@ def _checked_json(checked: Checked) -> Json:
 
 
 def _index(projection: Projection, seq: int) -> int:
-    """Seqs count from 1 without gaps, but for damaged entries, which are missing."""
+    """The index of the entry with that seq. Seqs count from 1 without gaps, except for damaged entries, which are missing."""
     return next(index for index in range(min(seq, len(projection.entries)) - 1, -1, -1) if projection.entries[index].seq == seq)
 
 
@@ -273,7 +271,8 @@ def _time(at: float) -> str:
 
 
 def _write(text: str) -> None:
-    """Without what a terminal would take for a command; also where it cannot show every character."""
+    """Writes a text to stdout, without characters that a terminal would take for a command, and with `?` for those that its encoding does
+    not have."""
     encoding = sys.stdout.encoding or "utf-8"
     shown = "".join(each if each.isprintable() or each == "\n" else " " for each in text)
     sys.stdout.write(shown.encode(encoding, "replace").decode(encoding))

@@ -46,29 +46,29 @@ RENAMED = {
     "RestoreNumbers": "RestoreOptions",
     "UllageNumbers": "UllageOptions",
 }
-"""What a package for an earlier version may ask for, and what it is called now."""
+"""The names that a package for an earlier version may ask for, each with its name now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What was found."""
+    """All policies that were found, and what was wrong with others."""
 
     policies: Mapping[str, Policy]
-    """By name: those of Ullage first, then those of packages by name."""
+    """The policies by name: those of Ullage first, then those of packages by name."""
     packages: Mapping[str, str]
-    """Name and version of the package, by the name of a policy that came with one."""
+    """The name and version of the package that brought a policy, by the policy's name. Policies of Ullage itself are not in it."""
     problems: tuple[str, ...]
     """A sentence for the user about each thing that a package brought and that cannot be used."""
 
 
 def policies() -> Mapping[str, Policy]:
-    """Every policy that can be used, by name."""
+    """All policies that can be used, by name."""
     return installed().policies
 
 
 @cache
 def installed() -> Installed:
-    """Every policy with where it came from, and what could not be used."""
+    """All policies, with the packages that brought them, and what could not be used."""
     found = dict(BUILT_IN)
     packages: dict[str, str] = {}
     problems: list[str] = []
@@ -103,7 +103,8 @@ def _loaded(point: EntryPoint) -> tuple[object, ...]:
 
 
 def _why(error: BaseException) -> str:
-    """What is known of the reason: a package may ask for a part of Ullage that has another name in this version."""
+    """Why a package may not have loaded, as an addition to the message; empty if that is not known. It may ask for a part of Ullage that
+    has another name in this version."""
     is_ours = isinstance(error, ImportError) and (error.name or "").split(".")[0] == "ullage"
     if not is_ours and not (isinstance(error, TypeError) and str(error).startswith("Policy.__init__()")):
         return ""
@@ -117,7 +118,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def fault_in(value: object) -> str:
-    """What is wrong with something that should be a policy, in words for who wrote it; empty if it can be used."""
+    """What is wrong with a value that should be a policy, in words for its author; empty if it can be used."""
     if not isinstance(value, Policy):
         return f"{value!r:.80} is no ullage.context.policy.Policy"
     if not _is_text(value.name) or not _NAME.fullmatch(value.name):
@@ -146,7 +147,8 @@ def fault_in(value: object) -> str:
 
 
 def _fault_in_attributes(engine: Engine) -> str:
-    """What an engine may have beside its answers is asked for once, here: sessions rely on it."""
+    """What is wrong with the attributes that an engine has beside its answers; empty if nothing is. They are asked for once, here: sessions
+    rely on them."""
     try:
         tools, sweeps = cast("object", engine.tools), cast("object", engine.sweeps)
         flags: dict[str, object] = {"keeps_up": engine.keeps_up, "wants_files": engine.wants_files}

@@ -24,7 +24,7 @@ from ullage.context.summary.summary_prompt import asking
 from ullage.installed_policies import installed
 
 _LONG_CHARACTERS = 120
-"""A longer text among an engine's values is shown beside the prompts, not among the options."""
+"""How many characters a text among an engine's values may have to be shown among the options; a longer one is shown beside the prompts."""
 
 _MOVES = {
     "ClipOptions": "clip on arrival",
@@ -39,7 +39,7 @@ _MOVES = {
     "MemoryBlocksOptions": "blocks of facts",
     "AiderOptions": "summary, repository map",
 }
-"""What an engine does, by the class of its options. An engine of another kind is named itself."""
+"""What an engine does, by the class of its options. An engine with none of these is named itself."""
 
 _MEASURES: Mapping[Measure, str] = {
     "usage": "",
@@ -48,7 +48,7 @@ _MEASURES: Mapping[Measure, str] = {
 }
 
 _UNITS = ("tokens", "characters", "messages", "results", "turns", "lines", "files", "seconds", "words", "facts", "sections")
-"""As names of options end."""
+"""The ends of names of options that are their unit."""
 
 _UNITS_BY_ENDING = {"fanout": "summaries", "factor": "times"} | dict.fromkeys(
     ("chunk", "target", "smallest", "fallback", "most", "least"), "tokens"
@@ -69,7 +69,7 @@ _UNITS_BY_NAME = {
 }
 
 _PROMPTS = ("prompt", "update", "check")
-"""As names of prompts end."""
+"""The ends of names of prompts."""
 
 _OTHER_TEXTS = ("placeholder", "preface", "acknowledgement")
 
@@ -79,7 +79,8 @@ _USAGE_ERROR = 2
 
 
 def run(name: str | None, format: Format = "table") -> int:
-    """Writes the list, or that policy, to stdout, and what is wrong with packages to stderr; gives the exit code: 2 for an unknown name."""
+    """Writes the list of policies, or all of that one, to stdout, and what is wrong with packages to stderr; gives the exit code: 2 for an
+    unknown name."""
     found = installed()
     for problem in found.problems:
         _complain(problem)
@@ -115,7 +116,7 @@ def _summary(policy: Policy, packages: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _plain(value: object) -> Any:
-    """For JSON: values as they are, sets in order, engines and other values by their class."""
+    """The value as JSON can hold it: plain values as they are, sets in order, engines and other values by their class."""
     if is_dataclass(value) and not isinstance(value, type):
         inside = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
         return {"class": class_of(value), **inside}
@@ -167,7 +168,7 @@ def _titled(title: str, texts: Iterator[tuple[str, str]], columns: int) -> str:
 
 
 def _paragraphs(text: str, columns: int, indent: str) -> str:
-    """The whole of it, line by line, each no wider than the terminal."""
+    """The whole text, line by line, wrapped so that none is wider than the terminal."""
     wrapped = (textwrap.fill(line, columns, initial_indent=indent, subsequent_indent=indent) for line in text.split("\n"))
     return "\n".join(wrapped)
 
@@ -181,13 +182,13 @@ def _complain(text: str) -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Also where the terminal cannot show every character."""
+    """Writes a text to a stream, with `?` for characters that its encoding does not have."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
 
 
 def threshold_in_words(policy: Policy) -> str:
-    """Where the context counts as full."""
+    """In words: when the context counts as full under that policy."""
     match policy.threshold.full_at:
         case BelowWindow(reserve, margin, cap):
             words = f"{reserve + margin:,} tokens below the window{'' if cap is None else f', at {cap:,} at the latest'}"
@@ -205,7 +206,7 @@ def threshold_in_words(policy: Policy) -> str:
 
 
 def moves_of(policy: Policy) -> tuple[str, ...]:
-    """What it does, in few words: as far as the classes of its options say it."""
+    """What a policy does, in few words, as far as the classes of its options say it."""
     engine = policy.engine
     found = [_MOVES[kind] for kind in _classes_in(engine) if kind in _MOVES]
     if engine.keeps_up:
@@ -242,7 +243,8 @@ def _classes_in(value: object) -> Iterator[str]:
 
 
 def differences(policy: Policy) -> str:
-    """Where a policy of Ullage's own differs from what it reproduces, and by what it goes: what its file says at the top. Else empty."""
+    """How a policy of Ullage's own differs from what it reproduces, and what it is based on: the text below the first line in its file.
+    Empty for other policies."""
     if BUILT_IN.get(policy.name) is not policy:
         return ""
     told = import_module(f"ullage.context.policies.{policy.name.replace('-', '_')}").__doc__ or ""
@@ -250,7 +252,8 @@ def differences(policy: Policy) -> str:
 
 
 def options_of(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Its values with their paths and units, texts aside; what is off unless it is switched on, and was not, is left out."""
+    """The options of a policy, each with its path and its value with the unit. Texts are left out, and options that are off by default and
+    were not switched on."""
     for part, path in ((policy.threshold, "threshold"), (policy.engine, "engine"), (policy.restore, "restore")):
         for where, value in _values(part, path) if part is not None else ():
             if not isinstance(value, str) or not _is_text(value, _name(where)):
@@ -258,12 +261,13 @@ def options_of(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def prompts_in(value: object, path: str) -> Iterator[tuple[str, str]]:
-    """What a model is asked, among an engine's values, each with where it stands."""
+    """The texts among an engine's values that a model is asked, each with the path of its option."""
     yield from ((where, text) for where, text in _texts(value, path) if _is_prompt(_name(where)))
 
 
 def other_texts_in(value: object, path: str) -> Iterator[tuple[str, str]]:
-    """What stands in messages in the place of others, and whatever else is long, among an engine's values."""
+    """The texts among an engine's values that stand in messages in the place of others, and other long ones, each with the path of its
+    option."""
     yield from ((where, text) for where, text in _texts(value, path) if not _is_prompt(_name(where)))
 
 
@@ -304,7 +308,7 @@ def _name(path: str) -> str:
 
 
 def in_words(value: object, name: str) -> str:
-    """A value with the unit that its name says."""
+    """A value in words, with the unit that its name says."""
     match value:
         case None:
             return "none"
@@ -325,11 +329,11 @@ def in_words(value: object, name: str) -> str:
 
 
 def unit_of(name: str) -> str:
-    """What a number of that name counts; empty if the name does not say it."""
+    """The unit of a number with that name; empty if the name does not say it."""
     last = name.rpartition("_")[2]
     return _UNITS_BY_NAME.get(name) or (last if last in _UNITS else _UNITS_BY_ENDING.get(last, ""))
 
 
 def class_of(value: object) -> str:
-    """Its class with the module, as it would be imported."""
+    """The name of a value's class with its module, as it would be imported."""
     return f"{type(value).__module__}.{type(value).__qualname__}"

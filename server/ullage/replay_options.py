@@ -11,13 +11,13 @@ from datetime import date
 from pathlib import Path
 
 SMALLEST_WINDOW, LARGEST_WINDOW = 1_000, 100_000_000
-"""Tokens."""
+"""The smallest and the largest window that can be named, in tokens."""
 
 MOST_JOBS = 1_000
 
 
 def add_replay_options(replay: argparse.ArgumentParser) -> None:
-    """The options of `ullage replay`, all but the transcripts and where sessions are kept."""
+    """Adds the options of `ullage replay`, all except for the transcripts and the place where sessions are kept."""
     replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
     replay.add_argument("--full", action="store_true", help="print every table, with what its columns mean")
     replay.add_argument(
@@ -71,7 +71,7 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
 
 
 def add_report_options(report: argparse.ArgumentParser) -> None:
-    """The options of `ullage report`, all but the same two."""
+    """Adds the options of `ullage report`, all except for the transcripts and the place where sessions are kept."""
     report.add_argument(
         "--out",
         type=Path,

@@ -25,7 +25,7 @@ logger = logging.getLogger("ullage")
 
 
 class CannotServe(Exception):
-    """`str()` says what cannot be used, the port, the socket or the settings, and why."""
+    """The port, the socket or the settings cannot be used. `str()` says which, and why."""
 
 
 def serve(port: int | None, path: Path | None, log_level: str) -> int:
@@ -118,7 +118,7 @@ def serve_acp(settings: str, state_folder: Path | None, log_level: str) -> int:
 
 
 def _section(given: str) -> object:
-    """The settings as nested objects. Raises `OSError` or `ValueError`."""
+    """The settings as nested objects; None if none are given. Raises `OSError` or `ValueError`."""
     text = given.strip()
     if not text:
         return None

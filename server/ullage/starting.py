@@ -21,20 +21,18 @@ class Keys:
     """
 
     own: str | None = field(default=None, repr=False)
-    """`ULLAGE_API_KEY`."""
+    """The value of `ULLAGE_API_KEY`; None if it is not set."""
     anthropic: str | None = field(default=None, repr=False)
-    """`ANTHROPIC_API_KEY`."""
+    """The value of `ANTHROPIC_API_KEY`; None if it is not set."""
     openai: str | None = field(default=None, repr=False)
-    """`OPENAI_API_KEY`."""
+    """The value of `OPENAI_API_KEY`; None if it is not set."""
     bedrock: str | None = field(default=None, repr=False)
-    """`AWS_BEARER_TOKEN_BEDROCK`."""
+    """The value of `AWS_BEARER_TOKEN_BEDROCK`; None if it is not set."""
 
     def of(self, provider: str, base_url: str) -> str | None:
-        """The key for an endpoint; empty `base_url` is the provider's own address. Line ends around it are taken away.
-
-        A trusted workspace may choose the provider, and must not lead a key to another vendor by that. Clouds have credentials of their
-        own.
-        """
+        """The key for an endpoint, without blanks around it; None if there is none. An empty `base_url` is the provider's own address. A
+        trusted workspace may choose the provider, and must not lead a key to another vendor by that. Clouds have credentials of their
+        own."""
         if provider in ("bedrock", "vertex"):
             return ((self.bedrock or "").strip() or None) if provider == "bedrock" else None
         if provider == "editor":  # the editor has its own way to the vendor
@@ -55,7 +53,7 @@ def _is_of_openai(base_url: str) -> bool:
 
 
 def take_keys() -> Keys:
-    """The keys of the environment, which are then gone from it."""
+    """Takes the keys out of the environment, and gives them."""
     return Keys(
         take_secret("ULLAGE_API_KEY"),
         take_secret("ANTHROPIC_API_KEY"),
@@ -65,8 +63,8 @@ def take_keys() -> Keys:
 
 
 def take_secret(name: str) -> str | None:
-    """The value of an environment variable, which is then gone: for child processes, and for who looks at this process from
-    outside. None if it is not set."""
+    """Takes a variable out of the environment, so that child processes and whoever looks at this process from outside do not see it; gives
+    its value, None if it is not set."""
     value = os.environ.get(name)
     if value is None:
         return None
@@ -95,10 +93,8 @@ def _overwrite(name: str) -> None:
 
 @contextmanager
 def quick_imports() -> Generator[None]:
-    """The collector rests meanwhile, and never looks at what was imported, which lives as long as the process.
-
-    Nothing of it is garbage, and looking for some takes an eighth of the time of these imports.
-    """
+    """Lets the garbage collector rest during the block, and never look at what was imported, which lives as long as the process. Nothing of
+    it is garbage, and looking for some takes an eighth of the time of these imports."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

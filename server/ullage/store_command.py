@@ -21,7 +21,7 @@ from ullage.store.versions import Versions
 
 
 def set_up_tables(database: str) -> int:
-    """Makes the tables there, or updates them; gives the exit code."""
+    """Makes the tables in that database, or updates them; gives the exit code."""
     try:
         address = read_address(database, "ADDRESS")
         is_new = set_up(address)
@@ -35,7 +35,7 @@ def set_up_tables(database: str) -> int:
 
 
 def copy(source: str, target: str, workspace: str, location: str) -> int:
-    """Copies all sessions of a workspace, and says what came of it; gives the exit code: 0 if all of them are there, whole."""
+    """Copies all sessions of a workspace, and says what came of it; gives the exit code: 0 if all of them were copied whole."""
     if is_address(source) == is_address(target):
         return _failed("Name the folder of a workspace and the address of a database, in the order in which sessions are to go.")
     to_database = is_address(target)
@@ -63,7 +63,7 @@ def _connected(database: str, workspace: str, folder: Path, log: LogStore) -> Po
 
 
 class _Copying:
-    """One run. What was copied before is passed over, so a run that was cut off is gone on with by another."""
+    """One run of copying sessions. What was copied before is passed over, so that another run goes on with one that was cut off."""
 
     def __init__(self, log: LogStore, here: Here, team: PostgresStore) -> None:
         self._log = log
@@ -72,13 +72,13 @@ class _Copying:
         self._failed = self._entries = self._copied = 0
 
     def send_all(self) -> int:
-        """From this machine into the database."""
+        """Copies all sessions from this machine into the database; gives the exit code."""
         for session_id in filter(can_go, self._here.rows.ids()):
             self._one(session_id, self._send)
         return self._told(self._team.address.shown)
 
     def fetch_all(self) -> int:
-        """From the database to this machine."""
+        """Copies all sessions from the database to this machine; gives the exit code."""
         for listed in self._team.sessions():
             session_id = listed.id
             if can_go(session_id):

@@ -57,8 +57,8 @@ class PermissionNeed:
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
-    """The patterns that have to be allowed one by one, and are remembered: a call can have several parts (`cd src && pytest`). Empty if there is
-nothing to remember."""
+    """The patterns that have to be allowed one by one, and are remembered: a call can have several parts (`cd src && pytest`). If there is
+    none, `pattern` is the only one."""
     harmless: bool = False
     """Whether it is a command that is known to only read, and only within the workspace: a sandbox needs to give it nothing to write and no
     network."""
@@ -74,8 +74,8 @@ nothing to remember."""
     hosts: tuple[str, ...] = ()
     """The hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
     subject: str = ""
-    """The subject of the call, as rules are compared with it: the path of an edit, or of the file that defines a sub-agent, as it is shown; for
-    a tool of a server, both names."""
+    """The subject of the call, as rules are compared with it: the path of an edit, or of the file that defines a sub-agent, as it is shown;
+    for a tool of a server, both names."""
     line: str = ""
     """The line of a command; for a tool of a server, its arguments as JSON."""
     told: str = ""

@@ -34,7 +34,7 @@ class ConfinedView:
 
     empty: tuple[Path, ...] = ()
     shown: tuple[tuple[Path, Path], ...] = ()
-    """The paths within empty folders that are seen, read-only, each with the place where it is seen. The two differ if the place is a link."""
+    """The paths within empty folders that are seen, read-only, each with its place. The two differ if the place is a link."""
     masked: tuple[Path, ...] = ()
     """Files and folders that are empty although what is around them is seen."""
 

@@ -85,8 +85,8 @@ CONFIGURATION_IN_HOME = (".gitconfig", ".config/git/config", ".config/git/ignore
 """Files of configuration that are shown if nothing in them looks like a secret."""
 
 OWN_CACHES = (".cache", ".npm")
-"""The caches in the home folder that are the sandbox's own, kept from call to call. In the user's own caches, what a command wrote would run
-outside of the sandbox later."""
+"""The caches in the home folder that are the sandbox's own, kept from call to call. In the user's own caches, what a command wrote would
+run outside of the sandbox later."""
 
 TOOL_VARIABLES = (
     "ANDROID_HOME",
