@@ -28,6 +28,7 @@ class TableColumn(Generic[_Row]):
 
 
 def can_be_written() -> bool:
+    """Whether tables can be written as Parquet: whether pyarrow is installed."""
     return find_spec("pyarrow") is not None
 
 

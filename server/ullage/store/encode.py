@@ -89,6 +89,7 @@ class LaterEntry(DamagedEntry):
 
 
 def encode(entry: Entry) -> str:
+    """The entry as JSON text."""
     return _dump(_converter.unstructure(entry, Entry))
 
 
