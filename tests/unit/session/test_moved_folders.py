@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Call, Say
 from tests.unit.session.changes.changing import run, turn, versions
 from tests.unit.session.harness import kept_of, stage
 from tests.unit.session.test_brought_folders import FORGED, ID, forged, log_of, plain
@@ -62,6 +62,24 @@ async def test_sessions_of_a_renamed_folder_go_on(folder: Path) -> None:
         asked = str(here.fake.requests[-1].body["messages"])
         assert "How is the tank?" in asked
         assert "And now?" in asked
+
+
+async def test_all_that_belongs_to_a_session_comes_along(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await here.sessions.models.choose_effort(session.id, "high")
+        here.fake.enqueue(Call("task", {"title": "Find it", "prompt": "Where is it?"}), Say("In dip.txt."), Say("There."))
+        await here.say(session, "Where is the dip?")
+    renamed = moved(folder)
+    async with stage(renamed) as here:
+        (gone,) = (await here.sessions.importable()).gone
+        assert gone.sessions == 1
+        assert (await here.sessions.import_sessions(of_gone=folder)).sessions == 1
+        assert [each.session_id for each in here.sessions.summaries()] == [session.id]
+        again = await here.sessions.open(session.id)
+        here.fake.enqueue(Say("Still there."))
+        await here.say(again, "And now?")
+        assert here.fake.requests[-1].body["output_config"]["effort"] == "high"
 
 
 @pytest.mark.parametrize("has_room", [True, False])

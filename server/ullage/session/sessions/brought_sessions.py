@@ -22,6 +22,9 @@ from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import workspaces_in
 from ullage.store.log_store import LogStore
+from ullage.store.recovery import LOST
+from ullage.store.session_list import AGENT
+from ullage.store.session_rows import GO_ALONG
 from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord
 from ullage.store.versions import Versions
@@ -129,7 +132,8 @@ def gone_folders(location: Path) -> list[GoneFolder]:
             continue
         try:
             with closing(LogStore.open(kept)) as log:
-                records = log.sessions()
+                agents = log.recalled_all(AGENT)
+                records = [record for record in log.sessions() if record.id not in agents]
         except StoreFailed:
             continue
         if records:
@@ -146,6 +150,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
     failures: list[str] = []
     with closing(LogStore.open(source)) as old:
         copy_files(source, kept)
+        agents = old.recalled_all(AGENT)  # their logs come along, and are no sessions of the list
         missing = () if versions.take_from(kept_folder.versions(source)) else (NO_ROOM,)  # first: no entry names what is not there
         for record in old.sessions():
             try:
@@ -154,7 +159,7 @@ def take_over(folder: Path, location: Path, workspace: Path, kept: Path, log: Lo
             except StoreFailed as error:
                 failures.append(f"{record.title or record.id}: {error}")
                 continue
-            taken += lost is not None
+            taken += lost is not None and record.id not in agents
             unreadable += lost or 0
     if not failures:
         write_whole(source / _TAKEN_BY, json.dumps({"workspace": str(workspace)}) + "\n")
@@ -172,9 +177,9 @@ def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None
         entry = by_seq.get(seq)
         at = at if entry is None else entry.at
         whole.append(Logged(seq, at, Notice("resume", _LOST)) if entry is None else entry)
-    for key in (f"lineage:{record.id}", f"model:{record.id}"):
-        value = old.recalled(key)
-        if value is not None:
-            log.remember(key, value)
+    for before_id in GO_ALONG:
+        value = old.recalled(before_id + record.id)
+        if value is not None and before_id != LOST:  # a notice stands for what was lost
+            log.remember(before_id + record.id, value)
     is_new = log.take_in(record, whole, old.prompts.of(record.id))
     return last - len(logged) if is_new else None
